@@ -1,0 +1,80 @@
+//! What controller and agent say to each other: one request, one reply, each a frame of a 4-byte
+//! little-endian length and JSON.
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::Levels;
+use crate::result::{Fault, Measurement};
+use crate::workload::Extent;
+
+/// What the controller asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// First: measure the clock, test the probes, make the scratch directory.
+    Start {
+        /// Must be the agent's own.
+        version: String,
+        /// The directory to work under, as lossless text.
+        directory: String,
+        /// Processors to bind to; empty: not bound.
+        cpus: Vec<u32>,
+    },
+    /// Make or open a file instance.
+    Make(InstanceOrder),
+    /// Evict all instances, then prime them in this order.
+    Renew(Vec<usize>),
+    /// One trial.
+    Trial(Box<TrialRequest>),
+    /// Remove the scratch directory and end.
+    End,
+}
+
+/// A file instance to make or to open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InstanceOrder {
+    /// Its number.
+    pub id: usize,
+    /// The person's file as lossless text; absent: make one.
+    pub path: Option<String>,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Seed of the content.
+    pub seed: u64,
+}
+
+/// One trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRequest {
+    /// `read`, `syscall`, …
+    pub workload: String,
+    /// The cell's levels.
+    pub levels: Levels,
+    /// Which file instance, where the cell needs one.
+    pub instance: Option<usize>,
+    /// How much.
+    pub extent: Extent,
+    /// The trial is killed after this long.
+    pub limit_ns: u64,
+}
+
+/// What the agent answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// To `Start`.
+    Started {
+        /// Smallest step of the clock.
+        clock_resolution_ns: f64,
+        /// Cost of an empty pair of reads.
+        clock_cost_ns: f64,
+        /// The scratch directory, as lossless text.
+        scratch: String,
+    },
+    /// To `Make`, `Renew` and `End`.
+    Done,
+    /// To `Trial`.
+    Measured(Box<Measurement>),
+    /// To `Trial`: this trial alone is lost.
+    Lost(Fault),
+    /// To any: cannot go on.
+    Refused(Fault),
+}

@@ -1,0 +1,1 @@
+//! Reach a cache state and prove it.

@@ -1,0 +1,146 @@
+//! Stable codes of flags and warnings. `iolab explain CODE` prints the text that stands here.
+//! Adding a code is one line in the table.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a code does to an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; changes nothing.
+    Note,
+    /// Read the answer with this in mind.
+    Caution,
+    /// No winner is printed.
+    Invalid,
+}
+
+macro_rules! codes {
+    ($($name:ident $text:literal $severity:ident $summary:literal $explanation:literal;)*) => {
+        /// A stable code of a flag (on a sample) or a warning (on an answer or a run).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            schemars::JsonSchema)]
+        pub enum Code {
+            $(#[doc = $summary] #[serde(rename = $text)] $name,)*
+        }
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
+            /// The text of the code.
+            pub const fn id(self) -> &'static str { match self { $(Code::$name => $text,)* } }
+            /// What it does to an answer.
+            pub const fn severity(self) -> Severity { match self { $(Code::$name => Severity::$severity,)* } }
+            /// One line.
+            pub const fn summary(self) -> &'static str { match self { $(Code::$name => $summary,)* } }
+            /// What it means, how it was found and what to do.
+            pub const fn explanation(self) -> &'static str { match self { $(Code::$name => $explanation,)* } }
+        }
+    };
+}
+
+codes! {
+    // Flags of a trial
+    UnequalWork "UNEQUAL_WORK" Note "cells did different numbers of repetitions"
+        "The slowest cell would have passed the time limit of a trial with the repetitions of the fastest, so each cell has its own number. Times are compared per unit of work. Nothing to do, unless a cell has a fixed cost per trial.";
+    Bounded "BOUNDED" Note "a trial did part of a pass"
+        "One pass over the file would have taken more than the trial's share of the budget, so a trial does as many operations as fit and the next one goes on where it stopped. Times are per unit of work. A larger --budget gives whole passes.";
+    TimerLimited "TIMER_LIMITED" Caution "a cold trial is too short for the clock"
+        "A cold trial cannot be repeated within one measurement, and this one is so short that the cost of reading the clock is more than 1 % of it. Use a larger file.";
+    ColdUnproven "COLD_UNPROVEN" Caution "the cold state could not be proven"
+        "After eviction pages were still resident, or after the trial the device had delivered less than 99 % of the bytes. The trial is recorded and enters no comparison. Another process may hold the file mapped; as root iolab can also drop caches.";
+    WarmUnproven "WARM_UNPROVEN" Caution "the warm state could not be proven"
+        "Pages were missing before the trial, or the device was read during it. The trial is recorded and enters no comparison. The file may be larger than the memory that is free.";
+    ProofsDisagree "PROOFS_DISAGREE" Caution "two proofs of the cache state disagree"
+        "Residency and device bytes say different things. The trial is void. Overlay file systems and device bytes that are served by a lower cache are the usual reasons.";
+    NotDrained "NOT_DRAINED" Note "dirty pages were still being written"
+        "Dirty or writeback pages had not drained within 2 s before the trial. Something else is writing on this machine.";
+    CheckFailed "CHECK_FAILED" Invalid "the bytes were not what they should be"
+        "The digest of the bytes that the trial saw differs from that of the file. The trial does not count; the file may have changed during the run, or there is a defect: please report it.";
+    TrialFailed "TRIAL_FAILED" Caution "a trial failed"
+        "The trial ended by a signal, an error or its time limit. It costs this trial alone; the sample says why.";
+    Outlier "OUTLIER" Note "a trial is an outlier"
+        "Its residual lies more than 3.5 robust standard deviations from its round. It stays in every figure; the answer is computed again without such trials and the report says if that changes it.";
+    StealHigh "STEAL" Caution "the host took processor time away"
+        "More than 1 % of the processor time was stolen by the host while a trial ran. Another time of day, or a machine of one's own, helps.";
+    // Answers
+    NonTransitive "NON_TRANSITIVE" Note "the pairwise ratios are not transitive"
+        "A is faster than B in the median round and B than C, yet C than A. Medians of ratios allow that where differences are small.";
+    NonStationary "NONSTATIONARY" Invalid "the difference changed during the run"
+        "The intervals of the past have no value in common, so there was not one difference to estimate. Something changed between the cells during the run.";
+    ContrastDrift "CONTRAST_DRIFT" Invalid "the difference between two cells drifts"
+        "A trend or a step in the difference itself, larger than what matters, was found (Mann–Kendall or Pettitt, p < 0.01). The cells changed against each other; run again, longer and on a quieter machine.";
+    MachineDrift "MACHINE_DRIFT" Note "the machine changed speed during the run"
+        "All cells became faster or slower together. Comparisons within rounds are not harmed; absolute figures are.";
+    CarryOver "CARRY_OVER" Invalid "a trial depends on what ran before it"
+        "Residuals differ by the preceding cell or by the position in the round. One cell leaves something behind (dirty pages, warm caches) that the next one pays for.";
+    Autocorrelated "AUTOCORRELATED" Note "neighbouring rounds are alike"
+        "The differences of neighbouring rounds are correlated, so rounds were merged before the interval was computed; it is wider for it.";
+    Quantised "QUANTISED" Caution "the clock is too coarse for this trial"
+        "Times repeat a few values only. Trials need to be longer: use a larger file or budget.";
+    FirstRun "FIRST_RUN" Note "the first run was slower than the steady state"
+        "Round 0 took more than 1.5 times the steady time. It is reported alone and is in no comparison.";
+    TwoStates "TWO_STATES" Caution "samples fall into two clusters"
+        "Cold reads whose pages are newly given by the host are slower than those that reuse freed pages. Both clusters are reported; do not quote the mean.";
+    OneLayout "ONE_LAYOUT" Caution "measured on one file layout"
+        "Fewer than five instances of the file were used. Where cached pages lie can change a figure by 10 %. A larger budget renews the file more often.";
+    TwinOff "TWIN_OFF" Caution "the same cell measured twice differed"
+        "The baseline runs twice a round under two names; the two differ by more than half of what is called a difference here. Differences of that size mean nothing on this machine today.";
+    TwinBroken "TWIN_BROKEN" Invalid "the same cell measured twice is proven different"
+        "The evidence that two identical cells differ is beyond 100 : 1. The measurement itself is biased; no winner is printed.";
+    FewRounds "FEW_ROUNDS" Caution "too few rounds for a verdict"
+        "No verdict is given under 10 steady rounds. Give a larger --budget or fewer cells.";
+    InsufficientBudget "INSUFFICIENT_BUDGET" Caution "the budget cannot buy the fewest rounds"
+        "Even with the shortest honest trials the budget does not reach the number of rounds that could separate two cells. The message says how many seconds would.";
+    OutliersMatter "OUTLIERS_MATTER" Caution "the answer changes without the outliers"
+        "Computed again without flagged trials the answer is another one.";
+    OverheadHigh "OVERHEAD" Invalid "the clock costs as much as the effect"
+        "Reading the clock is more than 1 % of a trial and more than a fifth of the difference found.";
+    // Hazards of the machine
+    PageReporting "PAGE_REPORTING" Caution "this machine gives free memory back to its host"
+        "/sys/module/page_reporting is active: freed page cache returns to the host and the next first touch is slow, by a factor of up to 10. What allocates page cache (cold reads, writes, copies) varies for it. Warm reads and system calls do not.";
+    SmallerThanCache "SMALLER_THAN_CACHE" Caution "the file fits into the processor's cache"
+        "The file is smaller than the last-level cache, so warm reads may never reach memory. Use a larger --file-size for memory-bound figures.";
+    UnalignedBlock "UNALIGNED_BLOCK" Note "a block size is not a multiple of the page"
+        "Calls straddle pages, which costs extra look-ups and copies. If such a block stands out, this is why.";
+    DirtyThrottling "DIRTY_THROTTLING" Note "small buffered writes run at memory speed"
+        "Up to vm.dirty_background_ratio of memory is written to the cache before the kernel starts to write back. Look at the durable time.";
+    NetworkFs "NETWORK_FS" Caution "the directory is on a network or FUSE file system"
+        "Caches on the other side cannot be seen from here; cold means cold on this machine only.";
+    Zram "ZRAM" Caution "the directory is on compressed memory"
+        "The device is zram: speeds depend on how compressible the data is. iolab writes random data by default.";
+    NoColdState "NO_COLD_STATE" Note "this file system has no cold state"
+        "tmpfs and ramfs keep files in the page cache only.";
+    Container "CONTAINER" Note "running inside a container"
+        "Limits of the container (cgroup, seccomp) may hide or throttle what the machine can do.";
+    Virtualised "VIRTUALISED" Note "running on a virtual machine"
+        "The host's cache, scheduler and other guests take part in every figure. Ratios from the same round are sound; absolute figures hold for this machine today.";
+    ClockSource "CLOCK_SOURCE" Caution "the clock source is slow"
+        "The clock source is neither tsc nor kvm-clock, so that reading the time is a system call.";
+    StoreOnTarget "STORE_ON_TARGET" Note "the history is on the file system under test"
+        "The record is kept in memory during the run and moved at the end, so that it does not disturb the measurement.";
+    ReadaheadLarge "READAHEAD_LARGE" Note "read-ahead of the device is unusually large"
+        "Read-ahead of 1 MiB or more makes small cold blocks look as fast as large ones and random cold reads slow.";
+    SwapActive "SWAP_ACTIVE" Note "memory is being swapped"
+        "Pages were swapped while the run was under way.";
+    BusyMachine "BUSY_MACHINE" Caution "something else is running"
+        "The load or the pressure before the run was high. Intervals will be wider.";
+    Unconsumed "UNCONSUMED" Caution "the bytes were never touched"
+        "With --consume none, and with calls that move bytes inside the kernel, no program looked at the data. Such a figure is not a bandwidth that a program can have.";
+    ClassMixed "CLASS_MIXED" Caution "cells of different kinds are not ranked against each other"
+        "A clone is not a copy, and a call that touches no byte is not a read.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id())
+    }
+}
+
+impl FromStr for Code {
+    type Err = ();
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Code::ALL.iter().copied().find(|c| c.id().eq_ignore_ascii_case(text)).ok_or(())
+    }
+}

@@ -1,0 +1,170 @@
+//! The axes of an experiment. Adding one is one row in [`Factor::ALL`] and in [`Factor::info`].
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// An axis of the experiment. The order is the order of columns everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Factor {
+    /// Where the files are: a directory, a file system in an image, an overlay.
+    Place,
+    /// A file of the person's.
+    File,
+    /// The size of a file that iolab makes, in bytes.
+    FileSize,
+    /// How many files.
+    Files,
+    /// What is done to a file or descriptor: a rung of the ladder, a metadata call.
+    Operation,
+    /// How the bytes move or the call is made.
+    Method,
+    /// A command of the person's that runs as a cell.
+    Contender,
+    /// Bytes per call.
+    Block,
+    /// Threads that do the work.
+    Threads,
+    /// Threads that only sleep beside the work (a second thread makes descriptor look-ups atomic).
+    IdleThreads,
+    /// In which order the blocks are visited.
+    Pattern,
+    /// What is done with the bytes that were read.
+    Consume,
+    /// The state of the page cache before the trial.
+    Cache,
+    /// A memory limit, in bytes.
+    Memory,
+    /// When data is made durable.
+    Sync,
+    /// Whether the page cache is bypassed.
+    Direct,
+    /// Requests in flight.
+    QueueDepth,
+    /// Read-ahead of the device, in bytes.
+    Readahead,
+    /// What written bytes look like.
+    Fill,
+    /// First touch, second, steady.
+    Pass,
+}
+
+/// Whether a factor is chosen for a given job or defines the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A person may choose it for the same job: its levels are compared.
+    Question,
+    /// It changes the job: levels are compared only at equal value of it.
+    Condition,
+}
+
+/// What a level of the factor is, hence how it is written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number of bytes: `64Ki`.
+    Bytes,
+    /// A plain number: `4`.
+    Count,
+    /// One of a list of words: `cold`.
+    Word,
+    /// A path, any bytes.
+    Path,
+}
+
+impl Factor {
+    /// Every factor, in column order.
+    pub const ALL: [Factor; 20] = [
+        Factor::Place,
+        Factor::File,
+        Factor::FileSize,
+        Factor::Files,
+        Factor::Operation,
+        Factor::Method,
+        Factor::Contender,
+        Factor::Block,
+        Factor::Threads,
+        Factor::IdleThreads,
+        Factor::Pattern,
+        Factor::Consume,
+        Factor::Cache,
+        Factor::Memory,
+        Factor::Sync,
+        Factor::Direct,
+        Factor::QueueDepth,
+        Factor::Readahead,
+        Factor::Fill,
+        Factor::Pass,
+    ];
+
+    /// The name as written on the command line, role, kind and one-line summary.
+    pub const fn info(self) -> (&'static str, Role, Kind, &'static str) {
+        use Kind::{Bytes, Count, Path, Word};
+        use Role::{Condition, Question};
+        match self {
+            Factor::Place => ("place", Question, Word, "where the files are"),
+            Factor::File => ("file", Condition, Path, "a file of yours, never written to"),
+            Factor::FileSize => ("file-size", Condition, Bytes, "size of the file that is made"),
+            Factor::Files => ("files", Condition, Count, "how many files"),
+            Factor::Operation => ("operation", Condition, Word, "the call that is made"),
+            Factor::Method => ("method", Question, Word, "how the bytes move"),
+            Factor::Contender => ("contender", Question, Word, "a command that runs as a cell"),
+            Factor::Block => ("block", Question, Bytes, "bytes per call"),
+            Factor::Threads => ("threads", Question, Count, "threads that do the work"),
+            Factor::IdleThreads => ("idle-threads", Question, Count, "threads asleep beside it"),
+            Factor::Pattern => ("pattern", Condition, Word, "order in which blocks are visited"),
+            Factor::Consume => ("consume", Condition, Word, "what is done with the bytes"),
+            Factor::Cache => ("cache", Condition, Word, "page cache before each trial"),
+            Factor::Memory => ("memory", Condition, Bytes, "memory limit of the trial"),
+            Factor::Sync => ("sync", Condition, Word, "when data is made durable"),
+            Factor::Direct => ("direct", Question, Word, "bypass the page cache"),
+            Factor::QueueDepth => ("queue-depth", Question, Count, "requests in flight"),
+            Factor::Readahead => ("readahead", Question, Bytes, "read-ahead of the device"),
+            Factor::Fill => ("fill", Condition, Word, "what written bytes look like"),
+            Factor::Pass => ("pass", Condition, Word, "first touch, second, steady"),
+        }
+    }
+
+    /// The name as written on the command line and in results.
+    pub const fn name(self) -> &'static str {
+        self.info().0
+    }
+
+    /// Question or condition.
+    pub const fn role(self) -> Role {
+        self.info().1
+    }
+
+    /// What a level of it is.
+    pub const fn kind(self) -> Kind {
+        self.info().2
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Factor {
+    type Err = ();
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Factor::ALL.into_iter().find(|f| f.name() == text).ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Factor;
+
+    #[test]
+    fn names_are_unique_and_parse_back() {
+        for factor in Factor::ALL {
+            assert_eq!(factor.name().parse(), Ok(factor));
+            let json = serde_json::to_string(&factor).unwrap();
+            assert_eq!(json, format!("\"{}\"", factor.name()));
+        }
+    }
+}

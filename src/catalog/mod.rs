@@ -1,0 +1,12 @@
+//! How a part describes itself. Every axis, method, operation, workload, metric and warning is
+//! one row here or in its own file, and help, lists, validation and reports are made from the rows.
+
+mod code;
+mod factor;
+mod level;
+mod part;
+
+pub use code::{Code, Severity};
+pub use factor::{Factor, Kind, Role};
+pub use level::{Level, Levels, path_from_text, path_to_text};
+pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};

@@ -1,0 +1,113 @@
+//! A part: a workload, a method, an operation, a metric. It says what it is and what it needs.
+
+use super::factor::Factor;
+
+/// Which list a part belongs to (`iolab list methods`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartKind {
+    /// What is done.
+    Workload,
+    /// How it is done.
+    Method,
+    /// A rung of the system-call ladder or a metadata call.
+    Operation,
+    /// Where it is done.
+    Place,
+    /// What is counted beside time.
+    Metric,
+    /// What a report is written as.
+    Format,
+}
+
+/// What a method can do. A workload asks for a capability, never for a method by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// Brings bytes of a file to where the program can use them.
+    Read,
+    /// Puts bytes into a file.
+    Write,
+    /// Moves bytes from file to file.
+    Copy,
+    /// Makes one call.
+    Call,
+}
+
+/// The description of a part.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The name as written on the command line and in results.
+    pub id: &'static str,
+    /// Which list it stands in.
+    pub kind: PartKind,
+    /// One line for lists and help.
+    pub summary: &'static str,
+    /// What it can do (methods and operations).
+    pub capabilities: &'static [Capability],
+    /// Factors whose levels make no difference to it: they are collapsed, not repeated.
+    pub ignores: &'static [Factor],
+    /// What it needs of the kernel or the person, in words; empty where nothing special.
+    pub needs: &'static str,
+    /// Left out unless asked for by name (`null`, unconsumed methods).
+    pub by_name_only: bool,
+}
+
+/// One axis of a workload and the levels taken when the person names none.
+#[derive(Clone, Copy, Debug)]
+pub struct FactorUse {
+    /// The axis.
+    pub factor: Factor,
+    /// Levels as a person would write them: `4Ki,64Ki`. Empty: decided by the machine's facts.
+    pub default: &'static str,
+    /// The words allowed, for a factor of words whose list is not a list of parts.
+    pub words: &'static [&'static str],
+}
+
+/// The description of a workload: a part, its axes and what it asks of a method.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkloadInfo {
+    /// Name and summary.
+    pub part: Part,
+    /// Its axes, in the order they are shown.
+    pub factors: &'static [FactorUse],
+    /// The capability that a method must have.
+    pub capability: Capability,
+    /// True where every cell is wanted (a ladder, a table): nothing is eliminated.
+    pub sweep: bool,
+}
+
+/// The unit of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// A number of events.
+    Count,
+    /// A share of one.
+    Ratio,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+    /// Neither.
+    Neither,
+}
+
+/// The description of a metric.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricInfo {
+    /// The name in results: `minor_faults`.
+    pub id: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// Which way is better.
+    pub better: Better,
+}

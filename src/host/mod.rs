@@ -1,0 +1,1 @@
+//! Facts of the machine, probes, hazards.

@@ -1,0 +1,1 @@
+//! Where the files are: made, read back, torn down.

@@ -1,0 +1,117 @@
+//! Factors × levels → cells → seeded rounds, and what they will cost. Pure: what it must know of
+//! the machine comes in as [`Facts`].
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::catalog::{Factor, Level, Levels};
+use crate::spec::Protocol;
+
+/// What the plan must know of the machine; gathered by the caller.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The person's files by path: size in bytes, or why the file cannot be used.
+    pub files: BTreeMap<PathBuf, Result<u64, String>>,
+    /// Bytes free to this person in the directory, reserve taken off.
+    pub free_bytes: u64,
+    /// Inodes free to this person.
+    pub free_inodes: u64,
+    /// Memory that can be used without swapping.
+    pub available_memory_bytes: u64,
+    /// Last-level cache of one processor.
+    pub last_level_cache_bytes: u64,
+    /// Page size.
+    pub page_bytes: u64,
+    /// Processors this process may use.
+    pub processors: u32,
+    /// Part id (a method, an operation, a cache state, a place) → why it cannot be had here, and the remedy.
+    pub unavailable: BTreeMap<String, String>,
+}
+
+/// An experiment ready to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// In words.
+    pub title: String,
+    /// `read`, `syscall`, …
+    pub workload: String,
+    /// The directory to work under.
+    pub directory: PathBuf,
+    /// Every axis with the levels taken, given or by default.
+    pub factors: BTreeMap<Factor, Vec<Level>>,
+    /// The factors whose levels are compared.
+    pub ask: Vec<Factor>,
+    /// How to measure, every choice made.
+    pub protocol: Protocol,
+    /// Whether cells proven clearly slower are left out.
+    pub eliminate: bool,
+    /// Every cell, skipped ones too.
+    pub cells: Vec<Cell>,
+    /// One answer each.
+    pub conditions: Vec<Condition>,
+    /// File instances that the cells work on.
+    pub instances: Vec<Instance>,
+    /// The cell that runs twice a round; absent where no cell can run.
+    pub baseline: Option<usize>,
+    /// What it will cost.
+    pub cost: Cost,
+    /// What was collapsed or changed, for the person: one line each.
+    pub notes: Vec<String>,
+}
+
+/// One combination of levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Name within the run, of the levels that vary: `pread/64Ki`.
+    pub id: String,
+    /// Every level that applies to it.
+    pub levels: Levels,
+    /// Index of its answer.
+    pub condition: usize,
+    /// Index of its file instance; absent where it needs no file.
+    pub instance: Option<usize>,
+    /// Why it cannot be measured here, and the remedy.
+    pub skip: Option<String>,
+}
+
+/// Cells that are compared with each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The levels they share.
+    pub levels: Levels,
+    /// Indices of cells that can run.
+    pub cells: Vec<usize>,
+    /// Whether its cells use different file instances, so that placement does not cancel and
+    /// must be drawn anew each round.
+    pub own_instances: bool,
+}
+
+/// A file that cells work on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// Index, also its name in the protocol.
+    pub id: usize,
+    /// The person's file; absent: iolab makes one.
+    pub path: Option<PathBuf>,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Where: a place id, absent for the plain directory.
+    pub place: Option<String>,
+    /// The seed of its content.
+    pub seed: u64,
+}
+
+/// What a plan costs, before it starts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Expected time, all in.
+    pub time_ns: u64,
+    /// Bytes written in all.
+    pub bytes_written: u64,
+    /// Greatest space taken at a time.
+    pub space_bytes: u64,
+    /// Steady rounds that are expected to fit.
+    pub rounds: u32,
+    /// What it needs that an ordinary person may not have.
+    pub privileges: Vec<String>,
+}

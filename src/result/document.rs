@@ -1,0 +1,154 @@
+//! The whole of a run, as JSON writes it and the history keeps it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::answer::{Answer, Summary, Twin, Warning};
+use super::sample::Sample;
+use crate::catalog::{Factor, Levels};
+
+/// The name and version of the format.
+pub const SCHEMA: &str = "iolab.run/1";
+
+/// One run with everything that was measured and concluded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    /// Always [`SCHEMA`].
+    pub schema: String,
+    /// Which run.
+    pub run: RunInfo,
+    /// The machine.
+    pub environment: Environment,
+    /// What was asked.
+    pub experiment: ExperimentRecord,
+    /// What was measured.
+    pub cells: Vec<CellRecord>,
+    /// The baseline against itself; absent where no cell could run.
+    pub twin: Option<Twin>,
+    /// What was concluded.
+    pub answers: Vec<Answer>,
+    /// What holds for the whole run.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
+}
+
+/// Identity of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunInfo {
+    /// Number in the history it was made in.
+    pub id: u64,
+    /// What it is about, in words.
+    pub title: String,
+    /// Start, RFC 3339, UTC.
+    pub started: String,
+    /// End; absent while it runs and after a crash.
+    pub finished: Option<String>,
+    /// Whether it ended by itself (not interrupted).
+    pub complete: bool,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The command line, lossless.
+    pub argv: Vec<String>,
+}
+
+/// Facts of the machine, dotted names → values: `kernel.release`, `device.readahead_bytes`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Environment(pub BTreeMap<String, serde_json::Value>);
+
+/// The experiment as it was planned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExperimentRecord {
+    /// `read`, `syscall`, …
+    pub workload: String,
+    /// Every axis with its levels, as they are in the cells.
+    #[schemars(with = "BTreeMap<String, Vec<serde_json::Value>>")]
+    pub factors: BTreeMap<Factor, Vec<serde_json::Value>>,
+    /// The factors that were compared.
+    #[schemars(with = "Vec<String>")]
+    pub ask: Vec<Factor>,
+    /// How it was measured.
+    pub protocol: ProtocolRecord,
+}
+
+/// The protocol's settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProtocolRecord {
+    /// Error allowed for each answer.
+    pub alpha: f64,
+    /// Differences smaller than this share do not matter.
+    pub delta: f64,
+    /// Time allowed.
+    pub budget_ns: u64,
+    /// Rounds asked for, where fixed.
+    pub rounds: Option<u32>,
+    /// Processors that trials were bound to; empty: not bound.
+    #[serde(default)]
+    pub cpus: Vec<u32>,
+    /// Smallest step of the clock.
+    #[serde(default)]
+    pub clock_resolution_ns: f64,
+    /// Cost of one empty pair of clock reads.
+    #[serde(default)]
+    pub clock_cost_ns: f64,
+    /// Rounds per renewal of the file instances.
+    #[serde(default)]
+    pub epoch_rounds: u32,
+    /// Steady rounds done.
+    #[serde(default)]
+    pub steady_rounds: u32,
+    /// Why the run stopped, in words.
+    #[serde(default)]
+    pub stopped: String,
+}
+
+/// What became of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CellStatus {
+    /// Measured to the end.
+    Measured,
+    /// Proven clearly slower and left out from then on.
+    Eliminated,
+    /// Could not be had here.
+    Skipped,
+    /// Every trial failed.
+    Failed,
+}
+
+/// One cell with its samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellRecord {
+    /// Name within the run, from its levels: `pread/64Ki`.
+    pub id: String,
+    /// Its levels.
+    pub factors: Levels,
+    /// What became of it.
+    pub status: CellStatus,
+    /// Why skipped, failed or eliminated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Every trial.
+    pub samples: Vec<Sample>,
+    /// Figures over the steady rounds; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
+}
+
+/// Figures of a cell over its steady rounds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// Wall time of one pass over the data (of one repetition).
+    pub wall_ns: Summary,
+    /// User CPU time of one pass.
+    pub user_ns: Summary,
+    /// System CPU time of one pass.
+    pub system_ns: Summary,
+    /// Speed; absent where no bytes move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_second: Option<Summary>,
+    /// Wall time of one operation.
+    pub ns_per_operation: Summary,
+}

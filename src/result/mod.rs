@@ -1,0 +1,16 @@
+//! A run as data: the format `iolab.run/1`. Pure types shared by the rooms that make, keep and
+//! show results, so that a sample has one shape from the agent to the report.
+//! Integers are bytes and nanoseconds. Fields are only ever added, never renamed.
+
+mod answer;
+mod document;
+mod sample;
+
+pub use answer::{
+    Answer, AnswerKind, Comparison, Grade, Interval, Summary, Twin, Verdict, Warning,
+};
+pub use document::{
+    CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,
+    RunInfo, SCHEMA,
+};
+pub use sample::{CacheProof, Digest, Fault, Measurement, Phase, Proof, Residency, Sample};

@@ -1,0 +1,165 @@
+//! What one trial yields.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::Code;
+
+/// Where in the run a trial stood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Round 0: reported alone.
+    First,
+    /// Rounds 1 and 2: recorded, in no comparison.
+    Warmup,
+    /// Every later round: what comparisons are made of.
+    Steady,
+}
+
+/// What the agent measured in one trial. Times, bytes and operations are totals of the trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// Wall time of the timed window.
+    pub wall_ns: u64,
+    /// User time of the window, all threads. Split from system time by ticks on most kernels.
+    pub user_ns: u64,
+    /// System time of the window, all threads.
+    pub system_ns: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Calls or loop steps made.
+    pub operations: u64,
+    /// Passes made within the window; 1 for a bounded trial.
+    pub repetitions: u64,
+    /// What was counted beside time, by metric id.
+    #[serde(default)]
+    pub metrics: BTreeMap<String, f64>,
+    /// The evidence.
+    pub proof: Proof,
+    /// What is remarkable about it.
+    #[serde(default)]
+    pub flags: Vec<Code>,
+}
+
+/// Why a trial gave no measurement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[error("{doing}: {cause}")]
+pub struct Fault {
+    /// What was being done: `read /data/a`.
+    pub doing: String,
+    /// Why it ended: the error's text, a signal's name, the limit that was passed.
+    pub cause: String,
+    /// The errno, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errno: Option<i32>,
+    /// The signal, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+}
+
+/// The evidence that a trial measured what it says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// The cache state, for work on cached data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheProof>,
+    /// The digest of what was consumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+impl Proof {
+    /// Whether the trial may enter a comparison.
+    pub fn holds(&self) -> bool {
+        self.cache.as_ref().is_none_or(|c| c.proven)
+            && self.digest.as_ref().is_none_or(|d| d.matches != Some(false))
+    }
+}
+
+/// Two independent proofs of a cache state: residency before, device bytes after.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheProof {
+    /// The state asked for: `cold`, `warm`, `any`.
+    pub wanted: String,
+    /// How it was reached: `evict`, `evict+prime`, `drop_caches`.
+    pub how: String,
+    /// Residency just before the timed window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Residency>,
+    /// Bytes that the device delivered during the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_bytes: Option<u64>,
+    /// Bytes that the device had to deliver for the state to be true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_device_bytes: Option<u64>,
+    /// Both proofs hold.
+    pub proven: bool,
+    /// Why not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// How much of a file is in the page cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Residency {
+    /// The probe that saw it: `cachestat`, `mincore`, `rwf_nowait`.
+    pub probe: String,
+    /// Bytes of the file, rounded up to pages.
+    pub total_bytes: u64,
+    /// Bytes that are resident.
+    pub resident_bytes: u64,
+    /// Bytes that are dirty or under writeback, where the probe can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty_bytes: Option<u64>,
+}
+
+/// The digest of consumed bytes and whether it is the file's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Digest {
+    /// `xor`, `histogram`, `crc32c`.
+    pub kind: String,
+    /// Lower-case hexadecimal.
+    pub hex: String,
+    /// Whether it is the expected one; absent where it was not checked in this trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches: Option<bool>,
+}
+
+/// One trial of one cell in one round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sample {
+    /// Round, from 0.
+    pub round: u32,
+    /// Place in the order of that round, from 0.
+    pub position: u32,
+    /// First, warm-up or steady.
+    pub phase: Phase,
+    /// Which renewal of the file instances it used, from 0.
+    #[serde(default)]
+    pub epoch: u32,
+    /// The measurement (flattened), all zero where the trial failed.
+    #[serde(flatten)]
+    pub measurement: Measurement,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+}
+
+impl Sample {
+    /// Whether the sample may enter a comparison: it succeeded and its proof holds.
+    pub fn counts(&self) -> bool {
+        self.fault.is_none() && self.measurement.proof.holds() && self.measurement.wall_ns > 0
+    }
+
+    /// Wall nanoseconds per unit of work: per byte where the trial moved bytes, else per operation.
+    pub fn unit_ns(&self) -> Option<f64> {
+        let work = match self.measurement.bytes {
+            0 => self.measurement.operations,
+            bytes => bytes,
+        };
+        (self.counts() && work > 0).then(|| self.measurement.wall_ns as f64 / work as f64)
+    }
+}

@@ -1,0 +1,18 @@
+//! What is done: one file each.
+
+use serde::{Deserialize, Serialize};
+
+/// How much one trial does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// Whole passes over the data (for a call: that many calls).
+    Passes(u64),
+    /// Part of a pass: this many operations from this one on, wrapping at the end.
+    Part {
+        /// Index of the first operation within a pass.
+        first_operation: u64,
+        /// How many operations.
+        operations: u64,
+    },
+}
