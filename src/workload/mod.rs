@@ -1,6 +1,20 @@
 //! What is done: one file each.
 
+mod ladder;
+mod read;
+mod syscall;
+
 use serde::{Deserialize, Serialize};
+
+use crate::catalog::{Part, WorkloadInfo};
+
+/// Every workload.
+pub const WORKLOADS: &[WorkloadInfo] = &[read::INFO, syscall::INFO];
+
+/// The rungs of the workload `syscall`.
+pub const fn operations() -> &'static [Part] {
+    ladder::OPERATIONS
+}
 
 /// How much one trial does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
