@@ -1,0 +1,31 @@
+# make test     everything that must hold, on two cores well under 20 minutes
+# make quick    the main job, here
+# make bench    our loops against bare C, pairs interleaved; needs a quiet machine
+# make trust    the longer proofs of the statistics (hours of virtual runs)
+.PHONY: test setup lint unit quick bench trust clean
+
+CARGO ?= cargo
+
+test: setup lint unit
+
+setup:
+	@sh scripts/setup.sh
+
+lint:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+unit:
+	sh scripts/test.sh
+
+quick:
+	$(CARGO) run --release --locked -- quick
+
+bench:
+	$(CARGO) bench --locked
+
+trust:
+	IOLAB_TRUST=1 $(CARGO) test --release --locked --test 'proof*' -- --include-ignored --nocapture
+
+clean:
+	$(CARGO) clean

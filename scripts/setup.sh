@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs what the tests need. On Debian as root it installs; elsewhere it names what is missing.
+set -eu
+
+# command:package — what uses it stands beside it
+needed="
+cc:gcc
+setpriv:util-linux
+mkfs.ext4:e2fsprogs
+losetup:mount
+"
+
+missing=""
+for row in $needed; do
+    command -v "${row%%:*}" >/dev/null 2>&1 || missing="$missing ${row##*:}"
+done
+
+if ! command -v cargo >/dev/null 2>&1; then
+    echo "setup: cargo is missing: install Rust 1.95 or newer (https://rustup.rs), then run again" >&2
+    exit 1
+fi
+[ -z "$missing" ] && exit 0
+
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "setup: installing$missing"
+    apt-get update -qq
+    # shellcheck disable=SC2086 # a list of packages
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+else
+    echo "setup: not installed, tests that need it will skip:$missing" >&2
+fi
