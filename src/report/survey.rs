@@ -1,0 +1,329 @@
+//! The one screen of `iolab quick`: what several runs say together, in at most 24 lines.
+
+use crate::catalog::text::{bytes_text, rate_text, ratio_text, time_text};
+use crate::catalog::{Factor, Severity};
+use crate::result::{Answer, AnswerKind, CellRecord, Comparison, Document, Grade, Verdict, Warning};
+
+/// What a run of the survey was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    /// Block sizes on a cached file.
+    Warm,
+    /// Block sizes on an evicted file.
+    Cold,
+    /// read against mmap by file size.
+    Mapping,
+    /// The floor of system calls.
+    Calls,
+}
+
+/// One labelled paragraph of the screen and what follows from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Finding {
+    label: &'static str,
+    lines: Vec<String>,
+    advice: Option<String>,
+}
+
+/// The whole screen. `heading` is the first line, `next` the last; `width` columns.
+pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usize) -> String {
+    let of = |topic| runs.iter().find(|(t, _)| *t == topic).map(|(_, d)| d);
+    let findings = [
+        reading(of(Topic::Warm), of(Topic::Cold)),
+        of(Topic::Mapping).map(mapping).unwrap_or_default(),
+        of(Topic::Calls).map(calls).unwrap_or_default(),
+    ];
+    let mut out = wrap(heading, "", "", width);
+    out.push('\n');
+    for finding in findings.iter().filter(|f| !f.lines.is_empty()) {
+        for (at, line) in finding.lines.iter().enumerate() {
+            let label = if at == 0 { finding.label } else { "" };
+            out += &wrap(line, &format!("{label:<10}"), "          ", width);
+        }
+    }
+    out.push('\n');
+    let advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
+    if let Some(sentence) = recommendation(&advice) {
+        out += &wrap(&sentence, "", "", width);
+    }
+    out += &wrap(&confidence(runs), "", "", width);
+    out + &wrap(next, "", "", width)
+}
+
+/// One sentence out of the findings' clauses.
+fn recommendation(advice: &[&str]) -> Option<String> {
+    let (last, rest) = advice.split_last()?;
+    let list = if rest.is_empty() {
+        (*last).to_owned()
+    } else {
+        format!("{} and {last}", rest.join(", "))
+    };
+    Some(format!("Use {list}."))
+}
+
+/// Block sizes, warm and cold side by side.
+fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
+    let mut finding = Finding { label: "Reading", ..Finding::default() };
+    for (state, document) in [("warm", warm), ("cold", cold)] {
+        let Some((answer, document)) = document.and_then(|d| Some((d.answers.first()?, d))) else {
+            continue;
+        };
+        if answer.kind == AnswerKind::Invalid {
+            finding.lines.push(format!("{state}: {}", answer.sentence));
+            continue;
+        }
+        let Some(plateau) = plateau(document, answer) else {
+            finding.lines.push(format!("{state}: nothing could be measured"));
+            continue;
+        };
+        finding.lines.push(format!("{state} {}", plateau.describe(document.experiment.protocol.delta)));
+        if finding.advice.is_none() {
+            finding.advice = Some(format!("blocks of {}{}", bytes_text(plateau.smallest),
+                if plateau.smallest < plateau.largest { " or more" } else { "" }));
+        }
+    }
+    finding
+}
+
+/// The blocks that are as good as the best.
+struct Plateau {
+    smallest: u64,
+    best: u64,
+    largest: u64,
+    shown: bool,
+    speed: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+impl Plateau {
+    fn describe(&self, delta: f64) -> String {
+        let speed = match (self.low, self.high) {
+            (Some(low), Some(high)) => {
+                let share = (high - low) / 2.0 / self.speed * 100.0;
+                format!("{} ±{share:.0} %", rate_text(self.speed))
+            }
+            _ => rate_text(self.speed),
+        };
+        let (smallest, best) = (bytes_text(self.smallest), bytes_text(self.best));
+        let place = match (self.smallest == self.best, self.shown) {
+            (true, true) => format!("{best} blocks are best"),
+            (true, false) => format!("{best} blocks look best, not proven"),
+            (false, true) => {
+                format!("{smallest} blocks are within {:.0} % of the best ({best})", delta * 100.0)
+            }
+            (false, false) => format!("{smallest} blocks cannot be told from the best ({best})"),
+        };
+        format!("{speed} · {place}")
+    }
+}
+
+/// The smallest block that is as good as the best: proven within δ where the interval says so,
+/// else one that was not told apart from it.
+fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
+    let delta = document.experiment.protocol.delta;
+    let cells: Vec<(&CellRecord, u64, f64)> = document
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let speed = cell.estimate.as_ref()?.bytes_per_second.as_ref()?.median;
+            Some((cell, cell.factors.number(Factor::Block)?, speed))
+        })
+        .collect();
+    let (leader, best, speed) = cells.iter().copied().max_by(|x, y| x.2.total_cmp(&y.2))?;
+    let near = |cell: &CellRecord, proven: bool| {
+        cell.id == leader.id
+            || if proven {
+                slower_by(answer, &cell.id, &leader.id)
+                    .is_some_and(|(_, high)| high.is_some_and(|h| h <= 1.0 + delta))
+            } else {
+                answer.best.contains(&cell.id)
+            }
+    };
+    let smallest = |proven| {
+        cells.iter().filter(|(c, _, _)| near(c, proven)).map(|(_, block, _)| *block).min()
+    };
+    let proven = smallest(true).unwrap_or(best);
+    let maybe = smallest(false).unwrap_or(best);
+    // A smaller block that was not told apart is worth naming only where nothing is proven.
+    let shown = proven < best || answer.kind != AnswerKind::Undecided || maybe >= best;
+    let bounds = leader.estimate.as_ref()?.bytes_per_second.as_ref()?;
+    Some(Plateau {
+        smallest: if shown { proven } else { maybe },
+        best,
+        largest: cells.iter().map(|(_, block, _)| *block).max()?,
+        shown: shown && (proven < best || answer.kind != AnswerKind::Undecided),
+        speed,
+        low: bounds.low,
+        high: bounds.high,
+    })
+}
+
+/// Time of `slow` over time of `fast`, and the upper end of its interval.
+fn slower_by(answer: &Answer, slow: &str, fast: &str) -> Option<(f64, Option<f64>)> {
+    answer.comparisons.iter().find_map(|c: &Comparison| {
+        if c.a == slow && c.b == fast {
+            Some((c.ratio, c.high))
+        } else if c.a == fast && c.b == slow {
+            Some((1.0 / c.ratio, c.low.map(|low| 1.0 / low)))
+        } else {
+            None
+        }
+    })
+}
+
+/// One file size of read against mmap: which wins and by how much.
+struct Contest {
+    bytes: u64,
+    /// +1: read wins; −1: mmap wins; 0: no difference shown.
+    side: i8,
+    ratio: f64,
+}
+
+fn contests(document: &Document) -> Vec<Contest> {
+    let method = |id: &str| {
+        let cell = document.cells.iter().find(|c| c.id == id)?;
+        cell.factors.text(Factor::Method)
+    };
+    let mut found: Vec<Contest> = document
+        .answers
+        .iter()
+        .filter(|answer| answer.kind != AnswerKind::Invalid)
+        .filter_map(|answer| {
+            let bytes = answer.condition.number(Factor::FileSize)?;
+            let pair = answer.comparisons.first()?;
+            let read_first = !method(&pair.a)?.starts_with("mmap");
+            let read_over_mmap = if read_first { pair.ratio } else { 1.0 / pair.ratio };
+            let side = match (pair.verdict, read_first) {
+                (Verdict::Faster, true) | (Verdict::Slower, false) => 1,
+                (Verdict::Faster, false) | (Verdict::Slower, true) => -1,
+                _ => 0,
+            };
+            let ratio = if side > 0 { 1.0 / read_over_mmap } else { read_over_mmap };
+            Some(Contest { bytes, side, ratio })
+        })
+        .collect();
+    found.sort_by_key(|c| c.bytes);
+    found
+}
+
+/// read against mmap: where one gives way to the other.
+fn mapping(document: &Document) -> Finding {
+    let mut finding = Finding { label: "Mapping", ..Finding::default() };
+    let all = contests(document);
+    let (Some(first), Some(last)) = (all.first(), all.last()) else { return finding };
+    let span = format!("{} to {}", bytes_text(first.bytes), bytes_text(last.bytes));
+    let ratios = |side: i8| {
+        let mut seen: Vec<f64> = all.iter().filter(|c| c.side == side).map(|c| c.ratio).collect();
+        seen.sort_by(f64::total_cmp);
+        match (seen.first(), seen.last()) {
+            (Some(low), Some(high)) if high - low > 0.05 => {
+                format!("{low:.1}–{}", ratio_text(*high))
+            }
+            (_, Some(high)) => ratio_text(*high),
+            _ => String::new(),
+        }
+    };
+    let read_up_to = all.iter().filter(|c| c.side > 0).map(|c| c.bytes).max();
+    let mmap_from = all.iter().filter(|c| c.side < 0).map(|c| c.bytes).min();
+    let (line, advice) = match (read_up_to, mmap_from) {
+        (None, None) => (format!("no difference shown between read() and mmap, {span}"), None),
+        (Some(_), None) => (
+            format!("read() beats mmap or equals it at every size from {span} ({})", ratios(1)),
+            Some("read() rather than mmap".to_owned()),
+        ),
+        (None, Some(_)) => (
+            format!("mmap beats read() or equals it at every size from {span} ({})", ratios(-1)),
+            Some("mmap rather than read()".to_owned()),
+        ),
+        (Some(read), Some(mmap)) if read < mmap => (
+            format!(
+                "read() wins up to {} files ({}), mmap from {} ({})",
+                bytes_text(read), ratios(1), bytes_text(mmap), ratios(-1)
+            ),
+            Some(format!(
+                "read() for files up to {} and mmap from {}",
+                bytes_text(read), bytes_text(mmap)
+            )),
+        ),
+        _ => (format!("read() and mmap change places more than once, {span}: look at the run"), None),
+    };
+    finding.lines.push(line);
+    finding.advice = advice;
+    finding
+}
+
+/// The floor: what one call costs.
+fn calls(document: &Document) -> Finding {
+    let mut finding = Finding { label: "Calls", ..Finding::default() };
+    let costs: Vec<String> = document
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let name = cell.factors.text(Factor::Operation)?;
+            let ns = cell.estimate.as_ref()?.ns_per_operation.median;
+            let name = match name {
+                "read" | "write" | "pread" | "pwrite" => format!("1-byte {name}"),
+                "open-close" => "open+close".to_owned(),
+                other => other.to_owned(),
+            };
+            Some(format!("{name} {}", time_text(ns)))
+        })
+        .collect();
+    if !costs.is_empty() {
+        finding.lines.push(costs.join(" · "));
+    }
+    finding
+}
+
+/// How far to trust the screen, in words, and the one thing to keep in mind.
+fn confidence(runs: &[(Topic, Document)]) -> String {
+    let answers = || runs.iter().flat_map(|(_, d)| &d.answers);
+    let worst = answers().map(|a| a.grade).max();
+    let words = match worst {
+        None => "none: nothing could be measured",
+        Some(Grade::A) => "good",
+        Some(Grade::B) => "fair",
+        Some(Grade::C) => "rough",
+        Some(Grade::Invalid) => "mixed: where the measurement was not sound it says so",
+    };
+    let caution = runs
+        .iter()
+        .flat_map(|(_, d)| d.warnings.iter().chain(d.answers.iter().flat_map(|a| &a.warnings)))
+        .filter(|w| w.code.severity() >= Severity::Caution)
+        .max_by_key(|w| (w.code.severity(), std::cmp::Reverse(w.code)));
+    let raise = answers().filter(|a| Some(a.grade) == worst).find_map(|a| a.raise.as_deref());
+    let mut line = format!("Confidence: {words}.");
+    match (caution, raise) {
+        (Some(Warning { code, text }), _) => line += &format!(" Caution: {} ({code})", text.trim_end_matches('.')),
+        (None, Some(raise)) => line += &format!(" Better with: {}", raise.trim_end_matches('.')),
+        (None, None) => return line,
+    }
+    line + "."
+}
+
+/// Words broken at the width, the first line after `head`, later ones after `indent`.
+fn wrap(text: &str, head: &str, indent: &str, width: usize) -> String {
+    let width = width.max(indent.len() + 16);
+    let mut out = String::from(head);
+    let mut column = head.chars().count();
+    let mut fresh = true;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if !fresh && column + 1 + length > width {
+            out.push('\n');
+            out += indent;
+            column = indent.len();
+            fresh = true;
+        }
+        if !fresh {
+            out.push(' ');
+            column += 1;
+        }
+        out += word;
+        column += length;
+        fresh = false;
+    }
+    out.push('\n');
+    out
+}
