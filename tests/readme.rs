@@ -37,7 +37,11 @@ fn examples_run_as_written() {
         for line in commands(&fs::read_to_string(page).unwrap()) {
             let mut arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
             if measures(&arguments) && !arguments.contains(&"--plan") {
-                arguments.retain(|a| !a.ends_with('s') || a.parse::<f64>().is_ok() || !a.starts_with(|c: char| c.is_ascii_digit()));
+                arguments.retain(|a| {
+                    !a.ends_with('s')
+                        || a.parse::<f64>().is_ok()
+                        || !a.starts_with(|c: char| c.is_ascii_digit())
+                });
                 arguments.retain(|a| *a != "--budget");
                 arguments.extend(["--budget", "2s"]);
             }

@@ -1,1 +1,2 @@
 //! What people and programs read.
+pub mod survey;

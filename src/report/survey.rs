@@ -1,8 +1,9 @@
 //! The one screen of `iolab quick`: what several runs say together, in at most 24 lines.
 
-use crate::catalog::text::{bytes_text, rate_text, ratio_text, time_text};
-use crate::catalog::{Factor, Severity};
-use crate::result::{Answer, AnswerKind, CellRecord, Comparison, Document, Grade, Verdict, Warning};
+use crate::catalog::{Factor, Severity, bytes_text, rate_text, ratio_text, time_text};
+use crate::result::{
+    Answer, AnswerKind, CellRecord, Comparison, Document, Grade, Verdict, Warning,
+};
 
 /// What a run of the survey was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,10 +77,15 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
             finding.lines.push(format!("{state}: nothing could be measured"));
             continue;
         };
-        finding.lines.push(format!("{state} {}", plateau.describe(document.experiment.protocol.delta)));
+        finding
+            .lines
+            .push(format!("{state} {}", plateau.describe(document.experiment.protocol.delta)));
         if finding.advice.is_none() {
-            finding.advice = Some(format!("blocks of {}{}", bytes_text(plateau.smallest),
-                if plateau.smallest < plateau.largest { " or more" } else { "" }));
+            finding.advice = Some(format!(
+                "blocks of {}{}",
+                bytes_text(plateau.smallest),
+                if plateau.smallest < plateau.largest { " or more" } else { "" }
+            ));
         }
     }
     finding
@@ -140,9 +146,8 @@ fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
                 answer.best.contains(&cell.id)
             }
     };
-    let smallest = |proven| {
-        cells.iter().filter(|(c, _, _)| near(c, proven)).map(|(_, block, _)| *block).min()
-    };
+    let smallest =
+        |proven| cells.iter().filter(|(c, _, _)| near(c, proven)).map(|(_, block, _)| *block).min();
     let proven = smallest(true).unwrap_or(best);
     let maybe = smallest(false).unwrap_or(best);
     // A smaller block that was not told apart is worth naming only where nothing is proven.
@@ -239,14 +244,20 @@ fn mapping(document: &Document) -> Finding {
         (Some(read), Some(mmap)) if read < mmap => (
             format!(
                 "read() wins up to {} files ({}), mmap from {} ({})",
-                bytes_text(read), ratios(1), bytes_text(mmap), ratios(-1)
+                bytes_text(read),
+                ratios(1),
+                bytes_text(mmap),
+                ratios(-1)
             ),
             Some(format!(
-                "read() for files up to {} and mmap from {}",
-                bytes_text(read), bytes_text(mmap)
+                "read() for files up to {} but mmap from {}",
+                bytes_text(read),
+                bytes_text(mmap)
             )),
         ),
-        _ => (format!("read() and mmap change places more than once, {span}: look at the run"), None),
+        _ => {
+            (format!("read() and mmap change places more than once, {span}: look at the run"), None)
+        }
     };
     finding.lines.push(line);
     finding.advice = advice;
@@ -295,7 +306,9 @@ fn confidence(runs: &[(Topic, Document)]) -> String {
     let raise = answers().filter(|a| Some(a.grade) == worst).find_map(|a| a.raise.as_deref());
     let mut line = format!("Confidence: {words}.");
     match (caution, raise) {
-        (Some(Warning { code, text }), _) => line += &format!(" Caution: {} ({code})", text.trim_end_matches('.')),
+        (Some(Warning { code, text }), _) => {
+            line += &format!(" Caution: {} ({code})", text.trim_end_matches('.'))
+        }
         (None, Some(raise)) => line += &format!(" Better with: {}", raise.trim_end_matches('.')),
         (None, None) => return line,
     }
@@ -326,4 +339,196 @@ fn wrap(text: &str, head: &str, indent: &str, width: usize) -> String {
     }
     out.push('\n');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Topic, screen};
+    use crate::catalog::{Code, Factor, Level, Levels};
+    use crate::result::{
+        Answer, AnswerKind, CellRecord, CellStatus, Comparison, Document, Environment, Estimate,
+        ExperimentRecord, Grade, ProtocolRecord, RunInfo, SCHEMA, Summary, Verdict, Warning,
+    };
+
+    fn document(workload: &str, cells: Vec<CellRecord>, answers: Vec<Answer>) -> Document {
+        Document {
+            schema: SCHEMA.to_owned(),
+            run: RunInfo::default(),
+            environment: Environment::default(),
+            experiment: ExperimentRecord {
+                workload: workload.to_owned(),
+                factors: std::collections::BTreeMap::new(),
+                ask: Vec::new(),
+                protocol: ProtocolRecord {
+                    alpha: 0.05,
+                    delta: 0.02,
+                    budget_ns: 1,
+                    rounds: None,
+                    cpus: Vec::new(),
+                    clock_resolution_ns: 1.0,
+                    clock_cost_ns: 1.0,
+                    epoch_rounds: 1,
+                    steady_rounds: 20,
+                    stopped: String::new(),
+                },
+            },
+            cells,
+            twin: None,
+            answers,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn summary(median: f64) -> Summary {
+        Summary {
+            n: 20,
+            median,
+            low: Some(median * 0.97),
+            high: Some(median * 1.03),
+            ..Summary::default()
+        }
+    }
+
+    fn cell(id: &str, factors: Levels, speed: Option<f64>, ns: f64) -> CellRecord {
+        CellRecord {
+            id: id.to_owned(),
+            factors,
+            status: CellStatus::Measured,
+            reason: None,
+            samples: Vec::new(),
+            estimate: Some(Estimate {
+                bytes_per_second: speed.map(summary),
+                ns_per_operation: summary(ns),
+                ..Estimate::default()
+            }),
+        }
+    }
+
+    fn answer(
+        condition: Levels,
+        kind: AnswerKind,
+        best: &[&str],
+        pairs: Vec<Comparison>,
+    ) -> Answer {
+        Answer {
+            condition,
+            kind,
+            best: best.iter().map(|&b| b.to_owned()).collect(),
+            grade: Grade::A,
+            raise: None,
+            sentence: "the measurement is not sound: its twin differs".to_owned(),
+            rounds: 20,
+            detectable: None,
+            more_seconds: None,
+            warnings: Vec::new(),
+            comparisons: pairs,
+        }
+    }
+
+    fn pair(a: &str, b: &str, ratio: f64, half: f64) -> Comparison {
+        let verdict = match ratio {
+            r if r / half > 1.0 => Verdict::Slower,
+            r if r * half < 1.0 => Verdict::Faster,
+            _ => Verdict::Undecided,
+        };
+        Comparison {
+            a: a.to_owned(),
+            b: b.to_owned(),
+            ratio,
+            low: Some(ratio / half),
+            high: Some(ratio * half),
+            verdict,
+            clear: true,
+            n: 20,
+            ties: 0,
+        }
+    }
+
+    fn blocks(kind: AnswerKind, middle: f64) -> Document {
+        let of = |block: u64| Levels::new().with(Factor::Block, Level::Number(block));
+        let cells = vec![
+            cell("4Ki", of(4096), Some(4e9), 1.0),
+            cell("64Ki", of(65536), Some(7.95e9), 1.0),
+            cell("1Mi", of(1 << 20), Some(8e9), 1.0),
+        ];
+        let pairs = vec![
+            pair("4Ki", "64Ki", 1.99, 1.01),
+            pair("4Ki", "1Mi", 2.0, 1.01),
+            pair("64Ki", "1Mi", middle, 1.005),
+        ];
+        document("read", cells, vec![answer(Levels::new(), kind, &["64Ki", "1Mi"], pairs)])
+    }
+
+    fn sizes(read_over_mmap: &[(u64, f64)]) -> Document {
+        let mut cells = Vec::new();
+        let mut answers = Vec::new();
+        for (bytes, ratio) in read_over_mmap {
+            let at = Levels::new().with(Factor::FileSize, Level::Number(*bytes));
+            let (a, b) = (format!("{bytes}/read"), format!("{bytes}/mmap"));
+            for (id, method) in [(&a, "read"), (&b, "mmap")] {
+                let levels = at.clone().with(Factor::Method, Level::word(method));
+                cells.push(cell(id, levels, Some(1e9), 1.0));
+            }
+            answers.push(answer(at, AnswerKind::Winner, &[&a], vec![pair(&a, &b, *ratio, 1.02)]));
+        }
+        document("read", cells, answers)
+    }
+
+    fn ladder() -> Document {
+        let rung = |name: &str, ns| {
+            let levels = Levels::new().with(Factor::Operation, Level::word(name));
+            cell(name, levels, None, ns)
+        };
+        document("syscall", vec![rung("lseek", 130.4), rung("pread", 225.0)], Vec::new())
+    }
+
+    #[test]
+    fn the_screen_reads_well() {
+        let mut cold = blocks(AnswerKind::Tie, 1.003);
+        cold.warnings.push(Warning {
+            code: Code::PageReporting,
+            text: "this VM gives memory back to its host, so cold reads vary.".to_owned(),
+        });
+        let runs = [
+            (Topic::Warm, blocks(AnswerKind::Tie, 1.006)),
+            (Topic::Cold, cold),
+            (Topic::Mapping, sizes(&[(65536, 0.7), (1 << 20, 0.9), (1 << 26, 1.6)])),
+            (Topic::Calls, ladder()),
+        ];
+        insta::assert_snapshot!(screen(
+            "/data · ext4 on vda · 60 s",
+            &runs,
+            "Runs 1–4 recorded · iolab show 1",
+            80
+        ));
+    }
+
+    #[test]
+    fn it_wraps_in_a_narrow_terminal_and_fits_24_lines() {
+        let runs = [
+            (Topic::Warm, blocks(AnswerKind::Tie, 1.006)),
+            (Topic::Mapping, sizes(&[(65536, 1.2), (1 << 26, 1.6)])),
+            (Topic::Calls, ladder()),
+        ];
+        let text = screen("/data", &runs, "next", 40);
+        assert!(text.lines().count() <= 24, "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 40), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_shown_is_not_recommended() {
+        let runs = [
+            (Topic::Warm, blocks(AnswerKind::Invalid, 1.006)),
+            (Topic::Mapping, sizes(&[(65536, 1.005), (1 << 26, 0.995)])),
+        ];
+        let text = screen("/data", &runs, "next", 80);
+        assert!(!text.contains("Use "), "{text}");
+        assert!(text.contains("no difference shown between read() and mmap"), "{text}");
+        assert!(text.contains("warm: the measurement is not sound"), "{text}");
+    }
+
+    #[test]
+    fn nothing_measured_says_so() {
+        assert!(screen("/data", &[], "next", 80).contains("nothing could be measured"));
+    }
 }
