@@ -1,1 +1,69 @@
-//! Reach a cache state and prove it.
+//! Reach a cache state and prove it: residency before the window, device bytes after it.
+
+mod drain;
+mod evict;
+mod prober;
+mod reach;
+mod residency;
+mod stored;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use drain::{Drained, drain};
+pub use evict::{evict, prime};
+pub use prober::{Prober, Rejected};
+pub use reach::{conclude, flag, reach};
+pub use residency::Probe;
+pub use stored::stored_bytes;
+
+/// The state of the page cache that a trial starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing of the file is in the page cache; the device must deliver it.
+    Cold,
+    /// All of the file is in the page cache and clean.
+    Warm,
+    /// As it happens to be.
+    Any,
+}
+
+impl State {
+    /// The word on the command line and in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Cold => "cold",
+            State::Warm => "warm",
+            State::Any => "any",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for State {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        [State::Cold, State::Warm, State::Any]
+            .into_iter()
+            .find(|state| state.name() == text)
+            .ok_or_else(|| format!("unknown cache state {text:?}: use cold, warm or any"))
+    }
+}
+
+/// A fault with the errno of an I/O error.
+fn fault(doing: impl Into<String>, error: &std::io::Error) -> crate::result::Fault {
+    crate::result::Fault {
+        doing: doing.into(),
+        cause: error.to_string(),
+        errno: error.raw_os_error(),
+        signal: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

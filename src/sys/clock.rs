@@ -1,0 +1,184 @@
+//! The clock that trials are timed with: `CLOCK_MONOTONIC` through the vDSO.
+
+/// Pairs read by [`measure`]; 20 000 take about 1 ms on a machine with a vDSO clock.
+const PAIRS: usize = 20_000;
+/// A step must be seen this often to count as the clock's resolution (statistics.md, section 3).
+const SEEN_OFTEN: u32 = 100;
+
+/// Nanoseconds of `CLOCK_MONOTONIC`. Never fails: the clock exists on every Linux.
+#[inline(always)]
+pub fn now_ns() -> u64 {
+    read_ns(libc::CLOCK_MONOTONIC)
+}
+
+#[inline(always)]
+fn read_ns(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a live, writable timespec; an unknown clock leaves it as it is.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// What a series of clock readings says about the clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// q: smallest non-zero step seen at least 100 times, in ns.
+    pub resolution_ns: f64,
+    /// o: median cost of an empty pair of readings, in ns.
+    pub pair_cost_ns: f64,
+}
+
+/// Why a clock cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Unsteady {
+    /// A later reading was smaller.
+    #[error(
+        "the clock went backwards by {0} ns; choose another clock source (`iolab doctor` shows it)"
+    )]
+    Backwards(u64),
+    /// Readings never change, or hardly ever.
+    #[error("the clock stood still over {0} readings; choose another clock source")]
+    Still(usize),
+    /// It runs at another rate than the raw hardware clock.
+    #[error(
+        "the clock runs {0:.0} ppm away from the hardware clock; wait until time is synchronised"
+    )]
+    Rate(f64),
+}
+
+/// Resolution q and cost o of the clock in ns, measured now; takes about a millisecond.
+/// A clock that is not steady still gives figures here; [`check`] refuses it.
+pub fn measure() -> (f64, f64) {
+    let readings = readings();
+    let clock = assess(&readings).unwrap_or_else(|_| figures(&readings));
+    (clock.resolution_ns, clock.pair_cost_ns)
+}
+
+/// The same, refusing a clock that goes backwards, stands still or runs at a wrong rate.
+/// Slewing by NTP is at most 500 ppm (adjtimex(2)); more than 1000 is not steady.
+pub fn check() -> Result<Clock, Unsteady> {
+    let (raw, start) = (read_ns(libc::CLOCK_MONOTONIC_RAW), now_ns());
+    let readings = readings();
+    let (raw_end, end) = (read_ns(libc::CLOCK_MONOTONIC_RAW), now_ns());
+    let clock = assess(&readings)?;
+    // Within a millisecond or so a preemption between the two reads would look like a wrong rate:
+    // only a difference that a preemption cannot explain counts.
+    let (ours, theirs) = (end.saturating_sub(start) as f64, raw_end.saturating_sub(raw) as f64);
+    if (ours - theirs).abs() > 50e6 {
+        return Err(Unsteady::Rate((ours / theirs.max(1.0) - 1.0) * 1e6));
+    }
+    Ok(clock)
+}
+
+/// Two readings of the clock and of the raw hardware clock: how far their rates are apart, in
+/// parts per million, over an interval such as a whole run.
+#[derive(Clone, Copy, Debug)]
+pub struct RateWatch {
+    clock_ns: u64,
+    raw_ns: u64,
+}
+
+impl RateWatch {
+    /// Begins to watch.
+    pub fn start() -> RateWatch {
+        RateWatch { clock_ns: now_ns(), raw_ns: read_ns(libc::CLOCK_MONOTONIC_RAW) }
+    }
+
+    /// `Err` where the clock has gone backwards or its rate is over 1000 ppm away from the raw
+    /// clock's. Under a second nothing is said of the rate: a preemption would drown it.
+    pub fn check(&self) -> Result<(), Unsteady> {
+        let now = RateWatch::start();
+        judge_rate(
+            now.clock_ns
+                .checked_sub(self.clock_ns)
+                .ok_or(Unsteady::Backwards(self.clock_ns.saturating_sub(now.clock_ns)))?,
+            now.raw_ns.saturating_sub(self.raw_ns),
+        )
+    }
+}
+
+fn judge_rate(clock_ns: u64, raw_ns: u64) -> Result<(), Unsteady> {
+    if raw_ns < 1_000_000_000 {
+        return Ok(());
+    }
+    let ppm = (clock_ns as f64 / raw_ns as f64 - 1.0) * 1e6;
+    if ppm.abs() > 1000.0 { Err(Unsteady::Rate(ppm)) } else { Ok(()) }
+}
+
+fn readings() -> Vec<u64> {
+    let mut readings = vec![0; PAIRS + 1];
+    for reading in &mut readings {
+        *reading = now_ns();
+    }
+    readings
+}
+
+/// Judges a series of readings, oldest first.
+fn assess(readings: &[u64]) -> Result<Clock, Unsteady> {
+    if let Some(pair) = readings.windows(2).find(|pair| pair[1] < pair[0]) {
+        return Err(Unsteady::Backwards(pair[0] - pair[1]));
+    }
+    if readings.first() == readings.last() {
+        return Err(Unsteady::Still(readings.len()));
+    }
+    Ok(figures(readings))
+}
+
+fn figures(readings: &[u64]) -> Clock {
+    let mut steps: Vec<u64> =
+        readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    steps.sort_unstable();
+    let median = steps.get(steps.len() / 2).copied().unwrap_or(0) as f64;
+    let resolution = steps
+        .chunk_by(|a, b| a == b)
+        .filter(|run| run[0] > 0)
+        .find(|run| run.len() >= SEEN_OFTEN as usize)
+        .or_else(|| steps.chunk_by(|a, b| a == b).filter(|run| run[0] > 0).max_by_key(|r| r.len()))
+        .map_or(1.0, |run| run[0] as f64);
+    // A clock coarser than its own cost shows mostly zero steps; the mean is its cost then.
+    let mean = steps.iter().sum::<u64>() as f64 / steps.len().max(1) as f64;
+    Clock { resolution_ns: resolution, pair_cost_ns: if median > 0.0 { median } else { mean } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Unsteady, assess, check, judge_rate, measure, now_ns};
+
+    #[test]
+    fn the_real_clock_is_steady_and_has_a_cost() {
+        let clock = check().unwrap();
+        assert!(clock.resolution_ns >= 1.0 && clock.pair_cost_ns > 0.0, "{clock:?}");
+        let (q, o) = measure();
+        assert!(q >= 1.0 && o > 0.0);
+        assert!(now_ns() <= now_ns());
+    }
+
+    #[test]
+    fn a_coarse_clock_shows_its_step_and_its_mean_cost() {
+        // 100 ns a reading on a clock that ticks each 4 µs.
+        let readings: Vec<u64> = (0..20_001_u64).map(|i| i * 100 / 4000 * 4000).collect();
+        let clock = assess(&readings).unwrap();
+        assert_eq!(clock.resolution_ns, 4000.0);
+        assert!((clock.pair_cost_ns - 100.0).abs() < 1.0, "{clock:?}");
+    }
+
+    #[test]
+    fn rare_small_steps_are_not_the_resolution() {
+        let readings: Vec<u64> =
+            (0..10_000_u64).map(|i| i * 40 + u64::from(i % 200 == 0)).collect();
+        assert_eq!(assess(&readings).unwrap().resolution_ns, 40.0);
+    }
+
+    #[test]
+    fn a_clock_that_goes_backwards_or_stands_still_is_refused() {
+        assert_eq!(assess(&[1, 5, 3, 9]), Err(Unsteady::Backwards(2)));
+        assert_eq!(assess(&[7; 50]), Err(Unsteady::Still(50)));
+    }
+
+    #[test]
+    fn a_rate_beyond_slewing_is_refused() {
+        assert!(judge_rate(10_004_000_000, 10_000_000_000).is_ok(), "NTP may slew by 500 ppm");
+        assert!(matches!(judge_rate(10_020_000_000, 10_000_000_000), Err(Unsteady::Rate(_))));
+        assert!(judge_rate(1_000_000, 500_000).is_ok(), "too short to say");
+    }
+}

@@ -1,0 +1,97 @@
+//! For tests: the same test again, as another user or among other mounts.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `nobody` on every distribution we know.
+pub const NOBODY: u32 = 65534;
+const TEST: &str = "IOLAB_TEST_AGAIN";
+const DIRECTORY: &str = "IOLAB_TEST_DIRECTORY";
+
+/// Prints why a test does nothing here.
+pub fn skip(test: &str, reason: &str) {
+    eprintln!("SKIP {test}: {reason}");
+}
+
+/// Whether this process is root.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// A directory on the disk (/tmp may be tmpfs) that anyone may write to; removed when dropped.
+pub fn open_directory() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    dir
+}
+
+/// Runs the test named `test` again as `nobody`, within a directory that `prepare` has filled.
+/// `Some(directory)`: this is the second run. `None`: it is done, or was skipped.
+pub fn as_nobody(test: &str, prepare: impl FnOnce(&Path)) -> Option<PathBuf> {
+    if let Some(directory) = inside(test) {
+        return Some(directory);
+    }
+    if !is_root() {
+        skip(test, "needs root to become another user");
+        return None;
+    }
+    let directory = open_directory();
+    prepare(directory.path());
+    let exe = copy_of_this_binary(directory.path());
+    let (id, mut command) = (NOBODY.to_string(), Command::new("setpriv"));
+    command.args(["--reuid", &id, "--regid", &id, "--clear-groups"]).arg(exe);
+    again(&mut command, test, directory.path());
+    None
+}
+
+/// Runs the test again in a private mount namespace in which `script` (sh -e, in the directory)
+/// has been run; a script that exits with 77 says that the machine lacks something.
+pub fn among_mounts(test: &str, script: &str) -> Option<PathBuf> {
+    if let Some(directory) = inside(test) {
+        return Some(directory);
+    }
+    if !is_root() {
+        skip(test, "needs root to mount");
+        return None;
+    }
+    let directory = open_directory();
+    let line = format!("cd \"${DIRECTORY}\"\n{script}\nexec \"$0\" \"$@\"");
+    let mut command = Command::new("unshare");
+    command.args(["-m", "--propagation", "private", "sh", "-ec", &line]);
+    command.arg(std::env::current_exe().unwrap());
+    again(&mut command, test, directory.path());
+    None
+}
+
+fn inside(test: &str) -> Option<PathBuf> {
+    let again = std::env::var_os(TEST)?;
+    (again == test).then(|| PathBuf::from(std::env::var_os(DIRECTORY).unwrap()))
+}
+
+/// The build directory may be closed to others.
+fn copy_of_this_binary(directory: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let copy = directory.join("test-binary");
+    // A hard link would do, but the build directory may be on another file system.
+    let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    std::fs::write(&copy, bytes).unwrap();
+    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
+    copy
+}
+
+fn again(command: &mut Command, test: &str, directory: &Path) {
+    command.args(["--exact", test, "--nocapture"]);
+    command.env(TEST, test).env(DIRECTORY, directory);
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(77) {
+        return skip(test, errors.trim());
+    }
+    assert!(output.status.success(), "{test} in its other setting:\n{said}\n{errors}");
+    assert!(said.contains("1 passed"), "no test is named {test}:\n{said}");
+    for line in errors.lines().filter(|line| line.starts_with("SKIP")) {
+        eprintln!("{line}");
+    }
+}
