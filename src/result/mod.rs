@@ -4,6 +4,7 @@
 
 mod answer;
 mod document;
+mod finite;
 mod sample;
 
 pub use answer::{
