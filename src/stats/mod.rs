@@ -1,9 +1,17 @@
 //! Samples → intervals, comparisons, answer, grade, flags. Pure: numbers in, numbers out.
 
+mod compare;
+mod series;
+mod sign;
+
+pub use compare::{pairs, standing, verdict};
+pub use sign::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
+
 use crate::result::{AnswerKind, Interval, Verdict};
 
 /// What was seen of the cells of one answer. All outer vectors are by cell (index within the
-/// answer), all inner ones by steady round; a missing trial is NaN / `None`.
+/// answer), all inner ones by steady round, from the first; a missing trial is NaN / `None`.
+/// The series of a cell that was left out ends with its last round, and is so shorter than others.
 #[derive(Clone, Debug, Default)]
 pub struct Observations {
     /// y = ln(wall seconds per unit of work).
@@ -14,6 +22,15 @@ pub struct Observations {
     pub before: Vec<Vec<Option<u32>>>,
     /// Which renewal of the file instances each round used.
     pub epoch: Vec<u32>,
+    /// Cells left out without proof (screened, or given up): they are in no tie set.
+    pub dropped: Vec<usize>,
+}
+
+impl Observations {
+    /// Steady rounds seen.
+    pub fn rounds(&self) -> usize {
+        self.y.iter().map(Vec::len).max().unwrap_or(0)
+    }
 }
 
 /// What decides a verdict.
