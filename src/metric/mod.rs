@@ -1,1 +1,165 @@
-//! What is counted beside time: one row each.
+//! What is counted beside time: one row each. Counters are read before the first clock read of a
+//! trial and after the last; between them nothing is opened, allocated or parsed.
+
+mod source;
+
+use std::collections::BTreeMap;
+
+use crate::catalog::{Better, MetricInfo, Unit};
+use source::{Counters, Sources};
+
+/// A metric: what it is, and how it follows from the counters at both ends of the window.
+#[derive(Debug)]
+pub struct Metric {
+    /// Name, summary, unit, which way is better.
+    pub info: MetricInfo,
+    /// `None` where this machine does not count it or the window is too short for it.
+    change: fn(&Counters, &Counters) -> Option<f64>,
+}
+
+/// A counter that only grows.
+macro_rules! grows {
+    ($id:literal, $unit:ident, $summary:literal, $read:expr) => {
+        Metric {
+            info: MetricInfo {
+                id: $id,
+                summary: $summary,
+                unit: Unit::$unit,
+                better: Better::Lower,
+            },
+            change: |start, finish| {
+                let read: fn(&Counters) -> Option<u64> = $read;
+                Some(read(finish)?.checked_sub(read(start)?)? as f64)
+            },
+        }
+    };
+}
+
+/// Every metric. A new one is a row here, and a source where none has it yet.
+pub const METRICS: &[Metric] = &[
+    grows!("minor_faults", Count, "page faults that needed no device", |c| Some(
+        c.usage.minor_faults
+    )),
+    grows!("major_faults", Count, "page faults that waited for the device", |c| Some(
+        c.usage.major_faults
+    )),
+    grows!("voluntary_switches", Count, "times it gave the processor up", |c| Some(
+        c.usage.voluntary_switches
+    )),
+    grows!("involuntary_switches", Count, "times the processor was taken away", |c| Some(
+        c.usage.involuntary_switches
+    )),
+    grows!("device_read_bytes", Bytes, "bytes the device delivered for it", |c| c
+        .device_read_bytes),
+    grows!("device_write_bytes", Bytes, "bytes it caused to be written", |c| c.device_write_bytes),
+    grows!(
+        "run_queue_wait_ns",
+        Nanoseconds,
+        "time its main thread was ready and waited for a processor",
+        |c| c.run_queue_wait_ns
+    ),
+    grows!(
+        "io_pressure_ns",
+        Nanoseconds,
+        "time that something on the machine waited for I/O",
+        |c| c.io_pressure_ns
+    ),
+    Metric {
+        info: MetricInfo {
+            id: "steal_share",
+            summary: "share of processor time that the host took",
+            unit: Unit::Ratio,
+            better: Better::Lower,
+        },
+        change: source::steal_share,
+    },
+];
+
+/// The row of a metric.
+pub fn find(id: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|metric| metric.info.id == id)
+}
+
+/// The counters at the start of a window, and the files that they are read from again.
+#[derive(Debug)]
+pub struct Baseline {
+    sources: Sources,
+    start: Counters,
+}
+
+/// Opens the sources and reads the counters. Call it in the process that does the work (a forked
+/// child has counters of its own), last before the first clock read.
+pub fn start() -> Baseline {
+    let sources = Sources::open();
+    // Once for the caches of the kernel's own path, once for the record.
+    sources.read();
+    let mut start = sources.read();
+    // Faults and switches of the reading itself belong to no window.
+    start.usage = crate::sys::usage::usage();
+    Baseline { sources, start }
+}
+
+/// What has changed since: metric id → value. Metrics that this machine lacks are left out. Call
+/// it right after the last clock read.
+pub fn finish(baseline: &Baseline) -> BTreeMap<String, f64> {
+    let finish = baseline.sources.read();
+    METRICS
+        .iter()
+        .filter_map(|metric| {
+            let value = (metric.change)(&baseline.start, &finish)?;
+            Some((metric.info.id.to_owned(), value))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::{METRICS, find, finish, start};
+    use crate::sys::testing::{open_directory, skip};
+
+    #[test]
+    fn ids_are_unique_and_found() {
+        for (at, metric) in METRICS.iter().enumerate() {
+            let id = metric.info.id;
+            assert_eq!(METRICS.iter().position(|m| m.info.id == id), Some(at));
+            assert!(find(id).is_some() && !metric.info.summary.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_cold_read_is_seen_by_the_device_counter() {
+        let dir = open_directory();
+        let path = dir.path().join("f");
+        std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let mut file = std::fs::File::open(&path).unwrap();
+        rustix::fs::fdatasync(&file).unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        let baseline = start();
+        file.read_to_end(&mut Vec::new()).unwrap();
+        let seen = finish(&baseline);
+        if !seen.contains_key("device_read_bytes") {
+            return skip("a_cold_read_is_seen_by_the_device_counter", "no /proc/self/io");
+        }
+        assert!(seen["device_read_bytes"] >= (1 << 20) as f64, "{seen:?}");
+        assert!(seen["voluntary_switches"] >= 1.0, "it had to wait: {seen:?}");
+    }
+
+    #[test]
+    fn touching_new_memory_is_seen_as_minor_faults() {
+        let baseline = start();
+        let pages = std::hint::black_box(vec![1_u8; 64 << 20]);
+        assert_eq!(pages[pages.len() / 2], 1);
+        let seen = finish(&baseline);
+        // Huge pages may serve 512 at a time.
+        assert!(seen["minor_faults"] >= 32.0, "{seen:?}");
+    }
+
+    #[test]
+    fn a_window_in_which_nothing_happens_counts_next_to_nothing() {
+        // Other tests share this process, so the quietest of several windows is looked at.
+        let quietest = (0..50).map(|_| finish(&start())["minor_faults"] as u64).min();
+        assert!(quietest.unwrap() <= 1, "reading the counters itself is counted: {quietest:?}");
+    }
+}

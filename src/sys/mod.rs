@@ -6,3 +6,4 @@ pub mod extents;
 pub mod resident;
 #[cfg(test)]
 pub mod testing;
+pub mod usage;
