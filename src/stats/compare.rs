@@ -53,6 +53,11 @@ impl<'a> Comparer<'a> {
         }
     }
 
+    /// Rounds behind one unit, before any merging.
+    pub(crate) fn unit_rounds(&self) -> usize {
+        if self.rules.by_epoch { self.epoch_rounds } else { 1 }
+    }
+
     /// Loads d = y_a − y_b of every unit that both share.
     pub(crate) fn load(&mut self, a: usize, b: usize) {
         let (a, b) = (&self.seen.y[a], &self.seen.y[b]);
@@ -210,4 +215,4 @@ fn kind(best: &[usize], pairs: &[Pair]) -> AnswerKind {
 
 #[cfg(test)]
 #[path = "compare_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -3,7 +3,7 @@ use crate::result::{AnswerKind, Interval, Verdict};
 use crate::stats::{Observations, Rules};
 use proptest::prelude::*;
 
-fn rules(k: usize) -> Rules {
+pub(crate) fn rules(k: usize) -> Rules {
     Rules {
         alpha: 0.05,
         delta: 0.02,
@@ -14,20 +14,20 @@ fn rules(k: usize) -> Rules {
     }
 }
 
-fn seen(y: Vec<Vec<f64>>) -> Observations {
+pub(crate) fn seen(y: Vec<Vec<f64>>) -> Observations {
     let rounds = y.iter().map(Vec::len).max().unwrap_or(0) as u32;
     Observations { y, epoch: (0..rounds).collect(), ..Observations::default() }
 }
 
 /// Deterministic noise without lag-1 correlation to speak of, in [-1, 1).
-fn noise(cell: u64, round: u64) -> f64 {
+pub(crate) fn noise(cell: u64, round: u64) -> f64 {
     let mut x = (cell << 32 | round).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((x ^ x >> 31) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
-fn cells(rounds: u64, means: &[f64], spread: f64) -> Vec<Vec<f64>> {
+pub(crate) fn cells(rounds: u64, means: &[f64], spread: f64) -> Vec<Vec<f64>> {
     let cell = |(i, mean): (usize, &f64)| {
         (0..rounds).map(|r| mean + spread * noise(i as u64, r)).collect()
     };

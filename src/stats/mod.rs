@@ -3,9 +3,11 @@
 mod compare;
 mod series;
 mod sign;
+mod stop;
 
 pub use compare::{pairs, standing, verdict};
 pub use sign::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
+pub use stop::{Reason, delta_eff, detectable, eliminations, more_rounds};
 
 use crate::result::{AnswerKind, Interval, Verdict};
 
