@@ -58,12 +58,7 @@ impl<'a> Calibrator<'a> {
         Ok(Calibrator { plan, executor, interrupted, clock, until_ns: 0.0, renew_ns, renewals })
     }
 
-    /// Makes or opens one file instance.
-    pub(super) fn make(&mut self, instance: usize) -> Result<(), Fault> {
-        self.executor.make(&self.plan.instances[instance]).map_err(fault_of)
-    }
-
-    /// Everything else. What failed is left out: index and why.
+    /// All of it, once the files are there. What failed is left out: index and why.
     pub(super) fn run(
         mut self,
         history: Option<&History>,
@@ -80,7 +75,8 @@ impl<'a> Calibrator<'a> {
             if (self.interrupted)() {
                 break;
             }
-            let known = history.and_then(|h| h.cells.get(cell)).and_then(|c| known_dose(&c.samples));
+            let known =
+                history.and_then(|h| h.cells.get(cell)).and_then(|c| known_dose(&c.samples));
             match known {
                 Some(_) => {}
                 None => match self.pilot(cell)? {

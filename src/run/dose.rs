@@ -81,7 +81,11 @@ fn passes_of(dose: &Dose) -> Option<u64> {
 
 /// m = ⌈T_min / time of a pass⌉.
 fn passes(least_ns: f64, pass_ns: f64) -> u64 {
-    if pass_ns.is_finite() && pass_ns > 0.0 { (least_ns / pass_ns).ceil().max(1.0) as u64 } else { 1 }
+    if pass_ns.is_finite() && pass_ns > 0.0 {
+        (least_ns / pass_ns).ceil().max(1.0) as u64
+    } else {
+        1
+    }
 }
 
 fn dose(pilot: &Pilot, count: u64, most_ns: f64, clock: &ClockFacts) -> Dose {
@@ -136,10 +140,10 @@ mod tests {
     #[test]
     fn a_slow_cell_has_repetitions_of_its_own() {
         let doses = doses(&[pilot(100.0, 1), pilot(1e5, 1)], &CLOCK, 250e6);
-        assert_eq!(doses.iter().map(|d| d.amount).collect::<Vec<_>>(), [
-            Amount::Passes(10_000),
-            Amount::Passes(10)
-        ]);
+        assert_eq!(
+            doses.iter().map(|d| d.amount).collect::<Vec<_>>(),
+            [Amount::Passes(10_000), Amount::Passes(10)]
+        );
         assert!(doses.iter().all(|d| d.unequal));
     }
 

@@ -2,12 +2,38 @@
 //! budget. It knows no file and no screen: work is done by an [`Executor`], what happens is told
 //! to an [`Observer`].
 
+mod budget;
+mod calibrate;
+mod conclude;
+mod dose;
+mod drive;
+mod observe;
+mod outcome;
+mod policy;
+mod renewal;
+mod rounds;
+mod schedule;
+#[doc(hidden)]
+pub mod testing;
+mod work;
+
+pub use conclude::twin;
+pub use drive::drive;
+pub use outcome::{
+    Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, LeftWhy, Outcome,
+    StopSignal, Stopped,
+};
+pub use schedule::{below, seed_for, shuffle, stream};
+pub use work::{WINDOW_BYTES, Work};
+
+use policy::Policy;
+
 use crate::agent::Extent;
 use crate::plan::{Cell, Instance, Plan};
 use crate::result::{Fault, Measurement, Sample, Twin, Warning};
 
 /// The clock that trials are timed with.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClockFacts {
     /// q: smallest non-zero step seen at least 100 times.
     pub resolution_ns: f64,

@@ -1,0 +1,59 @@
+//! The choices that make the protocol sound, in one place. The default is the protocol; tests break
+//! one choice at a time and must then see the guarantee fail. No command line reaches this.
+
+use crate::stats::{Observations, Rules, Standing, standing};
+
+/// No run does more steady rounds than this.
+const GREATEST_ROUNDS: u32 = 2000;
+/// A resolved answer is carried on to this many steady rounds, for the sake of its grade.
+const ROUNDS_FOR_GRADE: u32 = 20;
+/// And to this many instances.
+const INSTANCES_FOR_GRADE: usize = 5;
+/// Pairs × rounds that are compared between two rounds without being noticed (about 2 ms).
+const UNNOTICED: usize = 20_000;
+
+/// How the standing of an answer is computed.
+pub type Judge<'a> = dyn Fn(&Observations, &Rules) -> Standing + 'a;
+
+/// The choices.
+pub struct Policy<'a> {
+    /// An independent random order each round (else the order of the plan, always).
+    pub shuffle: bool,
+    /// Instances are renewed as planned (else once, before the first round).
+    pub renew: bool,
+    /// Steady rounds before a resolved answer may end the run.
+    pub fewest_rounds: u32,
+    /// Instances before a resolved answer may end the run.
+    pub fewest_instances: usize,
+    /// No more steady rounds than this.
+    pub greatest_rounds: u32,
+    /// Steady rounds between two looks; by the number of pairs where absent.
+    pub look_every: Option<u32>,
+    /// The standing after a round.
+    pub judge: Box<Judge<'a>>,
+}
+
+impl Default for Policy<'_> {
+    fn default() -> Self {
+        Policy {
+            shuffle: true,
+            renew: true,
+            fewest_rounds: ROUNDS_FOR_GRADE,
+            fewest_instances: INSTANCES_FOR_GRADE,
+            greatest_rounds: GREATEST_ROUNDS,
+            look_every: None,
+            judge: Box::new(standing),
+        }
+    }
+}
+
+impl Policy<'_> {
+    /// Whether to look after `n` steady rounds of an answer with so many pairs. The guarantee
+    /// allows any rule; this one keeps the time between rounds short.
+    pub(super) fn looks_after(&self, n: u32, pairs: f64) -> bool {
+        let every = self.look_every.unwrap_or_else(|| {
+            (pairs as usize * n as usize).div_ceil(UNNOTICED).next_power_of_two() as u32
+        });
+        n.is_multiple_of(every.max(1))
+    }
+}

@@ -1,0 +1,13 @@
+//! What proves the protocol: a machine of our own making with a clock of its own, plans for it, and
+//! the drive with one choice broken. Nothing of the program uses it.
+
+mod machine;
+mod noise;
+mod plans;
+
+pub use super::conclude::observations_of;
+pub use super::drive::drive_by;
+pub use super::policy::{Judge, Policy};
+pub use machine::VirtualMachine;
+pub use noise::{Noise, normal};
+pub use plans::{PlanShape, plan};
