@@ -104,12 +104,12 @@ impl<'a> Calibrator<'a> {
             fewest_units(protocol.alpha, self.plan.conditions.iter().map(|c| c.cells.len()));
         let mut longest = trial_max_ns(protocol.budget_ns, rounds, slots).max(least);
         let mut doses = self.doses(pilots, longest, history);
-        let ratio = self.variance_pilot(&doses)?;
+        let fixed_epoch = history.map(|h| h.epoch_rounds).filter(|e| *e > 0);
+        let ratio = if fixed_epoch.is_some() { 1.0 } else { self.variance_pilot(&doses)? };
         let gone_ns = self.executor.elapsed_ns() as f64 + spent_ns;
         let left_ns = usable_ns(protocol.budget_ns) - gone_ns;
         loop {
             let round = round_ns(&doses, self.plan.baseline);
-            let fixed_epoch = history.map(|h| h.epoch_rounds).filter(|e| *e > 0);
             let epoch = fixed_epoch.unwrap_or_else(|| self.epoch(round, ratio, left_ns, units));
             let needed = self.needed_rounds(units, epoch);
             let reaches = rounds_that_fit(left_ns, round, self.renew_ns, epoch) >= needed;
