@@ -1,4 +1,5 @@
 //! The driver on a virtual machine: what a run promises whatever happens in it.
+#![allow(clippy::unwrap_used)]
 
 use std::cell::Cell as Counter;
 use std::collections::BTreeMap;

@@ -34,7 +34,7 @@ fn binary(mut value: f64) -> (f64, usize) {
 pub fn bytes_text(bytes: u64) -> String {
     let mut exact = bytes;
     let mut unit = 0;
-    while exact >= 1024 && exact % 1024 == 0 && unit + 1 < BINARY.len() {
+    while exact >= 1024 && exact.is_multiple_of(1024) && unit + 1 < BINARY.len() {
         exact /= 1024;
         unit += 1;
     }
@@ -124,7 +124,7 @@ pub fn count_text(count: u64) -> String {
     let plain = count.to_string();
     let mut text = String::with_capacity(plain.len() + plain.len() / 3);
     for (at, digit) in plain.chars().enumerate() {
-        if at > 0 && plain.len() > 4 && (plain.len() - at) % 3 == 0 {
+        if at > 0 && plain.len() > 4 && (plain.len() - at).is_multiple_of(3) {
             text.push(' ');
         }
         text.push(digit);

@@ -7,6 +7,7 @@ mod calibrate;
 mod conclude;
 mod dose;
 mod drive;
+mod looks;
 mod observe;
 mod outcome;
 mod policy;

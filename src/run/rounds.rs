@@ -1,25 +1,22 @@
 //! The rounds themselves.
 
-use super::budget::{FEWEST_STEADY, UNCOUNTED_ROUNDS, pairs_of, usable_ns};
+use super::budget::{UNCOUNTED_ROUNDS, usable_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, primed_instances, runnable};
-use super::observe::{RoundLog, Seen, Track, left_round};
-use super::schedule::{seed_for, shuffle, stream};
-use super::work::{Work, wants_priming};
+use super::looks::{UNPROVEN, never_proven};
+use super::observe::{RoundLog, Seen, Track};
+use super::schedule::{shuffle, stream};
+use super::work::Work;
 use super::{
-    Amount, Dose, Event, Executor, ExecutorError, Left, LeftWhy, Observer, Outcome, Policy,
-    StopSignal, Stopped, TrialOrder,
+    Amount, Dose, Event, Executor, ExecutorError, Observer, Outcome, Policy, StopSignal, Stopped,
+    TrialOrder,
 };
 use crate::agent::Extent;
-use crate::catalog::{Code, ratio_text};
+use crate::catalog::Code;
 use crate::plan::{Condition, Plan};
-use crate::result::{AnswerKind, Fault, Measurement, Phase, Sample, Warning};
-use crate::stats::{Reason, Rules, eliminations};
+use crate::result::{Fault, Measurement, Phase, Sample, Warning};
 
 /// A trial may take this many times what was expected before it is killed: cold reads vary tenfold.
 const PATIENCE: f64 = 20.0;
-/// A cell whose trials lack their proof so often in a row is left out.
-const UNPROVEN: u32 = 10;
-
 /// What ends a run against its will.
 pub(super) enum Halt {
     /// The executor cannot go on.
@@ -64,20 +61,6 @@ pub(super) struct Driver<'a, 'o> {
     pub(super) twin_lost: bool,
 }
 
-/// The rules of one answer.
-pub(super) fn rules_of(plan: &Plan, index: usize, epoch_rounds: u32) -> Rules {
-    let condition = &plan.conditions[index];
-    let primed = condition.cells.iter().any(|c| wants_priming(&plan.cells[*c]));
-    Rules {
-        alpha: plan.protocol.alpha,
-        delta: plan.protocol.delta,
-        pairs: pairs_of(condition.cells.len()),
-        fixed: plan.protocol.rounds.is_some(),
-        by_epoch: condition.own_instances && primed && epoch_rounds > 1,
-        seed: seed_for(plan.protocol.seed, "statistics", index as u64),
-    }
-}
-
 impl Driver<'_, '_> {
     /// Rounds until something ends them.
     pub(super) fn rounds(&mut self) -> Result<Stopped, Halt> {
@@ -116,12 +99,12 @@ impl Driver<'_, '_> {
         usable_ns(self.plan.protocol.budget_ns)
     }
 
-    fn twin(&self) -> usize {
+    pub(super) fn twin(&self) -> usize {
         self.plan.cells.len()
     }
 
     /// The cell that a slot runs.
-    fn cell_of(&self, slot: usize) -> usize {
+    pub(super) fn cell_of(&self, slot: usize) -> usize {
         if slot == self.twin() { self.plan.baseline.unwrap_or(0) } else { slot }
     }
 
@@ -129,7 +112,7 @@ impl Driver<'_, '_> {
         self.out.calibration.doses.get(self.cell_of(slot)).copied().flatten()
     }
 
-    fn is_active(&self, cell: usize) -> bool {
+    pub(super) fn is_active(&self, cell: usize) -> bool {
         let condition = self.plan.cells[cell].condition;
         self.out.cells[cell].left.is_none()
             && self.dose(cell).is_some()
@@ -137,7 +120,7 @@ impl Driver<'_, '_> {
     }
 
     /// Slots that still run, the twin last.
-    fn active(&self) -> Vec<usize> {
+    pub(super) fn active(&self) -> Vec<usize> {
         let mut slots: Vec<usize> =
             runnable(self.plan, None).into_iter().filter(|c| self.is_active(*c)).collect();
         if !self.twin_lost && self.plan.baseline.is_some_and(|b| slots.contains(&b)) {
@@ -153,7 +136,7 @@ impl Driver<'_, '_> {
         1.05 * (trials + renewal)
     }
 
-    fn phase(&self) -> Phase {
+    pub(super) fn phase(&self) -> Phase {
         match self.round {
             0 => Phase::First,
             round if round < UNCOUNTED_ROUNDS => Phase::Warmup,
@@ -295,88 +278,6 @@ impl Driver<'_, '_> {
         }
     }
 
-    pub(super) fn leave(&mut self, cell: usize, left: Left) -> Result<(), Halt> {
-        let (round, reason) = (left.round, left.reason.clone());
-        if left.why != LeftWhy::Proven {
-            self.tracks.iter_mut().for_each(|t| t.drop_slot(cell));
-        }
-        self.out.cells[cell].left = Some(left);
-        self.tell(&Event::Eliminated { cell, round, reason })
-    }
-
-    /// Takes a finished round into account; true where every answer is resolved.
-    fn conclude_round(&mut self, log: &RoundLog) -> Result<bool, Halt> {
-        if self.phase() != Phase::Steady {
-            return Ok(false);
-        }
-        self.out.steady_rounds += 1;
-        let cells = &self.out.cells;
-        for track in &mut self.tracks {
-            track.append(log, |slot| left_round(cells, slot));
-        }
-        let mut open = false;
-        for index in 0..self.plan.conditions.len() {
-            open |= !self.retired[index] && !self.resolved(index)?;
-        }
-        Ok(!open && self.plan.protocol.rounds.is_none())
-    }
-
-    /// Looks at one answer: who leaves, and whether it is resolved.
-    fn resolved(&mut self, index: usize) -> Result<bool, Halt> {
-        let condition = &self.plan.conditions[index];
-        if !condition.cells.iter().any(|c| self.is_active(*c)) {
-            return Ok(true);
-        }
-        let rules = rules_of(self.plan, index, self.out.calibration.epoch_rounds);
-        let seen = &self.tracks[index].seen;
-        let n = seen.rounds() as u32;
-        if rules.fixed || !self.policy.looks_after(n, rules.pairs) {
-            return Ok(false);
-        }
-        let standing = (self.policy.judge)(seen, &rules);
-        let leaving = match self.plan.eliminate {
-            true => eliminations(seen, &rules, &standing),
-            false => Vec::new(),
-        };
-        let instances = seen.epoch.chunk_by(|a, b| a == b).count();
-        let renewed = self.out.calibration.epoch_rounds > 0;
-        let enough = n >= self.policy.fewest_rounds.max(FEWEST_STEADY)
-            && (!renewed || instances >= self.policy.fewest_instances);
-        for (at, reason) in leaving {
-            let cell = condition.cells[at];
-            // The twin needs its other arm.
-            if self.plan.baseline != Some(cell) {
-                let leader = standing.leader.map(|l| condition.cells[l]);
-                self.leave(cell, self.out_of_race(leader, reason))?;
-            }
-        }
-        let resolved = standing.kind != AnswerKind::Undecided && enough;
-        self.retired[index] = resolved && self.plan.eliminate;
-        Ok(resolved)
-    }
-
-    fn out_of_race(&self, leader: Option<usize>, reason: Reason) -> Left {
-        let leader = leader.map_or("the best", |l| self.plan.cells[l].id.as_str());
-        let round = self.round;
-        let (why, reason) = match reason {
-            Reason::Proven { ratio_low } => (
-                LeftWhy::Proven,
-                format!(
-                    "proven slower at round {round}: at least {} the time of another cell",
-                    ratio_text(ratio_low)
-                ),
-            ),
-            Reason::Screened => (
-                LeftWhy::Screened,
-                format!(
-                    "screened out at round {round}: its best trial took over 1.5× the worst of \
-                     {leader} (a shortcut outside the guarantee)"
-                ),
-            ),
-        };
-        Left { round, why, reason }
-    }
-
     pub(super) fn tell(&mut self, event: &Event<'_>) -> Result<(), Halt> {
         self.observers.iter_mut().try_for_each(|o| o.on(event)).map_err(Halt::Observer)
     }
@@ -414,18 +315,6 @@ fn flag(measurement: &mut Measurement, dose: &Dose) {
             measurement.flags.push(code);
         }
     }
-}
-
-fn never_proven(round: u32, sample: &Sample) -> Left {
-    let cache = sample.measurement.proof.cache.as_ref();
-    let cause = match (&sample.fault, cache.and_then(|c| c.reason.as_deref())) {
-        (Some(fault), _) => fault.to_string(),
-        (None, Some(reason)) => format!("cache state not proven: {reason}"),
-        (None, None) if sample.measurement.wall_ns == 0 => "no time was measured".to_owned(),
-        (None, None) => "its proof did not hold".to_owned(),
-    };
-    let reason = format!("{UNPROVEN} trials in a row did not count: {cause}");
-    Left { round, why: LeftWhy::Failed, reason }
 }
 
 pub(super) fn fault_of(error: ExecutorError) -> Fault {

@@ -1,0 +1,126 @@
+//! The looks between rounds: who leaves, and which answers are resolved.
+
+use super::budget::{FEWEST_STEADY, pairs_of};
+use super::observe::{RoundLog, left_round};
+use super::rounds::{Driver, Halt};
+use super::schedule::seed_for;
+use super::work::wants_priming;
+use super::{Event, Left, LeftWhy};
+use crate::catalog::ratio_text;
+use crate::plan::Plan;
+use crate::result::{AnswerKind, Phase, Sample};
+use crate::stats::{Reason, Rules, eliminations};
+
+/// A cell whose trials lack their proof so often in a row is left out.
+pub(super) const UNPROVEN: u32 = 10;
+
+/// The rules of one answer.
+pub(super) fn rules_of(plan: &Plan, index: usize, epoch_rounds: u32) -> Rules {
+    let condition = &plan.conditions[index];
+    let primed = condition.cells.iter().any(|c| wants_priming(&plan.cells[*c]));
+    Rules {
+        alpha: plan.protocol.alpha,
+        delta: plan.protocol.delta,
+        pairs: pairs_of(condition.cells.len()),
+        fixed: plan.protocol.rounds.is_some(),
+        by_epoch: condition.own_instances && primed && epoch_rounds > 1,
+        seed: seed_for(plan.protocol.seed, "statistics", index as u64),
+    }
+}
+
+impl Driver<'_, '_> {
+    pub(super) fn leave(&mut self, cell: usize, left: Left) -> Result<(), Halt> {
+        let (round, reason) = (left.round, left.reason.clone());
+        if left.why != LeftWhy::Proven {
+            self.tracks.iter_mut().for_each(|t| t.drop_slot(cell));
+        }
+        self.out.cells[cell].left = Some(left);
+        self.tell(&Event::Eliminated { cell, round, reason })
+    }
+
+    /// Takes a finished round into account; true where every answer is resolved.
+    pub(super) fn conclude_round(&mut self, log: &RoundLog) -> Result<bool, Halt> {
+        if self.phase() != Phase::Steady {
+            return Ok(false);
+        }
+        self.out.steady_rounds += 1;
+        let cells = &self.out.cells;
+        for track in &mut self.tracks {
+            track.append(log, |slot| left_round(cells, slot));
+        }
+        let mut open = false;
+        for index in 0..self.plan.conditions.len() {
+            open |= !self.retired[index] && !self.resolved(index)?;
+        }
+        Ok(!open && self.plan.protocol.rounds.is_none())
+    }
+
+    /// Looks at one answer: who leaves, and whether it is resolved.
+    fn resolved(&mut self, index: usize) -> Result<bool, Halt> {
+        let condition = &self.plan.conditions[index];
+        if !condition.cells.iter().any(|c| self.is_active(*c)) {
+            return Ok(true);
+        }
+        let rules = rules_of(self.plan, index, self.out.calibration.epoch_rounds);
+        let seen = &self.tracks[index].seen;
+        let n = seen.rounds() as u32;
+        if rules.fixed || !self.policy.looks_after(n, rules.pairs) {
+            return Ok(false);
+        }
+        let standing = (self.policy.judge)(seen, &rules);
+        let leaving = match self.plan.eliminate {
+            true => eliminations(seen, &rules, &standing),
+            false => Vec::new(),
+        };
+        let instances = seen.epoch.chunk_by(|a, b| a == b).count();
+        let renewed = self.out.calibration.epoch_rounds > 0;
+        let enough = n >= self.policy.fewest_rounds.max(FEWEST_STEADY)
+            && (!renewed || instances >= self.policy.fewest_instances);
+        for (at, reason) in leaving {
+            let cell = condition.cells[at];
+            // The twin needs its other arm.
+            if self.plan.baseline != Some(cell) {
+                let leader = standing.leader.map(|l| condition.cells[l]);
+                self.leave(cell, self.out_of_race(leader, reason))?;
+            }
+        }
+        let resolved = standing.kind != AnswerKind::Undecided && enough;
+        self.retired[index] = resolved && self.plan.eliminate;
+        Ok(resolved)
+    }
+
+    fn out_of_race(&self, leader: Option<usize>, reason: Reason) -> Left {
+        let leader = leader.map_or("the best", |l| self.plan.cells[l].id.as_str());
+        let round = self.round;
+        let (why, reason) = match reason {
+            Reason::Proven { ratio_low } => (
+                LeftWhy::Proven,
+                format!(
+                    "proven slower at round {round}: at least {} the time of another cell",
+                    ratio_text(ratio_low)
+                ),
+            ),
+            Reason::Screened => (
+                LeftWhy::Screened,
+                format!(
+                    "screened out at round {round}: its best trial took over 1.5× the worst of \
+                     {leader} (a shortcut outside the guarantee)"
+                ),
+            ),
+        };
+        Left { round, why, reason }
+    }
+}
+
+/// A cell whose trials never had their proof.
+pub(super) fn never_proven(round: u32, sample: &Sample) -> Left {
+    let cache = sample.measurement.proof.cache.as_ref();
+    let cause = match (&sample.fault, cache.and_then(|c| c.reason.as_deref())) {
+        (Some(fault), _) => fault.to_string(),
+        (None, Some(reason)) => format!("cache state not proven: {reason}"),
+        (None, None) if sample.measurement.wall_ns == 0 => "no time was measured".to_owned(),
+        (None, None) => "its proof did not hold".to_owned(),
+    };
+    let reason = format!("{UNPROVEN} trials in a row did not count: {cause}");
+    Left { round, why: LeftWhy::Failed, reason }
+}
