@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 pub use drain::{Drained, drain};
 pub use evict::{evict, prime};
-pub use prober::{Prober, Rejected};
+pub use prober::{Prober, Rejected, device_read_bytes};
 pub use reach::{conclude, flag, reach};
 pub use residency::Probe;
 pub use stored::stored_bytes;

@@ -217,8 +217,9 @@ fn read_one_byte(file: &File) -> io::Result<()> {
     }
 }
 
-/// `read_bytes` of this thread's io: bytes that it caused the device to deliver (proc(5)).
-fn device_read_bytes() -> Option<u64> {
+/// `read_bytes` of this thread's io: bytes that it caused the device to deliver (proc(5)). A trial
+/// with several threads counts them by `metric` instead.
+pub fn device_read_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.trim().parse().ok()
 }

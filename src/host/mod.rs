@@ -1,1 +1,25 @@
-//! Facts of the machine, probes, hazards.
+//! Facts of the machine, probes of what can be had, hazards in words.
+//!
+//! Everything is read through a [`tree::Tree`], so that tests can show it another machine.
+
+mod available;
+mod cpu;
+mod device;
+mod environment;
+mod files;
+mod hazards;
+mod kernel;
+mod limits;
+mod memory;
+mod mount;
+mod pressure;
+mod probes;
+mod tree;
+
+pub use available::{
+    available_memory_bytes, last_level_cache_bytes, page_bytes, processors, unavailable,
+};
+pub use environment::environment;
+pub use files::file_facts;
+pub use hazards::{Work, hazards, swapped};
+pub use probes::{Probe, probes};

@@ -3,6 +3,7 @@
 
 pub mod clock;
 pub mod extents;
+pub mod machine;
 pub mod resident;
 #[cfg(test)]
 pub mod testing;

@@ -1,0 +1,71 @@
+//! The processor: model, caches, governor, mitigations.
+
+use super::tree::{Facts, Tree, chosen, field, list_count, size};
+
+const CPUS: &str = "sys/devices/system/cpu";
+
+/// Gathers `cpu.*` and `numa.nodes`.
+pub fn gather(tree: &Tree, facts: &mut Facts) {
+    let info = tree.text("proc/cpuinfo").unwrap_or_default();
+    let model = ["model name", "Model", "cpu model", "uarch"]
+        .into_iter()
+        .find_map(|name| field(&info, name).map(str::to_owned));
+    facts.put("cpu.model", model);
+    facts.put("cpu.mhz", field(&info, "cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok()));
+    let online = tree.text(format!("{CPUS}/online"));
+    facts.put("cpu.count", online.as_deref().and_then(list_count).or_else(counted));
+    facts.put("cpu.allowed", Some(allowed()));
+    facts.put("cpu.isolated", tree.text(format!("{CPUS}/isolated")).filter(|l| !l.is_empty()));
+    facts.put("cpu.smt", tree.text(format!("{CPUS}/smt/control")));
+    facts.put("cpu.smt_active", tree.number(format!("{CPUS}/smt/active")).map(|on| on == 1));
+    facts.put("cpu.governor", tree.text(format!("{CPUS}/cpu0/cpufreq/scaling_governor")));
+    let boost = tree.number(format!("{CPUS}/cpufreq/boost"));
+    facts.put("cpu.boost", boost.map(|on| on == 1));
+    for (level, kind, bytes) in caches(tree) {
+        let name = match (level, kind.as_str()) {
+            (1, "Instruction") => "cpu.l1i_bytes".to_owned(),
+            (1, _) => "cpu.l1d_bytes".to_owned(),
+            (level, _) => format!("cpu.l{level}_bytes"),
+        };
+        facts.put(&name, Some(bytes));
+    }
+    facts.put("cpu.llc_bytes", last_level_cache_bytes(tree));
+    for name in tree.names(format!("{CPUS}/vulnerabilities")) {
+        let state = tree.text(format!("{CPUS}/vulnerabilities/{name}"));
+        facts.put(&format!("cpu.vulnerabilities.{name}"), state);
+    }
+    let nodes = tree.names("sys/devices/system/node");
+    let numbered =
+        |name: &&String| name.strip_prefix("node").is_some_and(|n| n.parse::<u32>().is_ok());
+    facts.put("numa.nodes", Some(nodes.iter().filter(numbered).count()).filter(|n| *n > 0));
+    let balancing = tree.text("proc/sys/kernel/numa_balancing").as_deref().and_then(chosen);
+    facts.put("numa.balancing", balancing);
+}
+
+/// Level, type and size of each cache of the first processor.
+fn caches(tree: &Tree) -> Vec<(u64, String, u64)> {
+    let base = format!("{CPUS}/cpu0/cache");
+    let read = |index: &String| {
+        let file = |name: &str| tree.text(format!("{base}/{index}/{name}"));
+        let level = file("level")?.parse().ok()?;
+        Some((level, file("type").unwrap_or_default(), size(&file("size")?)?))
+    };
+    tree.names(&base).iter().filter(|name| name.starts_with("index")).filter_map(read).collect()
+}
+
+/// The largest-level cache that holds data, in bytes.
+pub fn last_level_cache_bytes(tree: &Tree) -> Option<u64> {
+    let holds_data = |kind: &str| kind != "Instruction";
+    let caches = caches(tree).into_iter().filter(|(_, kind, _)| holds_data(kind));
+    caches.max_by_key(|(level, ..)| *level).map(|(.., bytes)| bytes)
+}
+
+/// Processors that this process may run on.
+pub fn allowed() -> u64 {
+    let affinity = rustix::thread::sched_getaffinity(None).map(|set| set.count());
+    affinity.map_or(1, u64::from).max(1)
+}
+
+fn counted() -> Option<u64> {
+    std::thread::available_parallelism().ok().map(|n| n.get() as u64)
+}

@@ -1,0 +1,79 @@
+//! The block device below a directory.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::mount::{Mount, option_path};
+use super::tree::{Facts, Tree, chosen};
+
+/// Gathers `device.*`: absent where the file system has no block device that can be found.
+pub fn gather(tree: &Tree, directory: &Path, facts: &mut Facts) {
+    let Some(disk) = Disk::below(tree, directory) else { return };
+    let queue = |name: &str| tree.text(format!("{}/queue/{name}", disk.at));
+    let number = |name: &str| tree.number(format!("{}/queue/{name}", disk.at));
+    facts.put("device.name", Some(disk.name.clone()));
+    let model = tree
+        .text(format!("{}/device/model", disk.at))
+        .or_else(|| tree.link_name(format!("{}/device/driver", disk.at)));
+    facts.put("device.model", model);
+    let sectors = tree.number(format!("{}/size", disk.at));
+    facts.put("device.bytes", sectors.and_then(|sectors| sectors.checked_mul(512)));
+    facts.put("device.scheduler", queue("scheduler").as_deref().and_then(chosen));
+    facts.put("device.rotational", number("rotational").map(|on| on == 1));
+    let ahead = number("read_ahead_kb").and_then(|kib| kib.checked_mul(1024));
+    facts.put("device.read_ahead_bytes", ahead);
+    facts.put("device.write_cache", queue("write_cache"));
+    facts.put("device.nr_requests", number("nr_requests"));
+    facts.put("device.logical_block_bytes", number("logical_block_size"));
+    facts.put("device.physical_block_bytes", number("physical_block_size"));
+    let largest = number("max_sectors_kb").and_then(|kib| kib.checked_mul(1024));
+    facts.put("device.max_request_bytes", largest);
+    facts.put("device.throttle_latency_us", number("wbt_lat_usec"));
+    let direct = tree.number(format!("{}/loop/dio", disk.at)).map(|on| on == 1);
+    facts.put("device.loop_direct", direct);
+    facts.put("device.loop_file", tree.text(format!("{}/loop/backing_file", disk.at)));
+    let below = tree.names(format!("{}/slaves", disk.at)).join(",");
+    facts.put("device.below", Some(below).filter(|names| !names.is_empty()));
+}
+
+/// A whole disk in sysfs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// `sda`, `nvme0n1`, `loop0`, `zram0`, `dm-0`.
+    pub name: String,
+    /// Its directory in sysfs, relative to the tree.
+    pub at: String,
+}
+
+impl Disk {
+    /// The disk of a directory: by its device number, else by the mount's source (btrfs has
+    /// anonymous numbers), else by the upper directory of an overlay.
+    pub fn below(tree: &Tree, directory: &Path) -> Option<Disk> {
+        let number = std::fs::metadata(directory).ok()?.dev();
+        if let Some(disk) = Disk::numbered(tree, number) {
+            return Some(disk);
+        }
+        let mount = Mount::of(tree, directory)?;
+        let source = std::fs::metadata(&mount.source).ok().map(|about| about.rdev());
+        if let Some(disk) = source.and_then(|number| Disk::numbered(tree, number)) {
+            return Some(disk);
+        }
+        let upper = option_path(mount.super_option("upperdir")?);
+        let above = std::fs::metadata(upper).ok()?.dev();
+        Disk::numbered(tree, above)
+    }
+
+    fn numbered(tree: &Tree, device: u64) -> Option<Disk> {
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        if major == 0 {
+            return None;
+        }
+        let link = format!("sys/dev/block/{major}:{minor}");
+        // A partition is a directory within its disk's.
+        let partition = tree.path(format!("{link}/partition")).exists();
+        let target = std::fs::canonicalize(tree.path(&link)).ok()?;
+        let disk = if partition { target.parent()? } else { &target };
+        let name = disk.file_name()?.to_str()?.to_owned();
+        Some(Disk { at: disk.to_str()?.to_owned(), name })
+    }
+}

@@ -1,0 +1,34 @@
+//! What else runs on this machine.
+
+use super::tree::{Facts, Tree};
+
+/// Gathers `load.*`, `psi.*` and `cpu.steal_share` (since boot).
+pub fn gather(tree: &Tree, facts: &mut Facts) {
+    let load = tree.text("proc/loadavg").unwrap_or_default();
+    for (name, value) in ["load.1", "load.5", "load.15"].into_iter().zip(load.split(' ')) {
+        facts.put(name, value.parse::<f64>().ok().filter(|load| load.is_finite()));
+    }
+    for resource in ["cpu", "io", "memory"] {
+        let text = tree.text(format!("proc/pressure/{resource}"));
+        let percent = text.as_deref().and_then(some_avg10);
+        facts.put(&format!("psi.{resource}_some_avg10_percent"), percent);
+    }
+    facts.put("cpu.steal_share", steal_share(tree));
+}
+
+/// Percent of the last ten seconds in which some task waited.
+fn some_avg10(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.starts_with("some "))?;
+    let value = line.split(' ').find_map(|word| word.strip_prefix("avg10="))?;
+    value.parse::<f64>().ok().filter(|percent| percent.is_finite())
+}
+
+/// The share of processor time since boot that the host took.
+fn steal_share(tree: &Tree) -> Option<f64> {
+    let text = tree.text("proc/stat")?;
+    let line = text.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: Vec<f64> = line.split_whitespace().filter_map(|n| n.parse().ok()).take(8).collect();
+    let all: f64 = ticks.iter().sum();
+    let share = ticks.get(7)? / all;
+    share.is_finite().then_some(share)
+}
