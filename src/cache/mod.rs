@@ -66,4 +66,6 @@ fn fault(doing: impl Into<String>, error: &std::io::Error) -> crate::result::Fau
 }
 
 #[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
 mod tests;

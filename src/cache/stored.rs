@@ -22,7 +22,8 @@ pub fn stored_bytes(file: &File) -> std::io::Result<u64> {
     let about = file.metadata()?;
     let bytes = about.len();
     if fstatfs(file).is_ok_and(|fs| COMPRESSED.contains(&fs.f_type)) {
-        return Ok(bytes.min(1));
+        // Blocks of zeros are not stored at all; of the rest only that there is some is known.
+        return Ok(bytes.min(about.blocks()).min(1));
     }
     let held = match extents(file) {
         Ok(list) => list.iter().map(|extent| held_bytes(extent, bytes)).sum(),

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, mkdirat, openat, unlinkat};
+use rustix::io::Errno;
 
 use super::fault;
 use super::marker::{self, Marker};
@@ -41,7 +42,10 @@ impl Scratch {
         let whole = std::path::absolute(directory).map_err(refuse)?;
         let name = make_directory(&parent).map_err(refuse)?;
         let path = whole.join(name.to_string_lossy().as_ref());
-        let made = open_directory(&parent, &name).map_err(refuse)?;
+        let made = open_directory(&parent, &name).inspect_err(|_| {
+            let _ = unlinkat(&parent, &*name, AtFlags::REMOVEDIR);
+        });
+        let made = made.map_err(refuse)?;
         let mut scratch = Scratch {
             parent,
             name,
@@ -110,7 +114,7 @@ fn make_directory(parent: &OwnedFd) -> io::Result<CString> {
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
         let name = CString::new(format!("{PREFIX}{:016x}", u64::from_ne_bytes(random)))?;
         match mkdirat(parent, &*name, Mode::RWXU) {
-            Err(rustix::io::Errno::EXIST) => {}
+            Err(Errno::EXIST) => {}
             other => return other.map(|()| name).map_err(io::Error::from),
         }
     }
@@ -118,7 +122,10 @@ fn make_directory(parent: &OwnedFd) -> io::Result<CString> {
 
 fn remedy(error: &io::Error) -> &'static str {
     use io::ErrorKind;
+    let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
     match error.kind() {
+        _ if is(Errno::MFILE) || is(Errno::NFILE) => "raise the limit: ulimit -n 1024",
+        _ if is(Errno::FBIG) => "raise the limit: ulimit -f unlimited",
         ErrorKind::NotFound => "make it first, or name a directory that exists",
         ErrorKind::NotADirectory => "name the directory that the file is in",
         ErrorKind::PermissionDenied => "name a directory that you may write to",
@@ -129,5 +136,49 @@ fn remedy(error: &io::Error) -> &'static str {
             "free some space or inodes, or name a directory on another file system"
         }
         _ => "name a directory on a file system that keeps files",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scratch;
+    use crate::sys::testing::{open_directory, under_limits};
+
+    #[test]
+    fn a_forked_trial_that_drops_its_copy_removes_nothing() {
+        let dir = open_directory();
+        let mut scratch = Scratch::make(dir.path()).unwrap();
+        let path = scratch.path().to_owned();
+        scratch.owner += 1; // as if this were another process
+        drop(scratch);
+        assert!(path.join(super::marker::NAME).exists());
+    }
+
+    #[test]
+    fn too_few_descriptors_is_a_refusal_with_the_fix() {
+        let test = "place::scratch::tests::too_few_descriptors_is_a_refusal_with_the_fix";
+        let Some(dir) = under_limits(test, "ulimit -n 32") else { return };
+        let mut held = Vec::new();
+        while let Ok(file) = std::fs::File::open("/dev/null") {
+            held.push(file);
+        }
+        for _ in 0..3 {
+            let refused = Scratch::make(&dir).unwrap_err();
+            assert!(refused.cause.contains("ulimit -n"), "{refused:?}");
+            held.pop();
+        }
+        drop(held);
+        Scratch::make(&dir).unwrap().remove().unwrap();
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0, "every refusal cleaned up");
+    }
+
+    #[test]
+    fn a_file_size_limit_is_a_refusal_with_the_fix() {
+        let test = "place::scratch::tests::a_file_size_limit_is_a_refusal_with_the_fix";
+        // The agent ignores SIGXFSZ as this shell does; the limit is an error then.
+        let Some(dir) = under_limits(test, "trap '' XFSZ; ulimit -f 0") else { return };
+        let refused = Scratch::make(&dir).unwrap_err();
+        assert!(refused.cause.contains("ulimit -f"), "{refused:?}");
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 0);
     }
 }

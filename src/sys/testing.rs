@@ -45,23 +45,60 @@ pub fn as_nobody(test: &str, prepare: impl FnOnce(&Path)) -> Option<PathBuf> {
     None
 }
 
-/// Runs the test again in a private mount namespace in which `script` (sh -e, in the directory)
-/// has been run; a script that exits with 77 says that the machine lacks something.
+/// Runs the test again in a private mount namespace in which `script` has been run as root.
 pub fn among_mounts(test: &str, script: &str) -> Option<PathBuf> {
-    if let Some(directory) = inside(test) {
-        return Some(directory);
-    }
-    if !is_root() {
+    if inside(test).is_none() && !is_root() {
         skip(test, "needs root to mount");
         return None;
     }
+    in_shell(test, &["unshare", "-m", "--propagation", "private", "sh", "-ec"], script)
+}
+
+/// Runs the test again under the limits that `script` has set.
+pub fn under_limits(test: &str, script: &str) -> Option<PathBuf> {
+    in_shell(test, &["sh", "-ec"], script)
+}
+
+/// A line for the end of a script that goes on as `nobody`.
+pub const GO_ON_AS_NOBODY: &str = "cp \"$0\" test-binary
+    exec setpriv --reuid 65534 --regid 65534 --clear-groups ./test-binary \"$@\"";
+
+/// `script` runs in the directory (sh -e); exit status 77 says that the machine lacks something.
+fn in_shell(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
+    if let Some(directory) = inside(test) {
+        return Some(directory);
+    }
     let directory = open_directory();
     let line = format!("cd \"${DIRECTORY}\"\n{script}\nexec \"$0\" \"$@\"");
-    let mut command = Command::new("unshare");
-    command.args(["-m", "--propagation", "private", "sh", "-ec", &line]);
-    command.arg(std::env::current_exe().unwrap());
+    let mut command = Command::new(shell[0]);
+    command.args(&shell[1..]).arg(line).arg(std::env::current_exe().unwrap());
     again(&mut command, test, directory.path());
     None
+}
+
+/// A file mapped and touched, so that its pages cannot be evicted while this lives.
+#[derive(Debug)]
+pub struct HeldMapped {
+    at: *mut std::ffi::c_void,
+    bytes: usize,
+}
+
+impl HeldMapped {
+    /// Maps the first `bytes` bytes and reads one of each page.
+    pub fn new(file: &std::fs::File, bytes: usize) -> HeldMapped {
+        use rustix::mm::{MapFlags, ProtFlags, mmap};
+        let flags = MapFlags::SHARED | MapFlags::POPULATE;
+        // SAFETY: a new mapping at an address of the kernel's choice, never accessed from here.
+        let at = unsafe { mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, flags, file, 0) };
+        HeldMapped { at: at.unwrap(), bytes }
+    }
+}
+
+impl Drop for HeldMapped {
+    fn drop(&mut self) {
+        // SAFETY: unmaps what `new` has mapped, once.
+        let _ = unsafe { rustix::mm::munmap(self.at, self.bytes) };
+    }
 }
 
 fn inside(test: &str) -> Option<PathBuf> {
