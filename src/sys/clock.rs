@@ -54,24 +54,15 @@ pub fn measure() -> (f64, f64) {
     (clock.resolution_ns, clock.pair_cost_ns)
 }
 
-/// The same, refusing a clock that goes backwards, stands still or runs at a wrong rate.
-/// Slewing by NTP is at most 500 ppm (adjtimex(2)); more than 1000 is not steady.
+/// The same, refusing a clock that goes backwards or stands still. Its rate takes a second or more
+/// to judge: [`RateWatch`].
 pub fn check() -> Result<Clock, Unsteady> {
-    let (raw, start) = (read_ns(libc::CLOCK_MONOTONIC_RAW), now_ns());
-    let readings = readings();
-    let (raw_end, end) = (read_ns(libc::CLOCK_MONOTONIC_RAW), now_ns());
-    let clock = assess(&readings)?;
-    // Within a millisecond or so a preemption between the two reads would look like a wrong rate:
-    // only a difference that a preemption cannot explain counts.
-    let (ours, theirs) = (end.saturating_sub(start) as f64, raw_end.saturating_sub(raw) as f64);
-    if (ours - theirs).abs() > 50e6 {
-        return Err(Unsteady::Rate((ours / theirs.max(1.0) - 1.0) * 1e6));
-    }
-    Ok(clock)
+    assess(&readings())
 }
 
 /// Two readings of the clock and of the raw hardware clock: how far their rates are apart, in
-/// parts per million, over an interval such as a whole run.
+/// parts per million, over an interval such as a whole run. Slewing by NTP is at most 500 ppm
+/// (adjtimex(2)).
 #[derive(Clone, Copy, Debug)]
 pub struct RateWatch {
     clock_ns: u64,
