@@ -394,8 +394,7 @@ fn a_killed_trial_is_recorded_as_failed_with_its_signal() {
     let run: iolab::result::Document = serde_json::from_slice(&shown.stdout).unwrap();
     let samples = run.cells.iter().flat_map(|c| &c.samples);
     let twins = run.twin.iter().flat_map(|t| &t.samples);
-    let signals: Vec<_> =
-        samples.chain(twins).filter_map(|s| s.fault.as_ref()?.signal).collect();
+    let signals: Vec<_> = samples.chain(twins).filter_map(|s| s.fault.as_ref()?.signal).collect();
     // A trial of the calibration is recorded nowhere, so none or one may be seen.
     assert!(signals.iter().all(|s| *s == 9), "{signals:?}");
 }
@@ -415,7 +414,8 @@ fn a_store_that_cannot_be_used_is_named_and_not_touched() {
     assert!(errors(&output).contains("corrupt.sqlite"), "{}", errors(&output));
     assert_eq!(fs::read(&corrupt).unwrap(), before);
 
-    let output = room.command().args(measure).args(["--store", "/proc/nowhere/x"]).output().unwrap();
+    let output =
+        room.command().args(measure).args(["--store", "/proc/nowhere/x"]).output().unwrap();
     assert!(!output.status.success());
     assert!(errors(&output).contains("/proc/nowhere"), "{}", errors(&output));
 }
@@ -423,7 +423,9 @@ fn a_store_that_cannot_be_used_is_named_and_not_touched() {
 #[test]
 fn an_ordinary_person_measures_cold_and_warm() {
     if !root() {
-        eprintln!("SKIP an_ordinary_person_measures_cold_and_warm: it starts as root to become another");
+        eprintln!(
+            "SKIP an_ordinary_person_measures_cold_and_warm: it starts as root to become another"
+        );
         return;
     }
     let room = Room::new();
