@@ -29,9 +29,6 @@ impl Room {
         fs::write(&path, vec![0x5a; bytes]).unwrap();
         path
     }
-    fn store(&self) -> PathBuf {
-        self.path("state/history.sqlite")
-    }
     fn command(&self) -> Command {
         let mut command = Command::new(IOLAB);
         command.current_dir(self.dir.path()).env("XDG_STATE_HOME", self.path("state"));

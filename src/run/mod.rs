@@ -11,6 +11,7 @@ mod looks;
 mod observe;
 mod outcome;
 mod policy;
+mod remote;
 mod renewal;
 mod rounds;
 mod schedule;
@@ -24,6 +25,7 @@ pub use outcome::{
     Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, LeftWhy, Outcome,
     StopSignal, Stopped,
 };
+pub use remote::RemoteExecutor;
 pub use schedule::{below, seed_for, shuffle, stream};
 pub use work::{WINDOW_BYTES, Work};
 

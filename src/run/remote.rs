@@ -1,0 +1,186 @@
+//! The executor on a real machine: an agent behind a [`Transport`]. An agent that dies costs the
+//! trial it was at; a new one is started and the file instances are made again.
+
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+use super::{ClockFacts, Executor, ExecutorError, TrialOrder};
+use crate::agent::{InstanceOrder, Reply, Request, Transport, TrialRequest};
+use crate::catalog::path_to_text;
+use crate::plan::{Instance, Plan};
+use crate::result::{Fault, Measurement};
+
+/// So many agents may die in one run; more than that is no accident.
+const GREATEST_DEATHS: u32 = 3;
+
+/// Work is done by an agent.
+#[derive(Debug)]
+pub struct RemoteExecutor<T> {
+    transport: T,
+    start: Request,
+    clock: Option<ClockFacts>,
+    workload: String,
+    made: Vec<InstanceOrder>,
+    born: Instant,
+    deaths: u32,
+}
+
+impl<T: Transport> RemoteExecutor<T> {
+    /// An executor for this plan; the agent is greeted when the clock is first asked for.
+    pub fn new(transport: T, plan: &Plan) -> RemoteExecutor<T> {
+        RemoteExecutor {
+            transport,
+            start: Request::Start {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                directory: path_to_text(&absolute(&plan.directory)),
+                cpus: plan.protocol.cpus.clone(),
+            },
+            clock: None,
+            workload: plan.workload.clone(),
+            made: Vec::new(),
+            born: Instant::now(),
+            deaths: 0,
+        }
+    }
+
+    /// Removes what was made and ends the agent.
+    ///
+    /// # Errors
+    /// Something could not be removed; the fault names it.
+    pub fn end(mut self) -> Result<(), Fault> {
+        match self.transport.ask(&Request::End) {
+            Ok(Reply::Refused(fault) | Reply::Lost(fault)) => Err(fault),
+            // A dead agent has cleaned up or will be cleaned up after: see `iolab clean`.
+            _ => Ok(()),
+        }
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Reply, ExecutorError> {
+        match self.transport.ask(request) {
+            Ok(Reply::Refused(fault)) => Err(ExecutorError::Fatal(fault)),
+            Ok(Reply::Lost(fault)) => Err(ExecutorError::Trial(fault)),
+            Ok(reply) => Ok(reply),
+            Err(error) => Err(self.revive(&error)),
+        }
+    }
+
+    /// The agent is gone: starts another and brings it to where the old one was.
+    fn revive(&mut self, error: &io::Error) -> ExecutorError {
+        let cause = self.transport.ending().unwrap_or_else(|| error.to_string());
+        let fault = Fault {
+            doing: "ask the agent".to_owned(),
+            cause: format!("the agent ended: {cause}"),
+            errno: error.raw_os_error(),
+            signal: None,
+        };
+        self.deaths += 1;
+        if self.deaths > GREATEST_DEATHS {
+            return ExecutorError::Fatal(fault);
+        }
+        match self.greet_again() {
+            Ok(()) => ExecutorError::Trial(fault),
+            Err(worse) => ExecutorError::Fatal(worse),
+        }
+    }
+
+    fn greet_again(&mut self) -> Result<(), Fault> {
+        let failed = |doing: &str, cause: String| Fault {
+            doing: doing.to_owned(),
+            cause,
+            errno: None,
+            signal: None,
+        };
+        self.transport.restart().map_err(|error| failed("start a new agent", error.to_string()))?;
+        let requests: Vec<Request> = std::iter::once(self.start.clone())
+            .chain(self.made.iter().cloned().map(Request::Make))
+            .chain((!self.made.is_empty()).then(|| self.renewal()))
+            .collect();
+        for request in &requests {
+            match self.transport.ask(request) {
+                Ok(Reply::Refused(fault) | Reply::Lost(fault)) => return Err(fault),
+                Ok(_) => {}
+                Err(error) => return Err(failed("bring a new agent up", error.to_string())),
+            }
+        }
+        Ok(())
+    }
+
+    fn renewal(&self) -> Request {
+        Request::Renew(self.made.iter().map(|instance| instance.id).collect())
+    }
+}
+
+/// The agent's working directory may be another one.
+fn absolute(path: &Path) -> std::path::PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn unexpected(request: &str, reply: &Reply) -> ExecutorError {
+    ExecutorError::Fatal(Fault {
+        doing: request.to_owned(),
+        cause: format!("the agent answered something else: {reply:?}"),
+        errno: None,
+        signal: None,
+    })
+}
+
+impl<T: Transport> Executor for RemoteExecutor<T> {
+    fn clock(&mut self) -> Result<ClockFacts, ExecutorError> {
+        if let Some(known) = self.clock {
+            return Ok(known);
+        }
+        match self.ask(&self.start.clone())? {
+            Reply::Started { clock_resolution_ns, clock_cost_ns, .. } => {
+                let facts =
+                    ClockFacts { resolution_ns: clock_resolution_ns, pair_cost_ns: clock_cost_ns };
+                self.clock = Some(facts);
+                Ok(facts)
+            }
+            other => Err(unexpected("start the agent", &other)),
+        }
+    }
+
+    fn elapsed_ns(&mut self) -> u64 {
+        u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn make(&mut self, instance: &Instance) -> Result<(), ExecutorError> {
+        self.clock()?;
+        let order = InstanceOrder {
+            id: instance.id,
+            path: instance.path.as_deref().map(|path| path_to_text(&absolute(path))),
+            bytes: instance.bytes,
+            seed: instance.seed,
+        };
+        match self.ask(&Request::Make(order.clone()))? {
+            Reply::Done => {
+                self.made.push(order);
+                Ok(())
+            }
+            other => Err(unexpected("make a file", &other)),
+        }
+    }
+
+    fn renew(&mut self, order: &[usize]) -> Result<(), ExecutorError> {
+        match self.ask(&Request::Renew(order.to_vec()))? {
+            Reply::Done => Ok(()),
+            other => Err(unexpected("renew the files", &other)),
+        }
+    }
+
+    fn trial(&mut self, order: &TrialOrder<'_>) -> Result<Measurement, ExecutorError> {
+        self.clock()?;
+        let request = Request::Trial(Box::new(TrialRequest {
+            workload: self.workload.clone(),
+            levels: order.cell.levels.clone(),
+            instance: order.cell.instance,
+            extent: order.extent,
+            limit_ns: order.limit_ns,
+        }));
+        match self.ask(&request)? {
+            Reply::Measured(measurement) => Ok(*measurement),
+            other => Err(unexpected("measure a trial", &other)),
+        }
+    }
+}
