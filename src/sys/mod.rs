@@ -1,10 +1,9 @@
 //! System calls that the standard library and rustix lack; the only room with unsafe code.
 #![allow(unsafe_code)]
 
+pub mod child;
 pub mod clock;
 pub mod extents;
-pub mod machine;
-pub mod resident;
-#[cfg(test)]
-pub mod testing;
-pub mod usage;
+pub mod loop_device;
+pub mod mount;
+pub mod namespace;
