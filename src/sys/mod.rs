@@ -5,5 +5,10 @@ pub mod child;
 pub mod clock;
 pub mod extents;
 pub mod loop_device;
+pub mod machine;
 pub mod mount;
 pub mod namespace;
+pub mod resident;
+#[cfg(test)]
+pub mod testing;
+pub mod usage;
