@@ -1,14 +1,94 @@
-//! Map, fault in on touch, unmap.
+//! Map, fault in on touch, unmap: all three are timed.
+//!
+//! A mapping has no block. The operation is a window of 1 MiB in sequential order and one page in
+//! any other. A whole pass is one mapping of the thread's range; a bounded trial maps only what
+//! it visits where that is contiguous. With `--consume none` one byte of each page is touched,
+//! for a mapping that nobody touches brings no byte in.
 
+use std::ops::Range;
+
+use rustix::fd::{AsFd, OwnedFd};
+
+use super::consume::Fold;
+use super::drive::{self, Reader};
+use super::lane::{Lane, Moved, ReadJob, Stop, open_for_reading};
+use super::order::{Order, Pattern};
+use super::{Method, ReadEntry};
 use crate::catalog::{Capability, Factor, Part, PartKind};
+use crate::sys::map::Mapping;
 
 /// How it describes itself.
-pub const PART: Part = Part {
-    id: "mmap",
-    kind: PartKind::Method,
-    summary: "map the file, touch it, unmap it",
-    capabilities: &[Capability::Read],
-    ignores: &[Factor::Block],
-    needs: "",
-    by_name_only: false,
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "mmap",
+        kind: PartKind::Method,
+        summary: "map the file, touch it, unmap it",
+        capabilities: &[Capability::Read],
+        ignores: &[Factor::Block],
+        needs: "",
+        by_name_only: false,
+    },
+    read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: drive::read::<Mmap> }),
 };
+
+const WINDOW_BYTES: u64 = 1 << 20;
+
+/// The operation of every mapping method: 1 MiB in sequential order, else a page.
+pub(super) fn window_or_page(_: u64, pattern: Pattern) -> u64 {
+    let page_bytes = rustix::param::page_size() as u64;
+    if pattern == Pattern::Sequential { WINDOW_BYTES.max(page_bytes) } else { page_bytes }
+}
+
+struct Mmap(OwnedFd);
+
+impl Reader for Mmap {
+    fn open(job: &ReadJob<'_>, _: &Lane) -> Result<Mmap, Stop> {
+        Ok(Mmap(open_for_reading(job.path)?))
+    }
+
+    fn leg<O: Order, F: Fold>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        fold: &mut F,
+    ) -> Result<Moved, Stop> {
+        let mapped = if O::CONTIGUOUS { leg.clone() } else { 0..lane.count };
+        touch(&self.0, lane, mapped, order.steps(leg), fold, false)
+    }
+}
+
+/// Maps the blocks `mapped` of a lane, hands the blocks of `steps` to the consumer, unmaps.
+pub(super) fn touch<F: Fold>(
+    file: &OwnedFd,
+    lane: &Lane,
+    mapped: Range<u64>,
+    steps: impl Iterator<Item = u64>,
+    fold: &mut F,
+    populate: bool,
+) -> Result<Moved, Stop> {
+    if mapped.is_empty() {
+        return Ok(Moved::default());
+    }
+    let (start, last) = (lane.offset(mapped.start), mapped.end - 1);
+    let bytes = lane.offset(last) + lane.block_bytes(last) - start;
+    let mapping = Mapping::new(file.as_fd(), start, bytes as usize, populate)?;
+    let all = mapping.bytes();
+    let page_bytes = rustix::param::page_size();
+    let mut moved = Moved::default();
+    for block in steps {
+        let at = lane.offset(block);
+        let from = (at - start) as usize;
+        let bytes = &all[from..from + lane.block_bytes(block) as usize];
+        if F::TOUCHES {
+            fold.block(at, bytes);
+        } else {
+            for byte in bytes.iter().step_by(page_bytes) {
+                std::hint::black_box(*byte);
+            }
+        }
+        moved += Moved { bytes: bytes.len() as u64, operations: 1 };
+    }
+    mapping.unmap()?;
+    Ok(moved)
+}

@@ -1,13 +1,74 @@
-//! How it is done: one file each.
+//! How it is done: one file each. A new method is its own file (copy `skeleton.rs`) and one line
+//! in the list below; conformance tests then run it by themselves.
 
+mod buffer;
+pub mod consume;
+mod drive;
+mod gate;
+mod histogram;
+mod lane;
 mod mmap;
 mod mmap_populate;
 mod null;
+pub mod order;
 mod pread;
 mod read;
+#[cfg(test)]
+mod skeleton;
+mod window;
+
+pub use consume::{Consume, Partial};
+pub use drive::Outcome;
+pub use histogram::Histogram;
+pub use lane::{Lane, Layout, ReadJob};
+pub use order::Pattern;
+pub use window::{NoWindow, Window};
 
 use crate::catalog::Part;
+use crate::result::Fault;
 
-/// Every method.
-pub const METHODS: &[Part] =
-    &[read::PART, pread::PART, mmap::PART, mmap_populate::PART, null::PART];
+/// A method: what it says of itself and what it can do. A field is empty where it cannot.
+#[derive(Debug)]
+pub struct Method {
+    /// Its description.
+    pub part: Part,
+    /// How it reads a file.
+    pub read: Option<ReadEntry>,
+}
+
+/// How a method reads a file.
+#[derive(Debug)]
+pub struct ReadEntry {
+    /// Bytes of one operation, given the block asked for and the pattern: the block itself, but
+    /// for methods that have none.
+    pub step_bytes: fn(block: u64, pattern: Pattern) -> u64,
+    /// Whether what it hands on are the file's bytes (`null` has none).
+    pub real: bool,
+    /// Reads; the loop inside is chosen once.
+    pub run: fn(&ReadJob, &mut dyn Window) -> Result<Outcome, Fault>,
+}
+
+/// The list.
+const ALL: [&Method; 5] =
+    [&read::METHOD, &pread::METHOD, &mmap::METHOD, &mmap_populate::METHOD, &null::METHOD];
+
+/// Every method's description.
+pub const METHODS: &[Part] = &{
+    let mut parts = [ALL[0].part; ALL.len()];
+    let mut at = 0;
+    while at < ALL.len() {
+        parts[at] = ALL[at].part;
+        at += 1;
+    }
+    parts
+};
+
+/// The method of this name.
+pub fn find(id: &str) -> Option<&'static Method> {
+    ALL.into_iter().find(|method| method.part.id == id)
+}
+
+/// Whether a block is a step: what [`ReadEntry::step_bytes`] is for most.
+fn the_block(block: u64, _: Pattern) -> u64 {
+    block
+}

@@ -1,14 +1,52 @@
-//! The loop without I/O.
+//! The loop without I/O: the same steps over a buffer that stays where it is. With a consumer it
+//! is the consumer's own speed in the caches, the ceiling of every reading method.
 
+use std::hint::black_box;
+use std::ops::Range;
+
+use super::buffer::Buffer;
+use super::consume::Fold;
+use super::drive::{self, Reader};
+use super::lane::{Lane, Moved, ReadJob, Stop};
+use super::order::Order;
+use super::{Method, ReadEntry, the_block};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 
 /// How it describes itself.
-pub const PART: Part = Part {
-    id: "null",
-    kind: PartKind::Method,
-    summary: "the loop without I/O: the floor of iolab itself",
-    capabilities: &[Capability::Read],
-    ignores: &[Factor::Cache],
-    needs: "",
-    by_name_only: true,
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "null",
+        kind: PartKind::Method,
+        summary: "the loop without I/O: the floor of iolab itself",
+        capabilities: &[Capability::Read],
+        ignores: &[Factor::Cache],
+        needs: "",
+        by_name_only: true,
+    },
+    read: Some(ReadEntry { step_bytes: the_block, real: false, run: drive::read::<Null> }),
 };
+
+struct Null(Buffer);
+
+impl Reader for Null {
+    fn open(_: &ReadJob<'_>, lane: &Lane) -> Result<Null, Stop> {
+        Ok(Null(Buffer::new(lane.step_bytes)?))
+    }
+
+    fn leg<O: Order, F: Fold>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        fold: &mut F,
+    ) -> Result<Moved, Stop> {
+        let buffer = self.0.as_mut();
+        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
+        for block in order.steps(leg) {
+            let n = lane.block_bytes(black_box(block));
+            fold.block(lane.offset(block), &black_box(&*buffer)[..n as usize]);
+            moved.bytes += n;
+        }
+        Ok(moved)
+    }
+}

@@ -1,14 +1,62 @@
-//! `pread(2)` at an offset.
+//! `pread(2)` at an offset: the file position is neither used nor locked.
 
+use std::ops::Range;
+
+use rustix::fd::OwnedFd;
+
+use super::buffer::Buffer;
+use super::consume::Fold;
+use super::drive::{self, Reader};
+use super::lane::{Lane, Moved, ReadJob, Stop, complete, open_for_reading};
+use super::order::Order;
+use super::{Method, ReadEntry, the_block};
 use crate::catalog::{Capability, Part, PartKind};
 
 /// How it describes itself.
-pub const PART: Part = Part {
-    id: "pread",
-    kind: PartKind::Method,
-    summary: "pread(2) at an offset; the file position is not used",
-    capabilities: &[Capability::Read],
-    ignores: &[],
-    needs: "",
-    by_name_only: false,
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "pread",
+        kind: PartKind::Method,
+        summary: "pread(2) at an offset; the file position is not used",
+        capabilities: &[Capability::Read],
+        ignores: &[],
+        needs: "",
+        by_name_only: false,
+    },
+    read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<Pread> }),
 };
+
+struct Pread {
+    file: OwnedFd,
+    buffer: Buffer,
+}
+
+impl Reader for Pread {
+    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Pread, Stop> {
+        Ok(Pread { file: open_for_reading(job.path)?, buffer: Buffer::new(lane.step_bytes)? })
+    }
+
+    fn leg<O: Order, F: Fold>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        fold: &mut F,
+    ) -> Result<Moved, Stop> {
+        let (file, buffer) = (&self.file, self.buffer.as_mut());
+        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
+        for block in order.steps(leg) {
+            let at = lane.offset(block);
+            let n = match rustix::io::pread(file, &mut *buffer, at) {
+                Ok(n) if n == buffer.len() => n,
+                first => {
+                    let again = |rest: &mut [u8], at| rustix::io::pread(file, rest, at);
+                    complete(first, buffer, at, lane.block_bytes(block), again)?
+                }
+            };
+            fold.block(at, &buffer[..n]);
+            moved.bytes += n as u64;
+        }
+        Ok(moved)
+    }
+}

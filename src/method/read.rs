@@ -1,14 +1,70 @@
-//! `read(2)` at the file position.
+//! `read(2)` at the file position. In an order that is not sequential every read follows an
+//! `lseek(2)`, as a program would have to do it.
 
+use std::ops::Range;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{SeekFrom, seek};
+
+use super::buffer::Buffer;
+use super::consume::Fold;
+use super::drive::{self, Reader};
+use super::lane::{Lane, Moved, ReadJob, Stop, complete, open_for_reading};
+use super::order::Order;
+use super::{Method, ReadEntry, the_block};
 use crate::catalog::{Capability, Part, PartKind};
 
 /// How it describes itself.
-pub const PART: Part = Part {
-    id: "read",
-    kind: PartKind::Method,
-    summary: "read(2) at the file position",
-    capabilities: &[Capability::Read],
-    ignores: &[],
-    needs: "",
-    by_name_only: false,
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "read",
+        kind: PartKind::Method,
+        summary: "read(2) at the file position",
+        capabilities: &[Capability::Read],
+        ignores: &[],
+        needs: "",
+        by_name_only: false,
+    },
+    read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<Read> }),
 };
+
+struct Read {
+    file: OwnedFd,
+    buffer: Buffer,
+}
+
+impl Reader for Read {
+    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Read, Stop> {
+        Ok(Read { file: open_for_reading(job.path)?, buffer: Buffer::new(lane.step_bytes)? })
+    }
+
+    fn leg<O: Order, F: Fold>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        fold: &mut F,
+    ) -> Result<Moved, Stop> {
+        let (file, buffer) = (&self.file, self.buffer.as_mut());
+        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
+        if O::CONTIGUOUS && !leg.is_empty() {
+            seek(file, SeekFrom::Start(lane.offset(leg.start)))?;
+        }
+        for block in order.steps(leg) {
+            let at = lane.offset(block);
+            if !O::CONTIGUOUS {
+                seek(file, SeekFrom::Start(at))?;
+            }
+            let n = match rustix::io::read(file, &mut *buffer) {
+                Ok(n) if n == buffer.len() => n,
+                first => {
+                    let again = |rest: &mut [u8], _| rustix::io::read(file, rest);
+                    complete(first, buffer, at, lane.block_bytes(block), again)?
+                }
+            };
+            fold.block(at, &buffer[..n]);
+            moved.bytes += n as u64;
+        }
+        Ok(moved)
+    }
+}

@@ -4,10 +4,14 @@
 pub mod child;
 pub mod clock;
 pub mod extents;
+pub mod fold;
+pub mod fork;
 pub mod loop_device;
 pub mod machine;
+pub mod map;
 pub mod mount;
 pub mod namespace;
+pub mod process;
 pub mod resident;
 #[cfg(test)]
 pub mod testing;

@@ -1,0 +1,318 @@
+//! How the work of a trial is cut: lanes (one a thread, disjoint ranges that begin on a block),
+//! and in each lane the legs of its passes.
+
+use std::ops::{AddAssign, Range};
+use std::path::Path;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::consume::Consume;
+use super::order::{Pattern, visit};
+
+/// One thread's part of the file. Operation k visits one block of `step_bytes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// Where it begins in the file.
+    pub first_byte: u64,
+    /// Where it ends.
+    pub end_byte: u64,
+    /// Bytes of an operation; only the last block of the file may be shorter.
+    pub step_bytes: u64,
+    /// Blocks, the last shorter one included.
+    pub count: u64,
+    /// How often the legs are done.
+    pub passes: u64,
+    /// Operations of a pass, in order; more than one where a bounded trial wraps.
+    pub legs: Vec<Range<u64>>,
+}
+
+impl Lane {
+    /// Where a block begins in the file.
+    #[inline(always)]
+    pub fn offset(&self, block: u64) -> u64 {
+        self.first_byte + block * self.step_bytes
+    }
+
+    /// Bytes of a block.
+    #[inline(always)]
+    pub fn block_bytes(&self, block: u64) -> u64 {
+        self.step_bytes.min(self.end_byte - self.offset(block))
+    }
+}
+
+/// How a file is visited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// One a thread.
+    pub lanes: Vec<Lane>,
+    /// In which order each lane is visited.
+    pub pattern: Pattern,
+    /// Of the random order.
+    pub seed: u64,
+}
+
+impl Layout {
+    /// Cuts a file of `file_bytes` into blocks of `step_bytes` (> 0) and those among `threads`
+    /// (> 0) lanes; no work yet.
+    pub fn new(
+        file_bytes: u64,
+        step_bytes: u64,
+        threads: u64,
+        pattern: Pattern,
+        seed: u64,
+    ) -> Layout {
+        let blocks = file_bytes.div_ceil(step_bytes);
+        let cut = |lane: u64| (u128::from(blocks) * u128::from(lane) / u128::from(threads)) as u64;
+        let lanes = (0..threads)
+            .map(|lane| {
+                let (first, end) = (cut(lane), cut(lane + 1));
+                Lane {
+                    first_byte: first * step_bytes,
+                    end_byte: end.saturating_mul(step_bytes).min(file_bytes),
+                    step_bytes,
+                    count: end - first,
+                    passes: 0,
+                    legs: Vec::new(),
+                }
+            })
+            .collect();
+        Layout { lanes, pattern, seed }
+    }
+
+    /// Whole passes.
+    #[must_use]
+    pub fn passes(mut self, passes: u64) -> Layout {
+        for lane in &mut self.lanes {
+            lane.passes = passes;
+            lane.legs = vec![0..lane.count];
+        }
+        self
+    }
+
+    /// This many operations from this one on, wrapping. Operation k is the (k / lanes)-th of lane
+    /// k mod lanes, so that a trial which goes on where another stopped does so in every lane.
+    #[must_use]
+    pub fn part(mut self, first: u64, operations: u64) -> Layout {
+        let lanes = self.lanes.len() as u64;
+        for (at, lane) in (0..).zip(&mut self.lanes) {
+            let before = |k: u64| k.saturating_sub(at).div_ceil(lanes);
+            lane.passes = 1;
+            lane.legs =
+                wrapped(lane.count, before(first), before(first.saturating_add(operations)));
+        }
+        self
+    }
+
+    /// The different bytes visited; `None` for all of the file.
+    pub fn visited_bytes(&self) -> Option<u64> {
+        let whole =
+            |lane: &Lane| lane.legs.iter().map(|l| l.end - l.start).sum::<u64>() >= lane.count;
+        if self.lanes.iter().all(whole) {
+            return None;
+        }
+        let bytes = |lane: &Lane| {
+            let steps = lane.legs.iter().map(|leg| leg.end - leg.start).sum::<u64>();
+            (steps.min(lane.count) * lane.step_bytes).min(lane.end_byte - lane.first_byte)
+        };
+        Some(self.lanes.iter().map(bytes).sum())
+    }
+
+    /// The byte ranges of one pass in the order they are visited, lane after lane: one range a
+    /// leg in sequential order, else one a block.
+    pub fn each_range(&self, mut each: impl FnMut(Range<u64>)) {
+        for lane in &self.lanes {
+            for leg in lane.legs.iter().filter(|leg| !leg.is_empty()) {
+                if self.pattern == Pattern::Sequential {
+                    let last = leg.end - 1;
+                    each(lane.offset(leg.start)..lane.offset(last) + lane.block_bytes(last));
+                } else {
+                    visit(self.pattern, lane.count, self.seed, leg.clone(), |block| {
+                        each(lane.offset(block)..lane.offset(block) + lane.block_bytes(block));
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// The operations `from..to` of an endless repetition of `0..count`, as legs within it.
+fn wrapped(count: u64, from: u64, to: u64) -> Vec<Range<u64>> {
+    let mut legs = Vec::new();
+    let mut left = to - from;
+    let mut at = from.checked_rem(count).unwrap_or(0);
+    while left > 0 && count > 0 {
+        let leg = left.min(count - at);
+        legs.push(at..at + leg);
+        left -= leg;
+        at = 0;
+    }
+    legs
+}
+
+/// A file to read and how.
+#[derive(Clone, Debug)]
+pub struct ReadJob<'a> {
+    /// The file; opened anew by every thread of every trial, because the state of read-ahead
+    /// lives in the open file.
+    pub path: &'a Path,
+    /// What is read by whom.
+    pub layout: Layout,
+    /// What is done with it.
+    pub consume: Consume,
+}
+
+/// Bytes and operations done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Bytes.
+    pub bytes: u64,
+    /// Calls or loop steps; a read that had to be repeated counts once.
+    pub operations: u64,
+}
+
+impl AddAssign for Moved {
+    fn add_assign(&mut self, more: Moved) {
+        self.bytes += more.bytes;
+        self.operations += more.operations;
+    }
+}
+
+/// Why work stopped: it becomes a fault once it is known what was being done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// In words.
+    pub cause: String,
+    /// The errno, where there is one.
+    pub errno: Option<i32>,
+}
+
+impl Stop {
+    /// Without an errno.
+    pub fn new(cause: impl Into<String>) -> Stop {
+        Stop { cause: cause.into(), errno: None }
+    }
+}
+
+impl From<Errno> for Stop {
+    fn from(errno: Errno) -> Stop {
+        Stop { cause: std::io::Error::from(errno).to_string(), errno: Some(errno.raw_os_error()) }
+    }
+}
+
+/// Opens a file for reading without changing its access time, where that is permitted
+/// (`O_NOATIME` is the owner's, open(2)).
+pub fn open_for_reading(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
+    match rustix::fs::open(path, flags | OFlags::NOATIME, Mode::empty()) {
+        Err(Errno::PERM) => rustix::fs::open(path, flags, Mode::empty()),
+        other => other,
+    }
+}
+
+/// What follows a read that did not fill the buffer: the end of the file as expected, an
+/// interruption, or a short read that is continued. `want`: bytes that the block has.
+#[cold]
+#[inline(never)]
+pub fn complete(
+    first: Result<usize, Errno>,
+    buffer: &mut [u8],
+    at: u64,
+    want: u64,
+    mut read_at: impl FnMut(&mut [u8], u64) -> Result<usize, Errno>,
+) -> Result<usize, Stop> {
+    let want = want as usize;
+    let mut filled = 0;
+    let mut result = first;
+    loop {
+        match result {
+            Ok(0) if filled < want => return Err(became_shorter(at + filled as u64)),
+            Ok(n) => filled += n,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        if filled >= want {
+            // A file that grew meanwhile gives more than it had; the rest is not ours.
+            return Ok(want);
+        }
+        result = read_at(&mut buffer[filled..], at + filled as u64);
+    }
+}
+
+fn became_shorter(at: u64) -> Stop {
+    Stop::new(format!("the file became shorter during the run: it now ends before byte {at}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Errno, Layout, complete, wrapped};
+    use crate::method::order::Pattern;
+    use proptest::prelude::*;
+
+    #[test]
+    fn short_reads_and_interruptions_are_continued() {
+        let file: Vec<u8> = (0..100).collect();
+        let mut script = [Err(Errno::INTR), Ok(7), Err(Errno::INTR), Ok(1), Ok(92)].into_iter();
+        let mut source = |buffer: &mut [u8], at: u64| {
+            let n = script.next().unwrap()?;
+            buffer[..n].copy_from_slice(&file[at as usize - 1000..][..n]);
+            Ok(n)
+        };
+        let mut buffer = vec![0xff; 128];
+        let first = source(&mut buffer, 1000);
+        assert_eq!(complete(first, &mut buffer, 1000, 100, source), Ok(100));
+        assert_eq!(buffer[..100], file);
+    }
+
+    #[test]
+    fn the_end_of_the_file_is_no_short_read_but_a_lost_tail_is_a_fault() {
+        let never = |_: &mut [u8], _: u64| panic!("no further call");
+        assert_eq!(complete(Ok(10), &mut [0; 64], 0, 10, never), Ok(10));
+        let gone = complete(Ok(4), &mut [0; 64], 96, 10, |_, _| Ok(0)).unwrap_err();
+        assert!(gone.cause.contains("shorter") && gone.cause.contains("100"), "{gone:?}");
+        let failed = complete(Err(Errno::IO), &mut [0; 64], 0, 10, never).unwrap_err();
+        assert_eq!(failed.errno, Some(Errno::IO.raw_os_error()));
+    }
+
+    proptest! {
+        #[test]
+        fn lanes_cover_the_file_once(bytes in 0_u64..5000, step in 1_u64..300, threads in 1_u64..9) {
+            let layout = Layout::new(bytes, step, threads, Pattern::Sequential, 0).passes(1);
+            let mut at = 0;
+            layout.each_range(|range| { assert_eq!(range.start, at); at = range.end; });
+            prop_assert_eq!(at, bytes);
+            prop_assert!(layout.lanes.iter().all(|lane| lane.first_byte % step == 0 || lane.count == 0));
+        }
+
+        /// Bounded trials that follow each other visit every block, as often as one another ±1.
+        #[test]
+        fn parts_go_on_where_the_last_stopped(
+            blocks in 1_u64..200, threads in 1_u64..5, part in 1_u64..60, pick in 0..3_usize,
+        ) {
+            let pattern = [Pattern::Sequential, Pattern::Random, Pattern::Stride(3)][pick];
+            let mut seen = vec![0; blocks as usize];
+            let mut first = 0;
+            while first < blocks {
+                let operations = part.min(blocks - first);
+                let layout = Layout::new(blocks, 1, threads, pattern, 9).part(first, operations);
+                let mut ranges = 0;
+                layout.each_range(|range| for at in range { seen[at as usize] += 1; ranges += 1; });
+                prop_assert!(ranges <= operations);
+                first += operations;
+            }
+            let missed = seen.iter().filter(|n| **n == 0).count() as u64;
+            // Lanes differ by one block; the shorter ones wrap before the longer ones end.
+            prop_assert!(missed < threads, "{seen:?}");
+            prop_assert!(seen.iter().all(|n| *n <= 2));
+        }
+    }
+
+    #[test]
+    fn a_leg_wraps_at_the_end() {
+        assert_eq!(wrapped(10, 8, 13), [8..10, 0..3]);
+        assert_eq!(wrapped(10, 20, 25), vec![0..5]);
+        assert_eq!(wrapped(3, 1, 9), [1..3, 0..3, 0..3]);
+        assert!(wrapped(0, 0, 5).is_empty());
+    }
+}

@@ -1,0 +1,61 @@
+//! Signals: which are ignored, and what they are called.
+
+/// Signals from a terminal or a service manager: the controller decides what they mean.
+pub const FROM_OUTSIDE: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+
+/// Ignores these signals; children inherit it.
+pub fn ignore(signals: &[i32]) {
+    for signal in signals {
+        // SAFETY: SIG_IGN runs no code of ours.
+        unsafe { libc::signal(*signal, libc::SIG_IGN) };
+    }
+}
+
+/// Gives these signals back their default effect.
+pub fn restore(signals: &[i32]) {
+    for signal in signals {
+        // SAFETY: SIG_DFL runs no code of ours.
+        unsafe { libc::signal(*signal, libc::SIG_DFL) };
+    }
+}
+
+/// A write past RLIMIT_FSIZE is an error (EFBIG) from now on, not the end of the process.
+pub fn report_file_limit_as_error() {
+    ignore(&[libc::SIGXFSZ]);
+}
+
+/// The name of a signal: `SIGKILL`; `signal 63` for one without a name here.
+pub fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        libc::SIGSYS => "SIGSYS",
+        other => return format!("signal {other}"),
+    };
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signal_name;
+
+    #[test]
+    fn signals_have_their_names() {
+        assert_eq!(signal_name(libc::SIGKILL), "SIGKILL");
+        assert_eq!(signal_name(libc::SIGBUS), "SIGBUS");
+        assert_eq!(signal_name(63), "signal 63");
+    }
+}
