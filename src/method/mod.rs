@@ -19,8 +19,9 @@ mod window;
 
 pub use consume::{Consume, Partial};
 pub use drive::Outcome;
+pub use gate::Gate;
 pub use histogram::Histogram;
-pub use lane::{Lane, Layout, ReadJob};
+pub use lane::{Lane, Layout, ReadJob, Stop, open_for_reading};
 pub use order::Pattern;
 pub use window::{NoWindow, Window};
 

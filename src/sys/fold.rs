@@ -155,7 +155,8 @@ mod tests {
 
     #[test]
     fn every_width_agrees_with_the_definition_at_every_length_and_alignment() {
-        let bytes: Vec<u8> = (0..2100_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        let bytes: Vec<u8> =
+            (0..2100_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
         for fold in every_fold() {
             for start in 0..8 {
                 for end in (start..1200).chain(2000..2100) {

@@ -1,15 +1,38 @@
-//! What is done: one file each.
+//! What is done: one file each. A new workload is its own file and two lines here.
 
 mod ladder;
 mod read;
 mod syscall;
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{Part, WorkloadInfo};
+use crate::catalog::{Levels, Part, WorkloadInfo};
+use crate::method::{Consume, Layout, Window};
+use crate::result::{Fault, Measurement};
 
-/// Every workload.
-pub const WORKLOADS: &[WorkloadInfo] = &[read::INFO, syscall::INFO];
+/// A workload: what it says of itself and what it does.
+#[derive(Debug)]
+pub struct Workload {
+    /// Its description.
+    pub info: WorkloadInfo,
+    /// Measures one trial, in the process that calls. `window` is told when time begins and ends.
+    pub run: fn(&Trial<'_>, &mut dyn Window) -> Result<Measurement, Fault>,
+    /// Which bytes of its file the trial consumes and how, so that its digest can be checked;
+    /// nothing where there is none.
+    pub visits: fn(&Trial<'_>) -> Result<Option<Visit>, Fault>,
+}
+
+/// Every workload's description.
+pub const WORKLOADS: &[WorkloadInfo] = &[read::WORKLOAD.info, syscall::WORKLOAD.info];
+
+const ALL: [&Workload; 2] = [&read::WORKLOAD, &syscall::WORKLOAD];
+
+/// The workload of this name.
+pub fn find(id: &str) -> Option<&'static Workload> {
+    ALL.into_iter().find(|workload| workload.info.part.id == id)
+}
 
 /// The rungs of the workload `syscall`.
 pub const fn operations() -> &'static [Part] {
@@ -29,4 +52,44 @@ pub enum Extent {
         /// How many operations.
         operations: u64,
     },
+}
+
+/// One trial, with everything it needs at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// The cell's levels.
+    pub levels: &'a Levels,
+    /// How much.
+    pub extent: Extent,
+    /// The file that it works on, where it needs one.
+    pub subject: Option<Subject<'a>>,
+    /// A directory of iolab's own, for files that the workload makes itself.
+    pub scratch: &'a Path,
+}
+
+/// The file that a trial works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Where.
+    pub path: &'a Path,
+    /// Its size.
+    pub bytes: u64,
+    /// Decides the random order: trials of one file share it.
+    pub seed: u64,
+}
+
+/// What a trial consumes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// Which bytes in which order.
+    pub layout: Layout,
+    /// How.
+    pub consume: Consume,
+    /// Whether the bytes are the file's.
+    pub real: bool,
+}
+
+/// A trial that cannot be done as asked.
+fn refusal(doing: &str, cause: impl Into<String>) -> Fault {
+    Fault { doing: doing.into(), cause: cause.into(), errno: None, signal: None }
 }

@@ -1,9 +1,18 @@
 //! The workload `read`: bytes of one file, brought to the program and consumed.
 
 use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
+use crate::method::{self, Consume, Layout, Outcome, Pattern, ReadEntry, ReadJob, Window};
+use crate::result::{Digest, Fault, Measurement, Proof};
 
-/// How `read` describes itself.
-pub const INFO: WorkloadInfo = WorkloadInfo {
+use super::{Extent, Trial, Visit, Workload, refusal};
+
+/// The workload.
+pub const WORKLOAD: Workload = Workload { info: INFO, run, visits };
+
+/// Threads of one trial, at most.
+const MOST_THREADS: u64 = 4096;
+
+const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
         id: "read",
         kind: PartKind::Workload,
@@ -35,3 +44,72 @@ pub const INFO: WorkloadInfo = WorkloadInfo {
     capability: Capability::Read,
     sweep: false,
 };
+
+fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+    let (entry, visit) = prepare(trial)?;
+    let path = trial.subject.ok_or_else(no_file)?.path;
+    let job = ReadJob { path, layout: visit.layout, consume: visit.consume };
+    let outcome = (entry.run)(&job, window)?;
+    let repetitions = match trial.extent {
+        Extent::Passes(passes) => passes,
+        Extent::Part { .. } => 1,
+    };
+    Ok(Measurement {
+        wall_ns: outcome.wall_ns,
+        user_ns: outcome.user_ns,
+        system_ns: outcome.system_ns,
+        bytes: outcome.bytes,
+        operations: outcome.operations,
+        repetitions,
+        proof: Proof { cache: None, digest: digest(&outcome, entry.real) },
+        ..Measurement::default()
+    })
+}
+
+/// The digest as the trial saw it; whether it is right is for others to say, but that it changed
+/// from pass to pass is seen here.
+fn digest(outcome: &Outcome, real: bool) -> Option<Digest> {
+    if !real {
+        return None;
+    }
+    let Some(partial) = &outcome.partial else {
+        let (kind, hex) = ("changed between passes".into(), String::new());
+        return Some(Digest { kind, hex, matches: Some(false) });
+    };
+    let (kind, hex) = partial.digest()?;
+    Some(Digest { kind: kind.into(), hex, matches: None })
+}
+
+fn visits(trial: &Trial<'_>) -> Result<Option<Visit>, Fault> {
+    prepare(trial).map(|(_, visit)| Some(visit))
+}
+
+/// Levels to numbers. The plan has checked what people write; here nothing is taken on trust.
+fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
+    const DOING: &str = "prepare a read trial";
+    let refuse = |cause: String| refusal(DOING, cause);
+    let levels = trial.levels;
+    let id = levels.text(Factor::Method).unwrap_or("read");
+    let entry = method::find(id)
+        .and_then(|method| method.read.as_ref())
+        .ok_or_else(|| refuse(format!("no method {id:?} can read; `iolab list methods`")))?;
+    let pattern: Pattern =
+        levels.text(Factor::Pattern).unwrap_or("sequential").parse().map_err(refuse)?;
+    let consume: Consume = levels.text(Factor::Consume).unwrap_or("xor").parse().map_err(refuse)?;
+    let threads = levels.number(Factor::Threads).unwrap_or(1);
+    let step = (entry.step_bytes)(levels.number(Factor::Block).unwrap_or(64 << 10), pattern);
+    if threads == 0 || threads > MOST_THREADS || step == 0 {
+        return Err(refuse(format!("{threads} threads with blocks of {step} bytes")));
+    }
+    let subject = trial.subject.ok_or_else(no_file)?;
+    let layout = Layout::new(subject.bytes, step, threads, pattern, subject.seed);
+    let layout = match trial.extent {
+        Extent::Passes(passes) => layout.passes(passes),
+        Extent::Part { first_operation, operations } => layout.part(first_operation, operations),
+    };
+    Ok((entry, Visit { layout, consume, real: entry.real }))
+}
+
+fn no_file() -> Fault {
+    refusal("prepare a read trial", "it names no file")
+}
