@@ -105,7 +105,7 @@ fn a_cell_dropped_without_proof_neither_wins_nor_blocks() {
 #[test]
 fn neighbouring_rounds_that_are_alike_are_merged() {
     // A slow wave in one cell: signs come in runs of sixteen.
-    let wave = |r: u64| if (r / 16) % 2 == 0 { 0.1 } else { -0.1 };
+    let wave = |r: u64| if (r / 16).is_multiple_of(2) { 0.1 } else { -0.1 };
     let y: Vec<f64> = (0..160).map(|r| wave(r) + 0.02 + 0.05 * noise(0, r)).collect();
     let still: Vec<f64> = (0..160).map(|r| 0.05 * noise(1, r)).collect();
     let pair = pairs(&seen(vec![y, still]), &rules(2)).remove(0);

@@ -1,11 +1,29 @@
 //! Samples → intervals, comparisons, answer, grade, flags. Pure: numbers in, numbers out.
 
 mod compare;
+mod contrast;
+mod describe;
+mod drift;
+mod grade;
+mod judge;
+mod order;
+mod outlier;
+mod random;
+mod rank;
 mod series;
+mod shape;
 mod sign;
 mod stop;
 
-pub use compare::{pairs, standing, verdict};
+pub use compare::{FEWEST_STEADY_ROUNDS, pairs, resolve, standing, verdict};
+pub use describe::{
+    MedianRatio, median_ratio, percentile, percentile_over_rounds, summary, variation,
+};
+pub use drift::{MannKendall, Step, mann_kendall, pettitt, pettitt_p, theil_sen};
+pub use judge::{Context, Finding, Judgement, TwinFigures, judge, twin_figures};
+pub use rank::{Test, kruskal_wallis, mann_whitney, mid_ranks, spearman};
+pub use series::median;
+pub use shape::{TwoStates, quantised, two_states};
 pub use sign::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
 pub use stop::{Reason, delta_eff, detectable, eliminations, more_rounds};
 

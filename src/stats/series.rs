@@ -22,6 +22,10 @@ pub(crate) struct Series {
 }
 
 impl Series {
+    pub(crate) fn new(values: Vec<f64>) -> Series {
+        Series { values, ..Series::default() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.values.len()
     }

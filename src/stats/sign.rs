@@ -126,10 +126,10 @@ mod tests {
             }
             if n >= first {
                 let l = rank(n) as usize;
-                for w in 0..=n as usize {
+                for (w, p) in next.iter_mut().enumerate() {
                     // low > 0 iff fewer than l rounds are not above 0; the mirror for high.
                     if n as usize - w < l || w < l {
-                        next[w] = 0.0;
+                        *p = 0.0;
                     }
                 }
             }
