@@ -8,7 +8,7 @@ use super::budget::{
 use super::dose::{Pilot, doses, trial_max_ns, trial_min_ns};
 use super::renewal::{Renewal, variance_ratio};
 use super::schedule::{shuffle, stream};
-use super::work::{Work, wants_priming};
+use super::work::{Work, step_bytes, wants_priming};
 use super::{
     Amount, Calibration, ClockFacts, Dose, Executor, ExecutorError, History, Left, LeftWhy,
     TrialOrder,
@@ -319,11 +319,10 @@ pub(super) fn primed_instances(plan: &Plan, active: impl Fn(usize) -> bool) -> V
 }
 
 fn first_operations(cell: &Cell, work: &Work) -> u64 {
-    let block = cell.levels.number(Factor::Block).unwrap_or(super::WINDOW_BYTES);
     let call = cell.instance.is_none() || cell.levels.get(Factor::Operation).is_some();
     match work.operations_per_pass {
         1 if call => FIRST_CALLS,
-        all => (FIRST_BYTES / block.max(1)).clamp(1, FIRST_OPERATIONS).min(all),
+        all => (FIRST_BYTES / step_bytes(cell)).clamp(1, FIRST_OPERATIONS).min(all),
     }
 }
 

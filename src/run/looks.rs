@@ -44,6 +44,7 @@ impl Driver<'_, '_> {
             return Ok(false);
         }
         self.out.steady_rounds += 1;
+        self.out.last_round_ns = self.trials_ns() as u64;
         let cells = &self.out.cells;
         for track in &mut self.tracks {
             track.append(log, |slot| left_round(cells, slot));

@@ -5,21 +5,27 @@
 mod budget;
 mod calibrate;
 mod conclude;
+mod document;
 mod dose;
 mod drive;
+mod estimate;
 mod looks;
+mod name;
 mod observe;
 mod outcome;
+mod plateau;
 mod policy;
 mod remote;
 mod renewal;
 mod rounds;
 mod schedule;
+mod sentence;
 #[doc(hidden)]
 pub mod testing;
 mod work;
 
-pub use conclude::twin;
+pub use conclude::{Conclusion, conclude, twin};
+pub use document::{document, experiment};
 pub use drive::drive;
 pub use outcome::{
     Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, LeftWhy, Outcome,

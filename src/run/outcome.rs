@@ -156,6 +156,8 @@ pub struct Outcome {
     pub stopped: Stopped,
     /// Time it took, calibration included.
     pub elapsed_ns: u64,
+    /// What the last round cost, renewal aside.
+    pub last_round_ns: u64,
     /// What holds for the whole run.
     pub warnings: Vec<Warning>,
 }

@@ -131,9 +131,13 @@ impl Driver<'_, '_> {
 
     /// What the next round will cost: each slot as its last trial, some more for good measure.
     fn next_round_ns(&self) -> f64 {
-        let trials: f64 = self.active().iter().map(|s| self.slots[*s].cost_ns).sum();
         let renewal = if self.renewal_due() { self.out.calibration.renew_ns as f64 } else { 0.0 };
-        1.05 * (trials + renewal)
+        1.05 * (self.trials_ns() + renewal)
+    }
+
+    /// A round's trials, each as its slot's last one.
+    pub(super) fn trials_ns(&self) -> f64 {
+        self.active().iter().map(|s| self.slots[*s].cost_ns).sum()
     }
 
     pub(super) fn phase(&self) -> Phase {

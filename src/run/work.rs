@@ -3,7 +3,8 @@
 use crate::catalog::Factor;
 use crate::plan::{Cell, Plan};
 
-/// A part of a pass of a cell without a block (a mapping) is counted in windows of this size.
+/// A mapping that is read in sequence is counted in windows of this size, in any other order in
+/// pages.
 pub const WINDOW_BYTES: u64 = 1 << 20;
 
 /// What a trial of a cell is made of.
@@ -23,10 +24,7 @@ impl Work {
         let bytes = cell.instance.and_then(|i| plan.instances.get(i)).map(|i| i.bytes);
         // A call on a scratch file is no pass over it, and neither has a part.
         let operations_per_pass = match (bytes, cell.levels.get(Factor::Operation)) {
-            (Some(bytes), None) => {
-                let step = cell.levels.number(Factor::Block).unwrap_or(WINDOW_BYTES).max(1);
-                bytes.div_ceil(step).max(1)
-            }
+            (Some(bytes), None) => bytes.div_ceil(step_bytes(cell)).max(1),
             _ => 1,
         };
         Work {
@@ -35,6 +33,24 @@ impl Work {
             threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
         }
     }
+}
+
+/// Bytes of one operation of a cell that works on a file.
+pub(super) fn step_bytes(cell: &Cell) -> u64 {
+    let sequential =
+        cell.levels.text(Factor::Pattern).is_none_or(|pattern| pattern == "sequential");
+    let without_block = match sequential {
+        true => WINDOW_BYTES,
+        false => rustix::param::page_size() as u64,
+    };
+    cell.levels.number(Factor::Block).unwrap_or(without_block).max(1)
+}
+
+/// Whether the cell's data lie in the page cache, in a place that can change a figure. A cold trial
+/// takes new pages each time.
+pub(super) fn lies_in_cache(cell: &Cell) -> bool {
+    let cached = matches!(cell.levels.text(Factor::Cache), Some("warm" | "any"));
+    cell.instance.is_some() && cached
 }
 
 /// Whether the cell reads its file from the page cache in a state that was made: only then does

@@ -1,0 +1,80 @@
+//! A run as the document that records keep and reports show.
+
+use std::collections::BTreeMap;
+
+use super::Outcome;
+use super::conclude::{Conclusion, conclude};
+use crate::catalog::Level;
+use crate::plan::Plan;
+use crate::result::{
+    CellRecord, CellStatus, Document, Environment, ExperimentRecord, ProtocolRecord, RunInfo,
+    SCHEMA,
+};
+
+/// The whole document: everything measured, everything concluded.
+pub fn document(
+    plan: &Plan,
+    outcome: &Outcome,
+    run: RunInfo,
+    environment: Environment,
+) -> Document {
+    let Conclusion { answers, estimates, twin } = conclude(plan, outcome);
+    let run = RunInfo { complete: outcome.complete(), seed: plan.protocol.seed, ..run };
+    let cells = plan.cells.iter().zip(&outcome.cells).zip(estimates);
+    Document {
+        schema: SCHEMA.to_owned(),
+        run,
+        environment,
+        experiment: experiment(plan, outcome),
+        cells: cells
+            .map(|((cell, seen), estimate)| {
+                let (status, reason) = match (&cell.skip, &seen.left) {
+                    (Some(skip), _) => (CellStatus::Skipped, Some(skip.clone())),
+                    (None, Some(left)) => (left.why.status(), Some(left.reason.clone())),
+                    (None, None) => (CellStatus::Measured, None),
+                };
+                CellRecord {
+                    id: cell.id.clone(),
+                    factors: cell.levels.clone(),
+                    status,
+                    reason,
+                    samples: seen.samples.clone(),
+                    estimate,
+                }
+            })
+            .collect(),
+        twin,
+        answers,
+        warnings: outcome.warnings.clone(),
+    }
+}
+
+/// What was asked and how it was measured.
+pub fn experiment(plan: &Plan, outcome: &Outcome) -> ExperimentRecord {
+    let value = |level: &Level| match level {
+        Level::Number(n) => serde_json::Value::from(*n),
+        other => serde_json::Value::from(other.to_string()),
+    };
+    let factors: BTreeMap<_, _> = plan
+        .factors
+        .iter()
+        .map(|(factor, levels)| (*factor, levels.iter().map(value).collect()))
+        .collect();
+    ExperimentRecord {
+        workload: plan.workload.clone(),
+        factors,
+        ask: plan.ask.clone(),
+        protocol: ProtocolRecord {
+            alpha: plan.protocol.alpha,
+            delta: plan.protocol.delta,
+            budget_ns: plan.protocol.budget_ns,
+            rounds: plan.protocol.rounds,
+            cpus: plan.protocol.cpus.clone(),
+            clock_resolution_ns: outcome.calibration.clock.resolution_ns,
+            clock_cost_ns: outcome.calibration.clock.pair_cost_ns,
+            epoch_rounds: outcome.calibration.epoch_rounds,
+            steady_rounds: outcome.steady_rounds,
+            stopped: outcome.stopped.text().to_owned(),
+        },
+    }
+}

@@ -1,0 +1,193 @@
+//! What an answer says to a person.
+
+use super::name::{is_plural, names_of};
+use super::plateau::plateau;
+use super::{Outcome, Stopped};
+use crate::catalog::{
+    digits_text, list_text, percent_text, rate_text, ratio_interval_text, rough_time_text,
+    time_text,
+};
+use crate::plan::{Condition, Plan};
+use crate::result::{AnswerKind, Estimate, Verdict};
+use crate::stats::{Judgement, Pair};
+
+/// More names than this are not listed.
+const LISTED: usize = 4;
+/// Nobody waits longer than this for an answer.
+const LONGEST_WAIT_S: f64 = 86_400.0;
+
+/// All that a sentence is made from.
+pub(super) struct Told<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) outcome: &'a Outcome,
+    pub(super) condition: &'a Condition,
+    pub(super) judgement: &'a Judgement,
+    pub(super) estimates: &'a [Option<Estimate>],
+    pub(super) more_seconds: Option<f64>,
+}
+
+/// The sentence of one answer.
+pub(super) fn sentence(told: &Told<'_>) -> String {
+    let names = names_of(told.plan, told.condition);
+    if told.judgement.kind == AnswerKind::Invalid {
+        return invalid(told);
+    }
+    if told.condition.cells.len() == 1 {
+        return alone(told, &names[0]);
+    }
+    let main = match told.judgement.kind {
+        AnswerKind::Winner => winner(told, &names),
+        AnswerKind::Tie => tie(told, &names),
+        AnswerKind::Undecided | AnswerKind::Invalid => return undecided(told, &names),
+    };
+    match plateau(told.plan, told.condition, told.judgement) {
+        Some(plateau) => format!("{main}; {plateau}"),
+        None => main,
+    }
+}
+
+fn invalid(told: &Told<'_>) -> String {
+    let Some(worst) = told.judgement.findings.first() else {
+        return "the measurement is not sound".to_owned();
+    };
+    format!("the measurement is not sound: {} ({})", worst.code.summary(), worst.detail)
+}
+
+/// The pair of two cells as (ratio of the second to the first, its low and high), all ≥ 0.
+fn time_ratio(pairs: &[Pair], of: usize, to: usize) -> Option<(f64, Option<f64>, Option<f64>)> {
+    let exp = |bound: Option<f64>, sign: f64| bound.map(|b| (sign * b).exp());
+    pairs.iter().find_map(|p| match (p.a, p.b) {
+        (a, b) if (a, b) == (of, to) => {
+            Some((p.median.exp(), exp(p.interval.low, 1.0), exp(p.interval.high, 1.0)))
+        }
+        (a, b) if (a, b) == (to, of) => {
+            Some(((-p.median).exp(), exp(p.interval.high, -1.0), exp(p.interval.low, -1.0)))
+        }
+        _ => None,
+    })
+}
+
+fn winner(told: &Told<'_>, names: &[String]) -> String {
+    let judgement = told.judgement;
+    let Some(&best) = judgement.best.first() else { return undecided(told, names) };
+    let verb = if is_plural(&names[best]) { "are" } else { "is" };
+    let rivals = (0..names.len()).filter(|c| *c != best);
+    let next = rivals
+        .filter_map(|c| Some((c, time_ratio(&judgement.pairs, c, best)?)))
+        .min_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    let Some((next, (ratio, low, high))) = next else {
+        return format!("{} {verb} the only one left", names[best]);
+    };
+    let clear = low.is_some_and(|low| low > 1.0 + judgement.delta_eff);
+    let ratio = ratio_interval_text(ratio, low, high);
+    let faster = match names.len() {
+        2 => format!("{ratio} faster than {}", names[next]),
+        _ => format!("{ratio} faster than the next, {}", names[next]),
+    };
+    match clear {
+        true => format!("{} {verb} fastest: {faster}", names[best]),
+        false => format!("{} {verb} fastest, if by little: {faster}", names[best]),
+    }
+}
+
+fn tie(told: &Told<'_>, names: &[String]) -> String {
+    let judgement = told.judgement;
+    let inside = |cell: usize| judgement.best.contains(&cell);
+    let within = judgement.pairs.iter().filter(|p| inside(p.a) && inside(p.b));
+    let widest = within
+        .filter_map(|p| Some(p.interval.low?.abs().max(p.interval.high?.abs()).exp_m1()))
+        .fold(0.0, f64::max);
+    let others = names.len() - judgement.best.len();
+    let rest = match others {
+        0 => String::new(),
+        1 => "; the other is slower".to_owned(),
+        n => format!("; the other {n} are slower"),
+    };
+    let listed = listed(&judgement.best, names);
+    format!("no difference shown among {listed}: within {}{rest}", percent_text(widest))
+}
+
+fn undecided(told: &Told<'_>, names: &[String]) -> String {
+    let judgement = told.judgement;
+    if let Some(needed) = told.outcome.calibration.needed_ns {
+        let needed = rough_time_text(needed as f64);
+        return format!("insufficient budget: need at least {needed}");
+    }
+    let n = judgement.rounds;
+    if judgement.best.is_empty() {
+        return nothing(told);
+    }
+    if n < 10 {
+        let why = told.outcome.stopped;
+        let why = if why == Stopped::Interrupted { "interrupted" } else { "too few" };
+        return format!("no verdict: {why} after {n} steady rounds, and ten are the fewest");
+    }
+    let seen = judgement.detectable.map(|ratio| {
+        format!(": differences under {} could not be seen", percent_text(ratio - 1.0))
+    });
+    let more = match told.more_seconds {
+        Some(s) if s <= LONGEST_WAIT_S => {
+            format!("; about {} more would do", rough_time_text(s * 1e9))
+        }
+        Some(_) => "; no budget of a day would decide it".to_owned(),
+        None => String::new(),
+    };
+    let race = match judgement.best.len() {
+        all if all == names.len() => String::new(),
+        _ => format!(" between {}", listed(&judgement.best, names)),
+    };
+    format!("undecided{race} after {n} rounds{}{more}", seen.unwrap_or_default())
+}
+
+fn nothing(told: &Told<'_>) -> String {
+    let left = told.condition.cells.iter().find_map(|c| told.outcome.cells[*c].left.as_ref());
+    match left {
+        Some(left) => format!("nothing was measured: {}", left.reason),
+        None => "nothing was measured".to_owned(),
+    }
+}
+
+/// A single cell has no rival: its own figure is the answer.
+fn alone(told: &Told<'_>, name: &str) -> String {
+    let Some(estimate) = &told.estimates[told.condition.cells[0]] else { return nothing(told) };
+    let (figure, summary) = match &estimate.bytes_per_second {
+        Some(rate) => (rate_text(rate.median), rate),
+        None => (time_text(estimate.ns_per_operation.median), &estimate.ns_per_operation),
+    };
+    let share = match (summary.low, summary.high) {
+        (Some(low), Some(high)) if summary.median > 0.0 => {
+            format!(" ±{}", percent_text((high - low) / 2.0 / summary.median))
+        }
+        _ => String::new(),
+    };
+    let rounds = digits_text(f64::from(summary.n));
+    format!("{name}: {figure}{share} over {rounds} rounds; nothing to compare it with")
+}
+
+fn listed(cells: &[usize], names: &[String]) -> String {
+    let mut words: Vec<&str> = cells.iter().take(LISTED).map(|c| names[*c].as_str()).collect();
+    let more = cells.len().saturating_sub(LISTED);
+    let rest = format!("{more} more");
+    if more > 0 {
+        words.push(&rest);
+    }
+    list_text(&words)
+}
+
+/// Whether a pair proves that `cell` takes at most 1 + δ of the time of `best`.
+pub(super) fn within_of(judgement: &Judgement, cell: usize, best: usize) -> bool {
+    cell == best
+        || judgement.pairs.iter().any(|p| {
+            let matters = judgement.delta_eff.ln_1p();
+            let equivalent = p.verdict == Verdict::Equivalent;
+            match (p.a, p.b) {
+                (a, b) if (a, b) == (cell, best) => {
+                    equivalent || p.interval.high.is_some_and(|high| high <= matters)
+                }
+                (a, b) if (a, b) == (best, cell) => {
+                    equivalent || p.interval.low.is_some_and(|low| low >= -matters)
+                }
+                _ => false,
+            }
+        })
+}
