@@ -6,14 +6,15 @@ use rand_pcg::Pcg64;
 
 use super::noise::{Memory, Moment, Noise, normal};
 use crate::agent::Extent;
-use crate::catalog::Factor;
-use crate::plan::Instance;
+use crate::plan::{Cell, Instance};
 use crate::result::{CacheProof, Fault, Measurement, Proof};
 use crate::run::{ClockFacts, Executor, ExecutorError, TrialOrder, stream};
 
 /// Executes trials in no time: what each takes follows from the truth, the noises and a seed.
 #[derive(Clone, Debug)]
 pub struct VirtualMachine {
+    /// Ids of cells by index, where they are not `c0`, `c1`, …
+    pub names: Vec<String>,
     /// True time of one operation, by cell.
     pub operation_ns: Vec<f64>,
     /// Operations in a pass (a pass is so much work when whole passes are asked for).
@@ -59,6 +60,7 @@ impl VirtualMachine {
         VirtualMachine {
             effects: vec![0.0; operation_ns.len()],
             operation_ns,
+            names: Vec::new(),
             operations_per_pass: 16,
             operation_bytes: 64 << 10,
             noises: Vec::new(),
@@ -87,6 +89,12 @@ impl VirtualMachine {
     pub fn with(mut self, noises: &[Noise]) -> VirtualMachine {
         self.noises = noises.to_vec();
         self
+    }
+
+    fn index_of(&self, cell: &Cell) -> usize {
+        let named = || self.names.iter().position(|name| *name == cell.id);
+        let numbered = cell.id.strip_prefix('c').and_then(|number| number.parse().ok());
+        numbered.or_else(named).unwrap_or(0)
     }
 
     fn moment(&mut self, cell: usize, round: Option<u32>) -> Moment {
@@ -154,7 +162,7 @@ impl Executor for VirtualMachine {
     }
 
     fn trial(&mut self, order: &TrialOrder<'_>) -> Result<Measurement, ExecutorError> {
-        let cell = order.cell.levels.number(Factor::QueueDepth).unwrap_or(0) as usize;
+        let cell = self.index_of(order.cell);
         self.trials += 1;
         if self.keep_asked {
             self.asked.push((cell, order.round, order.extent));
