@@ -234,7 +234,7 @@ fn a_bootstrap_over_trials_fails() {
     let wrong = count(RUNS, |seed| {
         let wrong = Cell::new(false);
         let judge = |seen: &Observations, _: &Rules| {
-            if !wrong.get() && seen.rounds() % 20 == 0 {
+            if !wrong.get() && seen.rounds().is_multiple_of(20) {
                 wrong.set(bootstrap_differs(&seen.y[0], &seen.y[1], seed));
             }
             nothing()

@@ -113,7 +113,9 @@ fn rounds_to_separate(shift: f64, rules: &Rules, seed: u64) -> u32 {
 
 #[test]
 fn differences_are_found_as_soon_as_the_table_says() {
-    let table: [(f64, [(f64, u32, u32); 4]); 2] = [
+    // M, and for each shift the rounds of the median and of 80 %.
+    type Row = (f64, u32, u32);
+    let table: [(f64, [Row; 4]); 2] = [
         (1.0, [(0.5, 50, 90), (1.0, 16, 25), (1.5, 8, 12), (2.0, 8, 8)]),
         (66.0, [(0.5, 114, 166), (1.0, 34, 46), (1.5, 19, 23), (2.0, 15, 19)]),
     ];
