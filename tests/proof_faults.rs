@@ -19,11 +19,8 @@ fn codes(noises: &[Noise], rounds: u32) -> BTreeMap<Code, u64> {
     for seed in 1..=RUNS {
         let plan = plan(&PlanShape { eliminate: false, ..PlanShape::new(CELLS, seed) });
         let mut machine = VirtualMachine::new(vec![1e5; CELLS], seed).with(noises);
-        let policy = Policy {
-            fewest_rounds: u32::MAX,
-            greatest_rounds: rounds,
-            ..Policy::default()
-        };
+        let policy =
+            Policy { fewest_rounds: u32::MAX, greatest_rounds: rounds, ..Policy::default() };
         let stop = || StopSignal::None;
         let out = drive_by(&policy, &plan, &mut machine, &mut [], None, &stop).unwrap();
         let answer = conclude(&plan, &out).answers.remove(0);
