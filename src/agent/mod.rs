@@ -1,11 +1,19 @@
 //! The other process: the same binary, single-threaded, that does the I/O and nothing else.
+//! The controller's end is a [`Transport`]; the agent's is [`serve`].
 
+mod content;
 mod frame;
+mod instance;
+mod ledger;
 mod protocol;
+mod serve;
 mod transport;
+mod trial;
 
+pub use content::Content;
 pub use frame::{read_frame, write_frame};
 pub use protocol::{InstanceOrder, Reply, Request, TrialRequest};
+pub use serve::{serve, serve_streams};
+pub use transport::{LocalChild, Transport};
 
 pub use crate::workload::Extent;
-pub use transport::{LocalChild, Transport};

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::content::Content;
 use crate::catalog::Levels;
 use crate::result::{Fault, Measurement};
 use crate::workload::Extent;
@@ -38,8 +39,11 @@ pub struct InstanceOrder {
     pub path: Option<String>,
     /// Size in bytes.
     pub bytes: u64,
-    /// Seed of the content.
+    /// Seed of the content, and of the random order of trials on it.
     pub seed: u64,
+    /// What a made file holds.
+    #[serde(default)]
+    pub content: Content,
 }
 
 /// One trial.

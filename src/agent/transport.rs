@@ -2,12 +2,14 @@
 //! port and the ranks of a parallel job speak the same messages.
 
 use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::frame::{read_frame, write_frame};
 use super::protocol::{Reply, Request};
+use crate::sys::process::signal_name;
 
 /// How long an agent may take to clean up after its stream was closed.
 const END_GRACE: Duration = Duration::from_secs(10);
@@ -84,8 +86,10 @@ impl LocalChild {
 }
 
 fn spawn(program: &PathBuf) -> io::Result<Running> {
-    let mut child =
-        Command::new(program).arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut command = Command::new(program);
+    // In a process group of its own: Ctrl-C at the terminal is the controller's to understand.
+    command.arg0("iolab").arg("agent").process_group(0);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     match (child.stdin.take(), child.stdout.take()) {
         (Some(requests), Some(replies)) => Ok(Running { child, requests, replies }),
         _ => Err(io::Error::other("the agent has no streams")),
@@ -111,7 +115,10 @@ impl Transport for LocalChild {
         let asked = Instant::now();
         while asked.elapsed() < Duration::from_secs(1) {
             if let Ok(Some(status)) = child.try_wait() {
-                return Some(status.to_string());
+                return Some(match status.signal() {
+                    Some(signal) => format!("ended by {}", signal_name(signal)),
+                    None => status.to_string(),
+                });
             }
             std::thread::sleep(Duration::from_millis(2));
         }

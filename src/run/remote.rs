@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::{ClockFacts, Executor, ExecutorError, TrialOrder};
-use crate::agent::{InstanceOrder, Reply, Request, Transport, TrialRequest};
+use crate::agent::{Content, InstanceOrder, Reply, Request, Transport, TrialRequest};
 use crate::catalog::path_to_text;
 use crate::plan::{Instance, Plan};
 use crate::result::{Fault, Measurement};
@@ -152,6 +152,7 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             path: instance.path.as_deref().map(|path| path_to_text(&absolute(path))),
             bytes: instance.bytes,
             seed: instance.seed,
+            content: Content::default(),
         };
         match self.ask(&Request::Make(order.clone()))? {
             Reply::Done => {

@@ -1,0 +1,204 @@
+//! The agent's side: one request, one reply, until the controller says `End` or goes away.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::frame::{read_frame, write_frame};
+use super::instance::{Instance, fault};
+use super::protocol::{InstanceOrder, Reply, Request, TrialRequest};
+use super::trial::{self, Ended, Setting};
+use crate::cache::{self, Prober};
+use crate::catalog::{path_from_text, path_to_text};
+use crate::place::{Scratch, sweep};
+use crate::result::Fault;
+use crate::sys::clock;
+use crate::sys::process::{FROM_OUTSIDE, ignore, report_file_limit_as_error};
+
+/// Longest wait for dirty pages before a trial (statistics.md, section 1).
+const DRAIN_LIMIT: Duration = Duration::from_secs(2);
+/// Once that was in vain, the next trials wait no longer than this: the budget is not for waiting.
+const DRAIN_BRIEFLY: Duration = Duration::from_millis(50);
+
+/// The process `iolab agent`: frames on standard input and output. Ends with 0 after `End` or when
+/// the controller has gone, with 1 where a frame cannot be read.
+pub fn serve() -> ExitCode {
+    ignore(&FROM_OUTSIDE);
+    report_file_limit_as_error();
+    let stdio = rustix::stdio::stdin()
+        .try_clone_to_owned()
+        .and_then(|input| Ok((input, rustix::stdio::stdout().try_clone_to_owned()?)));
+    match stdio.and_then(|(input, output)| serve_streams(input.into(), output.into())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("iolab agent: {error}; it is started by iolab itself");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Answers requests until the end. The scratch directory is gone when it returns.
+pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {
+    let mut session: Option<Session> = None;
+    while let Some(request) = read_frame::<Request>(&mut input)? {
+        let last = request == Request::End;
+        let reply = match answer(&mut session, request, &input) {
+            Some(reply) => reply,
+            None => break,
+        };
+        if write_frame(&mut output, &reply).is_err() || last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// `None`: the controller has gone.
+fn answer(session: &mut Option<Session>, request: Request, input: &File) -> Option<Reply> {
+    let reply = match (request, session.as_mut()) {
+        (Request::Start { version, directory, cpus }, _) => {
+            start(session, &version, &directory, &cpus)
+        }
+        (Request::End, _) => session.take().map_or(Ok(Reply::Done), Session::end),
+        (_, None) => Err(refusal("answer a request", "the first request must be `Start`")),
+        (Request::Make(order), Some(session)) => session.make(&order, input),
+        (Request::Renew(order), Some(session)) => session.renew(&order),
+        (Request::Trial(request), Some(session)) => match session.trial(&request, input) {
+            Ended::Here(Ok(measurement)) => Ok(Reply::Measured(Box::new(measurement))),
+            Ended::Here(Err(fault)) => Ok(Reply::Lost(fault)),
+            Ended::Deserted => return None,
+        },
+    };
+    Some(reply.unwrap_or_else(Reply::Refused))
+}
+
+/// What lives from `Start` to `End`.
+struct Session {
+    directory: PathBuf,
+    scratch: Scratch,
+    prober: Prober,
+    instances: BTreeMap<usize, Instance>,
+    drain_limit: Duration,
+}
+
+/// The clock is measured every time, the rest is made the first time.
+fn start(
+    session: &mut Option<Session>,
+    version: &str,
+    directory: &str,
+    cpus: &[u32],
+) -> Result<Reply, Fault> {
+    let own = env!("CARGO_PKG_VERSION");
+    if version != own {
+        let cause = format!("the agent is version {own}, the controller {version}");
+        return Err(refusal("start the agent", &cause));
+    }
+    bind(cpus)?;
+    let directory = path_from_text(directory);
+    if session.as_ref().is_none_or(|session| session.directory != directory) {
+        *session = None;
+        // What a killed agent has left goes first; that it cannot be removed is no reason to stop.
+        let _ = sweep(&directory);
+        let scratch = Scratch::make(&directory)?;
+        let prober = Prober::start(scratch.path())?;
+        let instances = BTreeMap::new();
+        let drain_limit = DRAIN_LIMIT;
+        *session = Some(Session { directory, scratch, prober, instances, drain_limit });
+    }
+    let scratch = session.as_ref().map(|s| path_to_text(s.scratch.path())).unwrap_or_default();
+    let clock = clock::check().map_err(|e| refusal("measure the clock", &e.to_string()))?;
+    Ok(Reply::Started {
+        clock_resolution_ns: clock.resolution_ns,
+        clock_cost_ns: clock.pair_cost_ns,
+        scratch,
+    })
+}
+
+/// Binds this process, and so every trial, to these processors; none: as it is.
+fn bind(cpus: &[u32]) -> Result<(), Fault> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let doing = format!("bind to processors {cpus:?}");
+    let mut set = rustix::thread::CpuSet::new();
+    for cpu in cpus {
+        if *cpu as usize >= rustix::thread::CpuSet::MAX_CPU {
+            return Err(refusal(&doing, "there are not so many; `--cpus` takes numbers from 0"));
+        }
+        set.set(*cpu as usize);
+    }
+    rustix::thread::sched_setaffinity(None, &set).map_err(|e| fault(doing, &e.into()))
+}
+
+impl Session {
+    fn make(&mut self, order: &InstanceOrder, input: &File) -> Result<Reply, Fault> {
+        if let Some(old) = self.instances.remove(&order.id)
+            && old.path.starts_with(self.scratch.path())
+        {
+            let _ = std::fs::remove_file(&old.path);
+        }
+        let instance = Instance::new(order, self.scratch.path(), &|| !has_gone(input))?;
+        self.instances.insert(order.id, instance);
+        Ok(Reply::Done)
+    }
+
+    fn renew(&mut self, order: &[usize]) -> Result<Reply, Fault> {
+        let files = order.iter().map(|id| self.instances.get(id).map(|i| &i.file));
+        let files: Vec<&File> = files
+            .collect::<Option<_>>()
+            .ok_or_else(|| refusal("renew file instances", "there is no such instance"))?;
+        files.iter().try_for_each(|file| cache::evict(file))?;
+        files.iter().try_for_each(|file| cache::prime(file).map(drop))?;
+        Ok(Reply::Done)
+    }
+
+    fn trial(&mut self, request: &TrialRequest, input: &File) -> Ended {
+        let instance = match request.instance {
+            None => None,
+            Some(id) => match self.instances.get_mut(&id) {
+                Some(instance) => Some(instance),
+                None => {
+                    let fault = refusal("run a trial", &format!("there is no instance {id}"));
+                    return Ended::Here(Err(fault));
+                }
+            },
+        };
+        let setting = Setting {
+            scratch: self.scratch.path(),
+            prober: &self.prober,
+            watch: input.as_fd(),
+            drain_limit: self.drain_limit,
+        };
+        let ended = trial::run(request, instance, &setting);
+        if let Ended::Here(Ok(measurement)) = &ended {
+            let vain = measurement.flags.contains(&crate::catalog::Code::NotDrained);
+            self.drain_limit = if vain { DRAIN_BRIEFLY } else { DRAIN_LIMIT };
+        }
+        ended
+    }
+
+    fn end(self) -> Result<Reply, Fault> {
+        drop(self.instances);
+        self.scratch.remove()?;
+        // A predecessor may have been killed so late that its trial still held its directory.
+        let _ = sweep(&self.directory);
+        Ok(Reply::Done)
+    }
+}
+
+/// Whether the other end of the requests is closed.
+fn has_gone(input: &File) -> bool {
+    let mut fds = [PollFd::new(input, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok_and(|n| n > 0)
+}
+
+fn refusal(doing: &str, cause: &str) -> Fault {
+    Fault { doing: doing.into(), cause: cause.into(), errno: None, signal: None }
+}

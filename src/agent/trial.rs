@@ -1,0 +1,192 @@
+//! One trial: reach the cache state, fork, measure in the child, conclude and check outside.
+
+use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use super::instance::{Instance, fault};
+use super::protocol::TrialRequest;
+use crate::cache::{self, Prober, State};
+use crate::catalog::{Code, Factor};
+use crate::method::Window;
+use crate::metric;
+use crate::result::{CacheProof, Fault, Measurement};
+use crate::sys::fork::{End, run_forked};
+use crate::sys::process::signal_name;
+use crate::workload::{self, Subject, Trial, Visit, Workload};
+
+/// How a trial ended for the agent.
+pub enum Ended {
+    /// With a measurement or a fault of its own.
+    Here(Result<Measurement, Fault>),
+    /// The controller went away meanwhile.
+    Deserted,
+}
+
+/// What a trial needs of the agent.
+pub struct Setting<'a> {
+    /// The directory that it may write to.
+    pub scratch: &'a Path,
+    /// The probes that passed.
+    pub prober: &'a Prober,
+    /// Closed by the controller when it ends.
+    pub watch: BorrowedFd<'a>,
+    /// Longest wait for dirty pages.
+    pub drain_limit: Duration,
+}
+
+/// Measures one trial.
+pub fn run(
+    request: &TrialRequest,
+    mut instance: Option<&mut Instance>,
+    setting: &Setting<'_>,
+) -> Ended {
+    match attempt(request, instance.as_deref_mut(), setting) {
+        Ok(ended) => ended,
+        Err(fault) => Ended::Here(Err(fault)),
+    }
+}
+
+fn attempt(
+    request: &TrialRequest,
+    mut instance: Option<&mut Instance>,
+    setting: &Setting<'_>,
+) -> Result<Ended, Fault> {
+    let workload = workload::find(&request.workload).ok_or_else(|| Fault {
+        doing: format!("run a trial of {:?}", request.workload),
+        cause: "there is no such workload; `iolab list`".into(),
+        errno: None,
+        signal: None,
+    })?;
+    if let Some(instance) = instance.as_deref() {
+        instance.check()?;
+    }
+    let path = instance.as_deref().map(|i| i.path.clone());
+    let subject = match (&path, instance.as_deref()) {
+        (Some(path), Some(i)) => Some(Subject { path, bytes: i.bytes, seed: i.seed }),
+        _ => None,
+    };
+    let (levels, extent, scratch) = (&request.levels, request.extent, setting.scratch);
+    let trial = Trial { levels, extent, subject, scratch };
+    let visit = (workload.visits)(&trial)?;
+    let drained = cache::drain(setting.scratch, setting.drain_limit)?;
+    let proof = reach(request, instance.as_deref(), setting.prober)?;
+    // From here to the window nothing waits: pages that were just freed are used again soonest.
+    let mut measurement = match in_child(workload, &trial, request, setting.watch)? {
+        Some(measurement) => measurement,
+        None => return Ok(Ended::Deserted),
+    };
+    if !drained.drained {
+        measurement.flags.push(Code::NotDrained);
+    }
+    conclude(&mut measurement, proof, visit.as_ref());
+    if let (Some(visit), Some(instance)) = (visit, instance.as_deref_mut()) {
+        check(&mut measurement, &visit, instance)?;
+    }
+    Ok(Ended::Here(Ok(measurement)))
+}
+
+fn reach(
+    request: &TrialRequest,
+    instance: Option<&Instance>,
+    prober: &Prober,
+) -> Result<Option<CacheProof>, Fault> {
+    let (Some(wanted), Some(instance)) = (request.levels.text(Factor::Cache), instance) else {
+        return Ok(None);
+    };
+    let wanted: State = wanted.parse().map_err(|cause| Fault {
+        doing: "reach a cache state".into(),
+        cause,
+        errno: None,
+        signal: None,
+    })?;
+    cache::reach(wanted, &instance.file, prober).map(Some)
+}
+
+/// `None`: the controller went away.
+fn in_child(
+    workload: &Workload,
+    trial: &Trial<'_>,
+    request: &TrialRequest,
+    watch: BorrowedFd<'_>,
+) -> Result<Option<Measurement>, Fault> {
+    let doing = || format!("run a trial of {}", request.workload);
+    let lost = |cause: String, signal| Fault { doing: doing(), cause, errno: None, signal };
+    let work = || {
+        let mut counted = Counted::default();
+        let result = (workload.run)(trial, &mut counted).map(|mut measurement| {
+            measurement.metrics = counted.metrics;
+            measurement
+        });
+        serde_json::to_vec(&result).unwrap_or_default()
+    };
+    let limit = Duration::from_nanos(request.limit_ns);
+    match run_forked(work, limit, Some(watch)).map_err(|e| fault(doing(), &e.into()))? {
+        End::Done(bytes) => serde_json::from_slice::<Result<Measurement, Fault>>(&bytes)
+            .map_err(|e| lost(format!("its result cannot be read: {e}"), None))?
+            .map(Some),
+        End::Deserted => Ok(None),
+        End::Limit => Err(lost(format!("it passed its limit of {limit:.1?} and was ended"), None)),
+        End::Exit(status) => Err(lost(format!("it ended with exit status {status}"), None)),
+        End::Signal(signal) => Err(lost(why(signal), Some(signal))),
+    }
+}
+
+fn why(signal: i32) -> String {
+    let name = signal_name(signal);
+    match name.as_str() {
+        "SIGBUS" => {
+            "it was ended by SIGBUS: the file became shorter while it was mapped, or its device \
+             failed"
+                .into()
+        }
+        "SIGKILL" => "it was ended by SIGKILL: by someone, or for want of memory".into(),
+        _ => format!("it was ended by {name}"),
+    }
+}
+
+/// Counts around the timed window, in the child.
+#[derive(Default)]
+struct Counted {
+    baseline: Option<metric::Baseline>,
+    metrics: BTreeMap<String, f64>,
+}
+
+impl Window for Counted {
+    fn open(&mut self) {
+        self.baseline = Some(metric::start());
+    }
+
+    fn close(&mut self) {
+        if let Some(baseline) = &self.baseline {
+            self.metrics = metric::finish(baseline);
+        }
+    }
+}
+
+fn conclude(measurement: &mut Measurement, proof: Option<CacheProof>, visit: Option<&Visit>) {
+    let Some(mut proof) = proof else { return };
+    let metric = |id: &str| measurement.metrics.get(id).map(|value| *value as u64);
+    let (device_bytes, major) = (metric("device_read_bytes"), metric("major_faults"));
+    let visited = visit.and_then(|visit| visit.layout.visited_bytes());
+    cache::conclude(&mut proof, visited, device_bytes, major.unwrap_or(0));
+    measurement.flags.extend(cache::flag(&proof));
+    measurement.proof.cache = Some(proof);
+}
+
+/// Whether the bytes were the file's.
+fn check(
+    measurement: &mut Measurement,
+    visit: &Visit,
+    instance: &mut Instance,
+) -> Result<(), Fault> {
+    let Some(digest) = &mut measurement.proof.digest else { return Ok(()) };
+    if visit.real && digest.matches.is_none() {
+        digest.matches = instance.expected(visit)?.map(|hex| hex == digest.hex);
+    }
+    if digest.matches == Some(false) {
+        measurement.flags.push(Code::CheckFailed);
+    }
+    Ok(())
+}
