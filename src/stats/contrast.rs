@@ -8,8 +8,9 @@
 use statrs::function::erf::erfc_inv;
 
 use super::compare::{Comparer, takes_part};
-use super::drift::{Suspect, find_drift};
-use super::judge::{Finding, p_text, percent};
+use super::drift::{Suspect, find_drift, step_explains};
+use super::findings::{p_text, percent};
+use super::judge::Finding;
 use super::series::Series;
 use super::sign::RankTable;
 use super::stop::find;
@@ -56,17 +57,20 @@ pub(crate) fn contrasts(seen: &Observations, rules: &Rules, standing: &Standing)
                 merged: pair.merged,
                 material,
                 // With a number of rounds fixed in advance there was one interval, not many.
-                gap: if rules.fixed { -1.0 } else { gap(&d, pair.merged as usize, &mut ranks) },
+                gap: if rules.fixed { -1.0 } else { gap(&d, pair.merged, &mut ranks) },
                 d,
             })
         })
         .collect()
 }
 
-/// Greatest lower bound less least upper bound over all intervals of the past.
-fn gap(d: &[f64], merged: usize, ranks: &mut RankTable) -> f64 {
+/// Greatest lower bound less least upper bound over all intervals of the past. Rounds are merged as
+/// they are for the last of them, unless neighbours are alike because of a step, which is what is
+/// looked for.
+fn gap(d: &[f64], merged: u32, ranks: &mut RankTable) -> f64 {
+    let size = if merged > 1 && step_explains(d) { 1 } else { merged as usize };
     let mut units = Series::default();
-    units.merge_from(d, merged, &mut Vec::new());
+    units.merge_from(d, size, &mut Vec::new());
     let mut sorted: Vec<f64> = Vec::with_capacity(units.len());
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     for d in units.values {

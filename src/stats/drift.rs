@@ -194,13 +194,29 @@ impl Suspect {
 /// found change is taken out: (1 + ρ)/(1 − ρ), from the size on that merges rounds. Without it
 /// a wandering but stationary series would pass for a trend (Hamed & Rao 1998).
 fn inflation(rest: Vec<f64>) -> f64 {
-    let n = rest.len();
-    let mut series = Series::new(rest);
-    series.sort();
-    match series.lag1() {
-        rho if rho > lag_limit(n) => (1.0 + rho) / (1.0 - rho.min(0.99)),
-        _ => 1.0,
+    match excess_lag1(rest) {
+        Some(rho) => (1.0 + rho) / (1.0 - rho.min(0.99)),
+        None => 1.0,
     }
+}
+
+/// The lag-1 correlation, where it is above the limit that merges rounds.
+fn excess_lag1(values: Vec<f64>) -> Option<f64> {
+    let n = values.len();
+    let mut series = Series::new(values);
+    series.sort();
+    Some(series.lag1()).filter(|rho| *rho > lag_limit(n))
+}
+
+/// A series less its step.
+fn without_step(x: &[f64], step: &Step) -> Vec<f64> {
+    let level = |i: usize| if i < step.at { 0.0 } else { step.change };
+    x.iter().enumerate().map(|(i, v)| v - level(i)).collect()
+}
+
+/// Whether neighbours are alike for no other reason than one step.
+pub(crate) fn step_explains(x: &[f64]) -> bool {
+    pettitt(x).is_some_and(|step| excess_lag1(without_step(x, &step)).is_none())
 }
 
 /// The most telling trend or step among a family of series, or none; false alarms of each of the
@@ -239,8 +255,7 @@ fn find_step(family: &[Suspect], seed: u64) -> Option<Drift> {
         if step.change.abs() <= suspect.material || step.superiority < SUPERIORITY {
             return None;
         }
-        let level = |i: usize| if i < step.at { 0.0 } else { step.change };
-        let rest = x.iter().enumerate().map(|(i, v)| v - level(i)).collect();
+        let rest = without_step(x, &step);
         Some((series, step, step.k / spread(x.len()) / inflation(rest).sqrt()))
     };
     let (series, step, observed) =

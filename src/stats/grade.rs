@@ -1,6 +1,7 @@
 //! The grade of an answer, and the one thing that would raise it.
 
-use super::judge::{FEWEST_INSTANCES, Finding, SMALL_SHARE, TwinFigures, invalidates, percent};
+use super::findings::percent;
+use super::judge::{FEWEST_INSTANCES, Finding, SMALL_SHARE, TwinFigures, invalidates};
 use crate::catalog::Code;
 use crate::result::Grade;
 
@@ -125,3 +126,7 @@ fn remedy(code: Code) -> &'static str {
         _ => "a difference that stands still: run again, on a quieter machine",
     }
 }
+
+#[cfg(test)]
+#[path = "grade_tests.rs"]
+mod tests;

@@ -1,29 +1,25 @@
 //! The judgement on one answer: where its cells stand, what was found beside, and a grade.
 
-use super::compare::{Comparer, FEWEST_STEADY_ROUNDS, resolve, standing};
+use super::compare::{Comparer, resolve, standing};
 use super::contrast::{contrast_findings, contrasts};
-use super::drift::{Suspect, find_drift};
+use super::findings::{
+    carry_over_finding, context_findings, machine_finding, outlier_findings, shape_findings,
+    twin_finding,
+};
 use super::grade::{Evidence, grade};
 use super::order::carry_over;
 use super::outlier::{outliers, parts, without};
 use super::series::median;
-use super::shape::{quantised, two_states};
 use super::sign::ln_evidence;
 use super::stop::{delta_eff, detectable, more_rounds};
-use super::{Observations, Pair, Rules, Standing};
+use super::{Observations, Pair, Rules};
 use crate::catalog::{Code, Severity};
 use crate::result::{AnswerKind, Grade, Interval};
 
 /// Shares above which a trial's overhead and stolen time count.
 pub(crate) const SMALL_SHARE: f64 = 0.01;
-/// Evidence against the twin beyond which the measurement is biased.
-const TWIN_BROKEN: f64 = 100.0;
 /// Under this many instances the answer is about one file layout.
 pub(crate) const FEWEST_INSTANCES: u32 = 5;
-/// First run / steady state above which the first run is remarkable.
-const FIRST_RUN: f64 = 1.5;
-/// An effect must be this multiple of the clock's share in a trial.
-const OVERHEAD_MARGIN: f64 = 5.0;
 
 /// What the judgement must know beside the observations. Empty or 0: nothing known against it.
 #[derive(Clone, Debug, Default)]
@@ -132,16 +128,9 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     findings.extend(contrast_findings(&contrasts, &effective));
     let machine: Vec<f64> = parts.machine.iter().copied().filter(|b| b.is_finite()).collect();
     findings.extend(machine_finding(&machine, &effective));
-    findings.extend(carry_over(seen, &parts, rules.delta.ln_1p() / 2.0, rules.seed).map(|found| {
-        let by =
-            if found.by_cell { "the cell that ran before" } else { "the position in the round" };
-        let size = percent(found.effect.exp_m1());
-        Finding::new(
-            Code::CarryOver,
-            vec![],
-            format!("by {by}: up to {size}, p {}", p_text(found.p)),
-        )
-    }));
+    let material = rules.delta.ln_1p() / 2.0;
+    let carried = carry_over(seen, &parts, material, rules.seed);
+    findings.extend(carried.as_ref().map(carry_over_finding));
     findings.extend(shape_findings(seen, context));
     findings.extend(outlier_findings(seen, &outliers, changes));
     findings.sort_by_key(|f| std::cmp::Reverse(f.code.severity()));
@@ -179,16 +168,6 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     }
 }
 
-/// A share as people read it.
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
-
-/// A p-value as people read it.
-pub(crate) fn p_text(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
-}
-
 /// The twin as a pair of its own, with its own guarantee (M = 1). Both arms share their file
 /// instance, so the round is the unit.
 pub fn twin_figures(twin: &[f64], rules: &Rules) -> Option<TwinFigures> {
@@ -199,22 +178,6 @@ pub fn twin_figures(twin: &[f64], rules: &Rules) -> Option<TwinFigures> {
     Some(TwinFigures { n: pair.n, median: pair.median, interval: pair.interval, ln_evidence })
 }
 
-fn twin_finding(twin: Option<&TwinFigures>, delta: f64) -> Option<Finding> {
-    let twin = twin?;
-    let off = percent(twin.median.exp_m1());
-    if twin.ln_evidence >= TWIN_BROKEN.ln() {
-        let detail =
-            format!("differs from itself by {off}, evidence {:.0} : 1", twin.ln_evidence.exp());
-        return Some(Finding::new(Code::TwinBroken, vec![], detail));
-    }
-    let few = (twin.n as usize) < FEWEST_STEADY_ROUNDS;
-    if few || (twin.within(delta / 2.0) && twin.interval.contains(0.0)) {
-        return None;
-    }
-    let detail = format!("differs from itself by {off} over {} rounds", twin.n);
-    Some(Finding::new(Code::TwinOff, vec![], detail))
-}
-
 impl TwinFigures {
     /// Whether the ratio lies within a share of 1.
     pub(crate) fn within(&self, share: f64) -> bool {
@@ -222,107 +185,9 @@ impl TwinFigures {
     }
 }
 
-fn machine_finding(machine: &[f64], rules: &Rules) -> Option<Finding> {
-    let drift = find_drift(&[Suspect::new(machine, rules.delta.ln_1p())], rules.seed)?;
-    let size = percent(drift.amount.exp_m1());
-    let detail = match drift.step {
-        Some(at) => format!("all cells changed by {size} at once, after {at} rounds"),
-        None => format!("all cells changed by {size} over the run"),
-    };
-    Some(Finding::new(Code::MachineDrift, vec![], format!("{detail} (p {})", p_text(drift.p))))
-}
-
-/// Findings from the context and the standing alone.
-fn context_findings(context: &Context, standing: &Standing, k: usize) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut add = |code, cells, detail| found.push(Finding::new(code, cells, detail));
-    if context.check_failed {
-        add(Code::CheckFailed, vec![], "a digest was not that of the file".to_owned());
-    }
-    if (standing.rounds as usize) < FEWEST_STEADY_ROUNDS {
-        add(Code::FewRounds, vec![], format!("{} steady rounds", standing.rounds));
-    }
-    if context.placement_matters && context.instances < FEWEST_INSTANCES {
-        add(Code::OneLayout, vec![], format!("{} file instances", context.instances));
-    }
-    if context.steal > SMALL_SHARE {
-        add(Code::StealHigh, vec![], format!("up to {} of a trial", percent(context.steal)));
-    }
-    if let Some(effect) = overshadowed(context, standing) {
-        let (clock, effect) = (percent(context.overhead), percent(effect));
-        add(
-            Code::OverheadHigh,
-            vec![],
-            format!("the clock is {clock} of a trial, the effect {effect}"),
-        );
-    }
-    let slow_start = |cell: &usize| context.first_ratio.get(*cell).is_some_and(|r| *r > FIRST_RUN);
-    let cells: Vec<usize> = (0..k).filter(slow_start).collect();
-    if !cells.is_empty() {
-        let most = cells.iter().map(|c| context.first_ratio[*c]).fold(0.0, f64::max);
-        add(Code::FirstRun, cells, format!("up to {most:.1}× the steady time"));
-    }
-    if let Some(leader) = standing.leader.filter(|leader| !standing.best.contains(leader)) {
-        let detail = "the smallest median is yet proven slower in the same rounds".to_owned();
-        add(Code::NonTransitive, vec![leader], detail);
-    }
-    found
-}
-
-/// The effect that a winner is claimed on, where the clock takes a share of it.
-fn overshadowed(context: &Context, standing: &Standing) -> Option<f64> {
-    if context.overhead <= SMALL_SHARE || standing.kind != AnswerKind::Winner {
-        return None;
-    }
-    let winner = *standing.best.first()?;
-    let mine = standing.pairs.iter().filter(|p| p.a == winner || p.b == winner);
-    let effect = mine.map(|p| p.median.abs().exp_m1()).min_by(f64::total_cmp)?;
-    (effect < OVERHEAD_MARGIN * context.overhead).then_some(effect)
-}
-
-fn shape_findings(seen: &Observations, context: &Context) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let coarse: Vec<usize> = (0..seen.y.len()).filter(|cell| quantised(&seen.y[*cell])).collect();
-    if !coarse.is_empty() {
-        found.push(Finding::new(Code::Quantised, coarse, "times repeat a few values".to_owned()));
-    } else if context.resolution > SMALL_SHARE {
-        let share = percent(context.resolution);
-        let detail = format!("one step of the clock is {share} of a trial");
-        found.push(Finding::new(Code::Quantised, vec![], detail));
-    }
-    if context.cold {
-        let states = |cell: usize| two_states(&seen.y[cell]).map(|s| (cell, s));
-        let cells: Vec<_> = (0..seen.y.len()).filter_map(states).collect();
-        if let Some((_, worst)) = cells.iter().max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio)) {
-            let slow = percent(worst.slow_share);
-            let detail = format!("{slow} of samples take {:.1}× the time of the rest", worst.ratio);
-            let cells = cells.iter().map(|(cell, _)| *cell).collect();
-            found.push(Finding::new(Code::TwoStates, cells, detail));
-        }
-    }
-    found
-}
-
-fn trials(seen: &Observations) -> usize {
+/// Trials that count.
+pub(crate) fn trials(seen: &Observations) -> usize {
     seen.y.iter().flatten().filter(|y| y.is_finite()).count()
-}
-
-fn outlier_findings(
-    seen: &Observations,
-    outliers: &[(usize, usize)],
-    changes: bool,
-) -> Vec<Finding> {
-    if outliers.is_empty() {
-        return Vec::new();
-    }
-    let mut cells: Vec<usize> = outliers.iter().map(|(cell, _)| *cell).collect();
-    cells.dedup();
-    let detail = format!("{} of {} trials", outliers.len(), trials(seen));
-    let mut found = vec![Finding::new(Code::Outlier, cells, detail.clone())];
-    if changes {
-        found.push(Finding::new(Code::OutliersMatter, vec![], detail));
-    }
-    found
 }
 
 fn flagged_share(seen: &Observations, outliers: usize, context: &Context) -> f64 {
@@ -346,4 +211,4 @@ pub(crate) fn invalidates(code: Code) -> bool {
 
 #[cfg(test)]
 #[path = "judge_tests.rs"]
-mod tests;
+pub(crate) mod tests;

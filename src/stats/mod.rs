@@ -4,6 +4,7 @@ mod compare;
 mod contrast;
 mod describe;
 mod drift;
+mod findings;
 mod grade;
 mod judge;
 mod order;

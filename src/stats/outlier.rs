@@ -17,7 +17,12 @@ pub(crate) struct Parts {
     pub(crate) machine: Vec<f64>,
     /// e, by cell and round; NaN where missing.
     pub(crate) residuals: Vec<Vec<f64>>,
+    /// By cell: MAD of its deviations from the median of the *others*, as if e had it.
+    spread: Vec<f64>,
 }
+
+/// With more cells than this the median of a round is hardly moved by one of them.
+const MANY: usize = 64;
 
 /// Takes observations apart.
 pub(crate) fn parts(seen: &Observations) -> Parts {
@@ -33,7 +38,41 @@ pub(crate) fn parts(seen: &Observations) -> Parts {
         .collect();
     let residual = |y: &Vec<f64>| y.iter().zip(&machine).map(|(y, b)| y - b).collect();
     let residuals = centred.iter().map(residual).collect();
-    Parts { machine, residuals }
+    let spread = if centred.len() <= MANY { spreads(&centred, machine.len()) } else { Vec::new() };
+    Parts { machine, residuals, spread }
+}
+
+/// MAD by cell of what lies between it and the median of the other cells. The residual itself will not
+/// do for a scale: of three cells one is the median of each round, so that a third of all residuals
+/// is exactly 0, their MAD is far too small, and 13 % of normal trials would be outliers.
+fn spreads(centred: &[Vec<f64>], rounds: usize) -> Vec<f64> {
+    let mut away: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); centred.len()];
+    let mut column: Vec<(f64, usize)> = Vec::with_capacity(centred.len());
+    for round in 0..rounds {
+        column.clear();
+        let trials = centred.iter().zip(0..).filter_map(|(y, cell)| Some((*y.get(round)?, cell)));
+        column.extend(trials.filter(|(y, _)| y.is_finite()));
+        column.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let others = column.len().saturating_sub(1);
+        if others == 0 {
+            continue;
+        }
+        for (place, (y, cell)) in column.iter().enumerate() {
+            let other = |rank: usize| column[rank + usize::from(place <= rank)].0;
+            let middle = (other((others - 1) / 2) + other(others / 2)) / 2.0;
+            away[*cell].push(y - middle);
+        }
+    }
+    // The median of few cells has noise of its own; of two, it is half the difference.
+    let k = centred.len() as f64;
+    let share = if centred.len() == 2 { 0.5 } else { (1.0 - 1.0 / k).sqrt() };
+    away.iter().map(|away| share * mad(away)).collect()
+}
+
+/// Median absolute deviation from the median; 0 where there is nothing.
+fn mad(values: &[f64]) -> f64 {
+    let Some(centre) = median(values) else { return 0.0 };
+    median(&values.iter().map(|v| (v - centre).abs()).collect::<Vec<f64>>()).unwrap_or(0.0)
 }
 
 fn less(values: &[f64], centre: Option<f64>) -> Vec<f64> {
@@ -46,7 +85,8 @@ pub(crate) fn outliers(parts: &Parts) -> Vec<(usize, usize)> {
     for (cell, residuals) in parts.residuals.iter().enumerate() {
         let Some(centre) = median(residuals) else { continue };
         let away: Vec<f64> = residuals.iter().map(|e| (e - centre).abs()).collect();
-        let scale = scale(&away);
+        let others = parts.spread.get(cell).copied().unwrap_or(0.0);
+        let scale = scale(&away).max(others / MAD_OF_NORMAL);
         // Differences that are rounding and no more.
         if scale < 1e-12 {
             continue;
@@ -75,4 +115,55 @@ pub(crate) fn without(seen: &Observations, trials: &[(usize, usize)]) -> Observa
         rest.y[*cell][*round] = f64::NAN;
     }
     rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{outliers, parts, without};
+    use crate::stats::compare::tests::seen;
+    use crate::stats::judge::tests::Normal;
+
+    /// Normal noise around a wandering machine, with one spike.
+    fn normal(k: usize, seed: u64) -> Vec<Vec<f64>> {
+        let mut normal = Normal::new(seed);
+        let machine: Vec<f64> = (0..40).map(|_| 0.2 * normal.draw()).collect();
+        let cell =
+            |cell: usize| machine.iter().map(|b| cell as f64 + b + 0.02 * normal.draw()).collect();
+        (0..k).map(cell).collect()
+    }
+
+    #[test]
+    fn normal_trials_are_hardly_ever_outliers_however_many_cells() {
+        for k in [2, 3, 4, 5, 12, 80] {
+            let runs = 3200 / k as u64;
+            let flagged: usize =
+                (0..runs).map(|s| outliers(&parts(&seen(normal(k, s)))).len()).sum();
+            let share = flagged as f64 / (runs * 40 * k as u64) as f64;
+            assert!(share < 0.01, "k {k}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_spike_is_found_where_it_is() {
+        for k in [3, 4, 12, 80] {
+            let mut y = normal(k, 7);
+            y[1][20] += 0.5;
+            let found = outliers(&parts(&seen(y.clone())));
+            assert!(found.contains(&(1, 20)), "k {k}: {found:?}");
+            let rest = without(&seen(y), &found);
+            assert!(rest.y[1][20].is_nan());
+        }
+        // Of two cells nobody can say which one it was.
+        let mut y = normal(2, 7);
+        y[1][20] += 0.5;
+        assert!(outliers(&parts(&seen(y))).ends_with(&[(1, 20)]));
+    }
+
+    #[test]
+    fn rounding_is_no_outlier_and_few_values_are_weighed_by_their_mean_deviation() {
+        assert!(outliers(&parts(&seen(vec![vec![0.1 + 0.2; 30], vec![0.3; 30]]))).is_empty());
+        let mut y = vec![vec![0.0; 30], vec![0.0; 30], vec![0.0; 30]];
+        y[0][3] = 1.0;
+        assert_eq!(outliers(&parts(&seen(y))), [(0, 3)]);
+    }
 }
