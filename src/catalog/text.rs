@@ -16,6 +16,9 @@ fn significant(value: f64, digits: i32) -> String {
     // 9.996 becomes 10.0, not 10.00: the digits are counted after rounding.
     let scale = 10f64.powi(decimals(value));
     let rounded = (value * scale).round() / scale;
+    if rounded == 0.0 {
+        return "0".to_owned();
+    }
     format!("{value:.*}", decimals(rounded) as usize)
 }
 
@@ -177,6 +180,7 @@ mod tests {
             (0.0, "0 ns"),
             (130.4, "130 ns"),
             (0.51234, "0.512 ns"),
+            (1e-209, "0 ns"),
             (999.7, "1.00 µs"),
             (1_934_000.0, "1.93 ms"),
             (12.4e9, "12.4 s"),

@@ -125,7 +125,7 @@ impl Store {
     pub fn insert(&self, document: &Document) -> Result<u64, RecordError> {
         let token =
             spool::random_token().map_err(|e| RecordError::io("write to", &self.path, &e))?;
-        writer::insert_into(&self.path, &writer::finite(document), &token, None)
+        writer::insert_into(&self.path, &document.finite(), &token, None)
     }
 
     /// Runs, newest first.

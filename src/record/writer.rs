@@ -57,7 +57,7 @@ impl Writer {
     }
 
     fn write_opening(&mut self, opening: &Document) -> Result<(), RecordError> {
-        let opening = finite(opening);
+        let opening = opening.finite();
         let (id, replaces) = self.continues.clone().map(|c| (c.id as i64, c.token)).unzip();
         let path = &self.spool.path;
         let sql = |e| RecordError::sql("write to", path, e);
@@ -138,7 +138,7 @@ impl Writer {
     /// The history cannot be written: the run is kept in the spool and taken over later
     /// ([`RecordError::Kept`]).
     pub fn finish(mut self, document: &Document) -> Result<u64, RecordError> {
-        let document = finite(document);
+        let document = document.finite();
         // First here: if the history is full or locked, the answers are not lost either. An error
         // (memory is full) leaves the trials, which is what the history then gets.
         let _ = self.rewrite(&document);
@@ -266,14 +266,6 @@ fn settle(doc: &mut Document) {
 fn sample_count(doc: &Document) -> u64 {
     let twins = doc.twin.as_ref().map_or(0, |t| t.samples.len());
     (doc.cells.iter().map(|c| c.samples.len()).sum::<usize>() + twins) as u64
-}
-
-pub(super) fn finite(document: &Document) -> Cow<'_, Document> {
-    let mut document = Cow::Borrowed(document);
-    if !document.is_finite() {
-        document.to_mut().make_finite();
-    }
-    document
 }
 
 fn path_bytes(path: &Path) -> &[u8] {

@@ -1,2 +1,64 @@
-//! What people and programs read.
+//! What people and programs read: one file a format, each a row in [`FORMATS`].
+
+mod csv;
+mod export;
+mod google_benchmark;
+mod grid;
+mod history;
+mod json;
+mod look;
+mod markdown;
+mod published;
+pub mod schema;
 pub mod survey;
+mod table;
+mod view;
+
+use std::io::{self, Write};
+
+pub use export::{ExportError, export};
+pub use history::{history_json, history_table};
+pub use look::Look;
+
+use crate::result::Document;
+
+/// A way to write a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// As written on the command line: `--format ID`, `--export ID=PATH`.
+    pub id: &'static str,
+    /// One line for lists and help.
+    pub summary: &'static str,
+    /// Writes the document. Errors are those of the writer alone, `BrokenPipe` among them.
+    pub write: fn(&Document, &Look, &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every format, in the order of lists.
+pub const FORMATS: &[Format] = &[
+    table::FORMAT,
+    markdown::FORMAT,
+    csv::FORMAT,
+    json::FORMAT,
+    published::TABLE,
+    published::MARKDOWN,
+    published::CSV,
+    google_benchmark::FORMAT,
+];
+
+/// The format of that name.
+pub fn format(id: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|f| f.id == id)
+}
+
+/// Writes a run in the format of that name.
+///
+/// # Errors
+/// `InvalidInput` for an unknown name, else what the writer says, unchanged.
+pub fn write(id: &str, doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let format = format(id).ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().map(|f| f.id).collect();
+        let text = format!("unknown format {id:?}; known are {}", known.join(", "));
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    })?;
+    (format.write)(doc, look, out)
+}

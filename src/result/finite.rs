@@ -1,6 +1,8 @@
 //! JSON knows no NaN and no infinity, so a document is made free of them before it is written.
 //! What has no finite value is left out; nothing is replaced by an invented figure.
 
+use std::borrow::Cow;
+
 use super::{Document, Estimate, Sample, Summary};
 
 impl Document {
@@ -25,6 +27,15 @@ impl Document {
                 all_finite(&[a.detectable, a.more_seconds])
                     && a.comparisons.iter().all(|c| all_finite(&[Some(c.ratio), c.low, c.high]))
             })
+    }
+
+    /// The document as it can be written as JSON; a copy only where something must be left out.
+    pub fn finite(&self) -> Cow<'_, Document> {
+        let mut document = Cow::Borrowed(self);
+        if !document.is_finite() {
+            document.to_mut().make_finite();
+        }
+        document
     }
 
     /// Leaves out what has no finite value: a metric, a bound, an estimate, a comparison without

@@ -229,10 +229,10 @@ pub fn empty() -> Document {
         ("cpu.model", "Example CPU".into()),
         ("cpu.count", 2.into()),
         ("memory.total_bytes", 25_769_803_776u64.into()),
-        ("fs.type", "ext4".into()),
+        ("mount.fs_type", "ext4".into()),
         ("device.name", "nvme0n1".into()),
         ("iolab.version", "0.1.0".into()),
-        ("os.libc", "glibc 2.41".into()),
+        ("libc", "glibc 2.41".into()),
     ];
     let numbers = |all: &[u64]| all.iter().map(|&n| n.into()).collect();
     let words = |all: &[&str]| all.iter().map(|&w| w.into()).collect();
@@ -363,7 +363,7 @@ pub fn hostile() -> Document {
     let with_file = |levels: Levels| levels.with(Factor::File, Level::Path(path.clone().into()));
     doc.run.title = evil.into();
     doc.run.argv.push(evil.into());
-    doc.environment.0.insert("fs.type".into(), evil.into());
+    doc.environment.0.insert("mount.fs_type".into(), evil.into());
     doc.environment.0.insert(evil.into(), evil.into());
     doc.cells = vec![
         cell(evil, with_file(levels(evil, Some(4096))), 32.0, 1),

@@ -1,0 +1,396 @@
+//! What a report says, before it is drawn: the answers with their cells, in words.
+//! The terminal and Markdown draw the same view.
+
+use crate::catalog::{
+    Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_digits, ratio_interval_text,
+    ratio_text, rough_time_text, time_text,
+};
+use crate::result::{
+    Answer, AnswerKind, CellRecord, CellStatus, Comparison, Document, Environment, Grade, Summary,
+    Verdict, Warning,
+};
+
+/// A report in words. Text is raw: whoever draws it makes it safe for its medium.
+#[derive(Debug)]
+pub(super) struct View {
+    pub(super) title: String,
+    pub(super) sections: Vec<Section>,
+    /// Code, summary and what was seen, each once.
+    pub(super) warnings: Vec<(&'static str, String)>,
+    pub(super) twin: Option<String>,
+    pub(super) legend: Option<String>,
+    pub(super) environment: String,
+    pub(super) protocol: String,
+    pub(super) next: String,
+}
+
+/// One answer with its cells; without an answer the cells that belong to none.
+#[derive(Debug)]
+pub(super) struct Section {
+    /// The condition, where there are several answers.
+    pub(super) heading: Option<String>,
+    pub(super) sentence: Option<String>,
+    pub(super) rows: Vec<Row>,
+    /// `per pass` or `per call`.
+    pub(super) unit: &'static str,
+    /// Cells without figures, and why.
+    pub(super) missing: Vec<(&'static str, String)>,
+    pub(super) confidence: Option<String>,
+}
+
+/// One cell with figures.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) mark: Mark,
+    pub(super) time: String,
+    pub(super) interval: String,
+    pub(super) speed: String,
+    pub(super) ratio: String,
+    /// Where the ratio lies, with the guarantee of the answer.
+    pub(super) bounds: String,
+    /// Its time as a share of the slowest one's.
+    pub(super) share: f64,
+}
+
+/// What was shown about a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Best,
+    Tied,
+    ClearlySlower,
+    Slower,
+    Undecided,
+    Eliminated,
+    None,
+}
+
+impl Mark {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Mark::Best => "best",
+            Mark::Tied => "tied",
+            Mark::ClearlySlower => "slower",
+            Mark::Slower => "barely slower",
+            Mark::Undecided => "undecided",
+            Mark::Eliminated => "left out",
+            Mark::None => "",
+        }
+    }
+}
+
+impl View {
+    pub(super) fn of(doc: &Document) -> View {
+        let mut taken = vec![false; doc.cells.len()];
+        let several = doc.answers.len() > 1;
+        let mut sections: Vec<Section> =
+            doc.answers.iter().map(|a| answered(doc, a, several, &mut taken)).collect();
+        let rest = doc.cells.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(c, _)| c);
+        let rest: Vec<&CellRecord> = rest.collect();
+        if !rest.is_empty() {
+            sections.push(section(&rest, None, several.then(|| "Other cells".to_owned())));
+        }
+        let figures = sections.iter().any(|s| !s.rows.is_empty());
+        View {
+            title: doc.run.title.clone(),
+            warnings: warnings(doc),
+            twin: twin(doc),
+            legend: figures.then(|| legend(doc)),
+            environment: environment(&doc.environment),
+            protocol: protocol(doc),
+            next: next(doc),
+            sections,
+        }
+    }
+}
+
+fn answered(doc: &Document, answer: &Answer, several: bool, taken: &mut [bool]) -> Section {
+    let mut cells = Vec::new();
+    for (cell, taken) in doc.cells.iter().zip(taken) {
+        let belongs = answer.condition.iter().all(|(f, l)| cell.factors.get(f) == Some(l));
+        if belongs && !*taken {
+            *taken = true;
+            cells.push(cell);
+        }
+    }
+    section(&cells, Some(answer), several.then(|| levels_text(answer.condition.iter())))
+}
+
+fn section(cells: &[&CellRecord], answer: Option<&Answer>, heading: Option<String>) -> Section {
+    let with_bytes =
+        |c: &&CellRecord| c.estimate.as_ref().is_some_and(|e| e.bytes_per_second.is_some());
+    let per_pass = cells.iter().any(with_bytes);
+    let slowest = cells.iter().filter_map(|c| time_of(c, per_pass)).map(|t| t.median);
+    let slowest = slowest.fold(0.0, f64::max);
+    let reference = answer.and_then(|a| reference(cells, a, per_pass));
+    let row = |cell: &&CellRecord| {
+        time_of(cell, per_pass).map(|time| row(cell, time, slowest, answer, reference))
+    };
+    Section {
+        heading,
+        sentence: answer.map(|a| a.sentence.clone()),
+        rows: cells.iter().filter_map(row).collect(),
+        unit: if per_pass { "per pass" } else { "per call" },
+        missing: cells.iter().filter_map(|c| missing(c)).collect(),
+        confidence: answer.map(confidence),
+    }
+}
+
+fn time_of(cell: &CellRecord, per_pass: bool) -> Option<&Summary> {
+    let estimate = cell.estimate.as_ref()?;
+    Some(if per_pass { &estimate.wall_ns } else { &estimate.ns_per_operation })
+}
+
+/// The cell that ratios are against: of the best ones the one with the smallest median.
+fn reference<'a>(cells: &[&'a CellRecord], answer: &Answer, per_pass: bool) -> Option<&'a str> {
+    let fastest = |all: &mut dyn Iterator<Item = &&'a CellRecord>| {
+        all.filter_map(|c| Some((c.id.as_str(), time_of(c, per_pass)?.median)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(id, _)| id)
+    };
+    fastest(&mut cells.iter().filter(|c| answer.best.contains(&c.id)))
+        .or_else(|| fastest(&mut cells.iter()))
+}
+
+fn row(
+    cell: &CellRecord,
+    time: &Summary,
+    slowest: f64,
+    answer: Option<&Answer>,
+    reference: Option<&str>,
+) -> Row {
+    let against = answer.zip(reference).and_then(|(a, best)| against(a, &cell.id, best));
+    let speed = cell.estimate.as_ref().and_then(|e| e.bytes_per_second.as_ref());
+    Row {
+        id: cell.id.clone(),
+        mark: answer.map_or(Mark::None, |a| mark(cell, a, against.as_ref())),
+        time: time_text(time.median),
+        interval: interval_text(time),
+        speed: speed.map_or_else(String::new, |s| rate_text(s.median)),
+        ratio: match &against {
+            Some(c) => ratio_text(c.ratio),
+            None if reference == Some(cell.id.as_str()) => ratio_text(1.0).replace(".000", ""),
+            None => String::new(),
+        },
+        bounds: against.as_ref().map_or_else(String::new, bounds_text),
+        share: if slowest > 0.0 { time.median / slowest } else { 0.0 },
+    }
+}
+
+/// The comparison of a cell with the reference, turned so that the ratio is the cell's time over
+/// the reference's.
+fn against(answer: &Answer, cell: &str, reference: &str) -> Option<Comparison> {
+    let pair = answer
+        .comparisons
+        .iter()
+        .find(|c| (c.a == cell && c.b == reference) || (c.a == reference && c.b == cell))?;
+    if pair.a == cell {
+        return Some(pair.clone());
+    }
+    let turned = match pair.verdict {
+        Verdict::Faster => Verdict::Slower,
+        Verdict::Slower => Verdict::Faster,
+        same => same,
+    };
+    Some(Comparison {
+        a: cell.to_owned(),
+        b: reference.to_owned(),
+        ratio: 1.0 / pair.ratio,
+        low: pair.high.map(|h| 1.0 / h),
+        high: pair.low.map(|l| 1.0 / l),
+        verdict: turned,
+        ..pair.clone()
+    })
+}
+
+fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mark {
+    let best = answer.best.contains(&cell.id);
+    match (answer.kind, best) {
+        (AnswerKind::Invalid, _) => Mark::None,
+        _ if cell.status == CellStatus::Eliminated => Mark::Eliminated,
+        (AnswerKind::Winner, true) => Mark::Best,
+        (AnswerKind::Tie, true) => Mark::Tied,
+        (AnswerKind::Undecided, true) => Mark::Undecided,
+        _ => match against.map(|c| (c.verdict, c.clear)) {
+            Some((Verdict::Slower, true)) => Mark::ClearlySlower,
+            Some((Verdict::Slower, false)) => Mark::Slower,
+            Some((Verdict::Equivalent, _)) => Mark::Tied,
+            Some(_) => Mark::Undecided,
+            None => Mark::None,
+        },
+    }
+}
+
+fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
+    let word = match cell.status {
+        CellStatus::Skipped => "skipped",
+        CellStatus::Failed => "failed",
+        CellStatus::Eliminated => "left out",
+        CellStatus::Measured if cell.estimate.is_none() => "no figures",
+        CellStatus::Measured => return None,
+    };
+    let reason = cell.reason.clone().unwrap_or_else(|| match cell.samples.len() {
+        0 => "not measured".to_owned(),
+        n => format!("{n} trials, none of them summed up"),
+    });
+    Some((word, format!("{}: {reason}", cell.id)))
+}
+
+/// The interval of a median: `30.9–31.6 ms`, the unit once where both have it.
+fn interval_text(summary: &Summary) -> String {
+    let (Some(low), Some(high)) = (summary.low, summary.high) else { return String::new() };
+    let (low, high) = (time_text(low), time_text(high));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
+}
+
+/// The interval of a ratio; a bound that is not known is a question mark.
+fn bounds_text(comparison: &Comparison) -> String {
+    let bound = |b: Option<f64>| b.map_or_else(|| "?".to_owned(), ratio_digits);
+    match (comparison.low, comparison.high) {
+        (None, None) => String::new(),
+        (low, high) => format!("{}–{}", bound(low), bound(high)),
+    }
+}
+
+/// Levels as people write them: `block 64 KiB, cache warm`.
+pub(super) fn levels_text<'a>(levels: impl Iterator<Item = (Factor, &'a Level)>) -> String {
+    let all: Vec<String> = levels.map(|(f, l)| format!("{f} {}", level_text(f, l))).collect();
+    if all.is_empty() { "all cells".to_owned() } else { all.join(", ") }
+}
+
+pub(super) fn level_text(factor: Factor, level: &Level) -> String {
+    match (factor.kind(), level) {
+        (Kind::Bytes, Level::Number(bytes)) => bytes_text(*bytes),
+        _ => level.to_string(),
+    }
+}
+
+/// The grade in words.
+pub(super) fn grade_text(grade: Grade) -> &'static str {
+    match grade {
+        Grade::A => "good (A)",
+        Grade::B => "fair (B)",
+        Grade::C => "rough (C)",
+        Grade::Invalid => "none: the measurement is not sound, so no winner is named",
+    }
+}
+
+fn confidence(answer: &Answer) -> String {
+    let mut text =
+        format!("Confidence after {} rounds: {}.", answer.rounds, grade_text(answer.grade));
+    if let Some(raise) = &answer.raise {
+        text.push_str(&format!(" What would raise it: {}.", raise.trim_end_matches('.')));
+    }
+    if let Some(ratio) = answer.detectable {
+        text.push_str(&format!(" Differences from {} on would have shown.", ratio_text(ratio)));
+    }
+    if let Some(seconds) = answer.more_seconds {
+        let time = rough_time_text(seconds * 1e9);
+        text.push_str(&format!(" About {time} more may decide it."));
+    }
+    text
+}
+
+fn warnings(doc: &Document) -> Vec<(&'static str, String)> {
+    let all = doc.warnings.iter().chain(doc.answers.iter().flat_map(|a| &a.warnings));
+    let mut seen: Vec<&Warning> = Vec::new();
+    for warning in all {
+        if !seen.contains(&warning) {
+            seen.push(warning);
+        }
+    }
+    // The gravest first; of one gravity in the order in which they came.
+    seen.sort_by_key(|w| std::cmp::Reverse(w.code.severity()));
+    let text = |w: &Warning| match w.text.is_empty() {
+        true => w.code.summary().to_owned(),
+        false => format!("{}: {}", w.code.summary(), w.text),
+    };
+    seen.iter().map(|w| (w.code.id(), text(w))).collect()
+}
+
+fn twin(doc: &Document) -> Option<String> {
+    let twin = doc.twin.as_ref()?;
+    let ratio = ratio_interval_text(twin.ratio?, twin.low, twin.high);
+    Some(format!("The same cell measured twice ({}) came out at {ratio} of itself.", twin.cell))
+}
+
+fn legend(doc: &Document) -> String {
+    let alpha = doc.experiment.protocol.alpha;
+    let level = percent_text(1.0 - alpha);
+    let ratios = match (doc.answers.is_empty(), doc.experiment.protocol.rounds) {
+        (true, _) => "",
+        (false, None) => {
+            " ratio: time against the best; it lies where stated for all pairs of an answer at \
+             once, whenever the run stopped."
+        }
+        (false, Some(_)) => {
+            " ratio: time against the best; it lies where stated for all pairs of an answer at \
+             once, for the rounds fixed beforehand."
+        }
+    };
+    format!("time: median, with its {level} interval (fixed-n, not stop-adjusted).{ratios}")
+}
+
+fn environment(environment: &Environment) -> String {
+    let text = |name: &str| match environment.0.get(name) {
+        Some(serde_json::Value::String(s)) if !s.is_empty() => Some(s.clone()),
+        Some(serde_json::Value::Number(n)) => Some(n.to_string()),
+        _ => None,
+    };
+    let place = match (text("mount.fs_type"), text("device.name")) {
+        (Some(fs), Some(device)) => Some(format!("{fs} on {device}")),
+        (fs, _) => fs,
+    };
+    let memory = environment.0.get("memory.total_bytes").and_then(serde_json::Value::as_u64);
+    // To the whole GiB from 4 on: the kernel keeps a part of what was bought.
+    let memory = memory.map(|bytes| match bytes >> 30 {
+        0..4 => bytes_text(bytes >> 20 << 20),
+        _ => format!("{} GiB", (bytes as f64 / f64::from(1 << 30)).round()),
+    });
+    let processors = text("cpu.count").map(|n| match n.as_str() {
+        "1" => "1 processor".to_owned(),
+        _ => format!("{n} processors"),
+    });
+    let parts = [
+        place,
+        text("kernel.release").map(|r| format!("Linux {r}")),
+        processors,
+        memory,
+        text("libc"),
+        text("iolab.version").map(|v| format!("iolab {v}")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+fn protocol(doc: &Document) -> String {
+    let protocol = &doc.experiment.protocol;
+    let trials: usize = doc.cells.iter().map(|c| c.samples.len()).sum();
+    let mut parts = vec![
+        doc.run.started.clone(),
+        format!("{} steady rounds", protocol.steady_rounds),
+        format!("{trials} trials"),
+        format!("seed {}", doc.run.seed),
+    ];
+    if protocol.clock_cost_ns > 0.0 {
+        parts.push(format!("a pair of clock reads {}", time_text(protocol.clock_cost_ns)));
+    }
+    if !protocol.stopped.is_empty() {
+        parts.push(format!("stopped: {}", protocol.stopped));
+    }
+    parts.retain(|p| !p.is_empty());
+    parts.join(" · ")
+}
+
+/// What to do next; nothing can be done with a run that is in no history.
+fn next(doc: &Document) -> String {
+    let id = doc.run.id;
+    match (id, doc.run.complete) {
+        (0, true) => String::new(),
+        (0, false) => "Partial run.".to_owned(),
+        (_, true) => format!("Run {id} · iolab show {id} · iolab export {id} json=run.json"),
+        (_, false) => format!("Run {id} is partial · iolab run --resume {id} goes on with it"),
+    }
+}
