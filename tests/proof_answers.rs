@@ -154,3 +154,14 @@ fn the_document_says_what_became_of_every_cell() {
     assert_eq!(back.answers, document.answers);
     assert!(document.cells[3].reason.as_ref().unwrap().contains("SIGSEGV"));
 }
+
+#[test]
+fn a_run_that_measured_nothing_yet_has_a_document_too() {
+    let plan = plan(&shape(3, 60));
+    let mut out = Outcome::default();
+    out.cells.resize_with(3, Default::default);
+    let document = document(&plan, &out, RunInfo::default(), Environment::default());
+    assert_eq!(document.answers[0].kind, AnswerKind::Undecided);
+    assert_eq!(document.answers[0].sentence, "nothing was measured");
+    assert!(document.cells.iter().all(|c| c.estimate.is_none()));
+}

@@ -390,3 +390,27 @@ fn answers_that_are_resolved_give_their_time_to_the_rest() {
     let out = run(&plan, &mut machine);
     assert!(out.cells[0].samples.len() < out.cells[2].samples.len());
 }
+
+#[test]
+fn a_renewal_that_fails_once_is_asked_for_again() {
+    let plan = plan(&shape(3, 60));
+    let mut flaky = machine(&[1e5; 3]);
+    flaky.renewals_lost = vec![0, 7, 9];
+    assert!(run(&plan, &mut flaky).complete());
+    let mut broken = machine(&[1e5; 3]);
+    broken.renewals_lost = (8..11).collect();
+    let error = drive(&plan, &mut broken, &mut [], None, &go_on).unwrap_err();
+    assert!(matches!(error, DriveError::Executor { .. }) && error.outcome().is_some());
+}
+
+#[test]
+fn hundreds_of_cells_are_screened_and_stay_cheap() {
+    let times: Vec<f64> = (0..300).map(|c| 1e5 * (1.0 + f64::from(c % 30) / 10.0)).collect();
+    let plan = plan(&PlanShape { own_instances: false, ..shape(300, 60) });
+    let mut wide = machine(&times);
+    wide.noises = vec![Noise::LogNormal(0.01)];
+    let out = run(&plan, &mut wide);
+    let left = out.cells.iter().filter(|c| c.left.is_some()).count();
+    assert!(left >= 200, "{left}");
+    assert!(out.steady_rounds >= 17, "{}", out.steady_rounds);
+}

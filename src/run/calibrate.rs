@@ -8,42 +8,31 @@ use super::budget::{
 use super::dose::{Pilot, doses, trial_max_ns, trial_min_ns};
 use super::renewal::{Renewal, variance_ratio};
 use super::schedule::{shuffle, stream};
-use super::work::{Work, step_bytes, wants_priming};
+use super::work::wants_priming;
 use super::{
     Amount, Calibration, ClockFacts, Dose, Executor, ExecutorError, History, Left, LeftWhy,
-    TrialOrder,
 };
 use crate::agent::Extent;
-use crate::catalog::{Code, Factor};
-use crate::plan::{Cell, Plan};
-use crate::result::{Fault, Measurement};
+use crate::catalog::Code;
+use crate::plan::Plan;
+use crate::result::Fault;
 
 /// Rounds that the longest trial is chosen for, unless their number is fixed.
 const ROUNDS_TO_PLAN: u32 = 40;
-/// A pilot is asked for about this many bytes first, in at most so many operations.
-const FIRST_BYTES: u64 = 1 << 20;
-const FIRST_OPERATIONS: u64 = 4096;
-const FIRST_CALLS: u64 = 256;
 /// A cell whose pilot fails so often in a row is left out.
 pub(super) const FAILURES: u32 = 3;
 /// No trial is killed sooner than this.
 pub(super) const SHORTEST_LIMIT_NS: f64 = 2e9;
-
-/// A trial and what it cost in all.
-struct Timed {
-    measurement: Measurement,
-    trial_ns: f64,
-}
 
 /// Works through the calibration of one plan.
 pub(super) struct Calibrator<'a> {
     pub(super) plan: &'a Plan,
     pub(super) executor: &'a mut dyn Executor,
     pub(super) interrupted: &'a dyn Fn() -> bool,
-    clock: ClockFacts,
+    pub(super) clock: ClockFacts,
     /// When pilots must come to an end.
-    until_ns: f64,
-    renew_ns: f64,
+    pub(super) until_ns: f64,
+    pub(super) renew_ns: f64,
     renewals: u64,
 }
 
@@ -53,7 +42,7 @@ impl<'a> Calibrator<'a> {
         executor: &'a mut dyn Executor,
         interrupted: &'a dyn Fn() -> bool,
     ) -> Result<Calibrator<'a>, Fault> {
-        let clock = executor.clock().map_err(fault_of)?;
+        let clock = asked_clock(executor)?;
         let (renew_ns, renewals) = (0.0, 0);
         Ok(Calibrator { plan, executor, interrupted, clock, until_ns: 0.0, renew_ns, renewals })
     }
@@ -187,65 +176,8 @@ impl<'a> Calibrator<'a> {
             return Ok(0.0);
         }
         let before = self.executor.elapsed_ns();
-        self.executor.renew(&order).map_err(fault_of)?;
+        insist(|| self.executor.renew(&order))?;
         Ok((self.executor.elapsed_ns() - before) as f64)
-    }
-
-    fn hurried(&mut self) -> bool {
-        self.executor.elapsed_ns() as f64 >= self.until_ns
-    }
-
-    /// Finds the time of one operation, with trials that grow until they are long enough to tell.
-    fn pilot(&mut self, index: usize) -> Result<Result<Pilot, Fault>, Fault> {
-        let cell = &self.plan.cells[index];
-        let work = Work::of(self.plan, cell);
-        let target = trial_min_ns(&self.clock, work.threads) / 2.0;
-        let mut operations = first_operations(cell, &work);
-        loop {
-            let timed = match self.tried(cell, extent(operations, &work))? {
-                Ok(timed) => timed,
-                Err(fault) => return Ok(Err(fault)),
-            };
-            let wall = timed.measurement.wall_ns as f64;
-            let whole = work.once && operations >= work.operations_per_pass;
-            if wall >= target || whole || self.hurried() {
-                let done = actual_operations(operations, &work);
-                return Ok(Ok(Pilot {
-                    operation_ns: (wall / done).max(1e-3),
-                    around_ns: (timed.trial_ns - wall).max(0.0),
-                    work,
-                }));
-            }
-            let growth = (1.3 * target / wall.max(1.0)).clamp(2.0, 1000.0);
-            operations = ((operations as f64 * growth) as u64).max(operations + 1);
-            if work.once {
-                operations = operations.min(work.operations_per_pass);
-            }
-        }
-    }
-
-    /// One trial, tried again where it fails.
-    fn tried(&mut self, cell: &Cell, extent: Extent) -> Result<Result<Timed, Fault>, Fault> {
-        let limit = (self.plan.protocol.budget_ns as f64 / 30.0).max(SHORTEST_LIMIT_NS);
-        let limit_ns = (limit + 3.0 * self.renew_ns) as u64;
-        let order = TrialOrder { cell, extent, limit_ns, round: None };
-        let mut failures = 0;
-        loop {
-            let before = self.executor.elapsed_ns();
-            match self.executor.trial(&order) {
-                Ok(measurement) => {
-                    let trial_ns = (self.executor.elapsed_ns() - before) as f64;
-                    return Ok(Ok(Timed { measurement, trial_ns }));
-                }
-                Err(ExecutorError::Fatal(fault)) => return Err(fault),
-                Err(ExecutorError::Trial(fault)) => {
-                    failures += 1;
-                    if failures >= FAILURES || (self.interrupted)() {
-                        return Ok(Err(fault));
-                    }
-                }
-            }
-        }
     }
 
     /// How much of the baseline's variance lies between renewals: three of them, two trials each,
@@ -281,10 +213,27 @@ impl<'a> Calibrator<'a> {
     }
 }
 
-fn fault_of(error: ExecutorError) -> Fault {
-    match error {
-        ExecutorError::Trial(fault) | ExecutorError::Fatal(fault) => fault,
+/// Tries again what failed for once: an agent that died and was replaced loses the one request.
+pub(super) fn insist(mut ask: impl FnMut() -> Result<(), ExecutorError>) -> Result<(), Fault> {
+    let mut failures = 0;
+    loop {
+        match ask() {
+            Ok(()) => return Ok(()),
+            Err(ExecutorError::Fatal(fault)) => return Err(fault),
+            Err(ExecutorError::Trial(fault)) => {
+                failures += 1;
+                if failures >= FAILURES {
+                    return Err(fault);
+                }
+            }
+        }
     }
+}
+
+fn asked_clock(executor: &mut dyn Executor) -> Result<ClockFacts, Fault> {
+    let mut clock = ClockFacts::default();
+    insist(|| executor.clock().map(|facts| clock = facts))?;
+    Ok(clock)
 }
 
 /// A cell that was given up.
@@ -316,30 +265,6 @@ pub(super) fn primed_instances(plan: &Plan, active: impl Fn(usize) -> bool) -> V
     instances.sort_unstable();
     instances.dedup();
     instances
-}
-
-fn first_operations(cell: &Cell, work: &Work) -> u64 {
-    let call = cell.instance.is_none() || cell.levels.get(Factor::Operation).is_some();
-    match work.operations_per_pass {
-        1 if call => FIRST_CALLS,
-        all => (FIRST_BYTES / step_bytes(cell)).clamp(1, FIRST_OPERATIONS).min(all),
-    }
-}
-
-/// So many operations as a trial can be asked for.
-fn extent(operations: u64, work: &Work) -> Extent {
-    if operations >= work.operations_per_pass {
-        Extent::Passes(operations / work.operations_per_pass)
-    } else {
-        Extent::Part { first_operation: 0, operations }
-    }
-}
-
-fn actual_operations(operations: u64, work: &Work) -> f64 {
-    match extent(operations, work) {
-        Extent::Passes(passes) => (passes * work.operations_per_pass) as f64,
-        Extent::Part { operations, .. } => operations as f64,
-    }
 }
 
 /// The dose that earlier samples of this run were measured with.

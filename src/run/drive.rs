@@ -1,7 +1,7 @@
 //! From a plan to an outcome: makes the files, calibrates, runs the rounds, and hands over what
 //! there is however it ends.
 
-use super::calibrate::{Calibrator, runnable};
+use super::calibrate::{Calibrator, insist, runnable};
 use super::observe::{Track, left_round, logs};
 use super::rounds::{Driver, Halt, Slot, slots_of};
 use super::work::Work;
@@ -136,8 +136,7 @@ impl Driver<'_, '_> {
                 return Ok(false);
             }
             self.tell(&Event::Making(&plan.instances[instance]))?;
-            let made = self.executor.make(&plan.instances[instance]);
-            made.map_err(|error| Halt::Executor(super::rounds::fault_of(error)))?;
+            insist(|| self.executor.make(&plan.instances[instance])).map_err(Halt::Executor)?;
         }
         let (calibration, lost) = Calibrator::new(plan, self.executor, &interrupted)
             .and_then(|calibrator| calibrator.run(history))

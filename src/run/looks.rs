@@ -2,6 +2,7 @@
 
 use super::budget::{FEWEST_STEADY, pairs_of};
 use super::observe::{RoundLog, left_round};
+use super::outcome::SCREENED;
 use super::rounds::{Driver, Halt};
 use super::schedule::seed_for;
 use super::work::wants_priming;
@@ -65,7 +66,7 @@ impl Driver<'_, '_> {
         let rules = rules_of(self.plan, index, self.out.calibration.epoch_rounds);
         let seen = &self.tracks[index].seen;
         let n = seen.rounds() as u32;
-        if rules.fixed || !self.policy.looks_after(n, rules.pairs) {
+        if rules.fixed || !self.policy.looks_after(n, rules.pairs, self.trials_ns()) {
             return Ok(false);
         }
         let standing = (self.policy.judge)(seen, &rules);
@@ -104,7 +105,7 @@ impl Driver<'_, '_> {
             Reason::Screened => (
                 LeftWhy::Screened,
                 format!(
-                    "screened out at round {round}: its best trial took over 1.5× the worst of \
+                    "{SCREENED} at round {round}: its best trial took over 1.5× the worst of \
                      {leader} (a shortcut outside the guarantee)"
                 ),
             ),

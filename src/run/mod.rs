@@ -13,6 +13,7 @@ mod looks;
 mod name;
 mod observe;
 mod outcome;
+mod pilot;
 mod plateau;
 mod policy;
 mod remote;

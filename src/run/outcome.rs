@@ -73,6 +73,9 @@ pub struct Left {
     pub reason: String,
 }
 
+/// How the reason of a screened cell begins, by which a record tells it from a proven one.
+pub(super) const SCREENED: &str = "screened out";
+
 /// How a cell came to be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftWhy {
@@ -90,6 +93,16 @@ impl LeftWhy {
         match self {
             LeftWhy::Proven | LeftWhy::Screened => CellStatus::Eliminated,
             LeftWhy::Failed => CellStatus::Failed,
+        }
+    }
+
+    /// The inverse, for a record that is read back: `reason` is the one that was recorded.
+    pub fn of(status: CellStatus, reason: &str) -> Option<LeftWhy> {
+        match status {
+            CellStatus::Eliminated if reason.starts_with(SCREENED) => Some(LeftWhy::Screened),
+            CellStatus::Eliminated => Some(LeftWhy::Proven),
+            CellStatus::Failed => Some(LeftWhy::Failed),
+            CellStatus::Measured | CellStatus::Skipped => None,
         }
     }
 }

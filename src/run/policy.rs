@@ -9,8 +9,10 @@ const GREATEST_ROUNDS: u32 = 2000;
 const ROUNDS_FOR_GRADE: u32 = 20;
 /// And to this many instances.
 const INSTANCES_FOR_GRADE: usize = 5;
-/// Pairs × rounds that are compared between two rounds without being noticed (about 2 ms).
-const UNNOTICED: usize = 20_000;
+/// What comparing one pair costs for each of its rounds, roughly.
+const PAIR_ROUND_NS: f64 = 40.0;
+/// Looks may take this share of the rounds' time.
+const LOOKING_SHARE: f64 = 0.05;
 
 /// How the standing of an answer is computed.
 pub type Judge<'a> = dyn Fn(&Observations, &Rules) -> Standing + 'a;
@@ -48,12 +50,31 @@ impl Default for Policy<'_> {
 }
 
 impl Policy<'_> {
-    /// Whether to look after `n` steady rounds of an answer with so many pairs. The guarantee
-    /// allows any rule; this one keeps the time between rounds short.
-    pub(super) fn looks_after(&self, n: u32, pairs: f64) -> bool {
+    /// Whether to look after `n` steady rounds of an answer with so many pairs, when a round takes
+    /// so long. The guarantee allows any rule that does not know the future; this one keeps the
+    /// time between rounds short where there are hundreds of cells.
+    pub(super) fn looks_after(&self, n: u32, pairs: f64, round_ns: f64) -> bool {
         let every = self.look_every.unwrap_or_else(|| {
-            (pairs as usize * n as usize).div_ceil(UNNOTICED).next_power_of_two() as u32
+            let cost_ns = PAIR_ROUND_NS * pairs * f64::from(n);
+            let rounds = (cost_ns / (LOOKING_SHARE * round_ns.max(1.0))).ceil();
+            (rounds.clamp(1.0, 64.0) as u32).next_power_of_two()
         });
         n.is_multiple_of(every.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Policy;
+
+    #[test]
+    fn looks_stay_cheap_beside_the_rounds() {
+        let policy = Policy::default();
+        let looks =
+            |pairs, round_ns| (1..=64).filter(|n| policy.looks_after(*n, pairs, round_ns)).count();
+        assert_eq!(looks(276.0, 50e6), 64);
+        // A thousand cells, 3 s a round.
+        assert!((16..=40).contains(&looks(499_500.0, 3e9)), "{}", looks(499_500.0, 3e9));
+        assert!(looks(499_500.0, 1.0) >= 1);
     }
 }

@@ -1,7 +1,7 @@
 //! The rounds themselves.
 
 use super::budget::{UNCOUNTED_ROUNDS, usable_ns};
-use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, primed_instances, runnable};
+use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
 use super::looks::{UNPROVEN, never_proven};
 use super::observe::{RoundLog, Seen, Track};
 use super::schedule::{shuffle, stream};
@@ -166,7 +166,7 @@ impl Driver<'_, '_> {
         let seed = self.plan.protocol.seed;
         shuffle(&mut order, &mut stream(seed, "renewal", u64::from(self.round)));
         let before = self.executor.elapsed_ns();
-        self.executor.renew(&order).map_err(|error| Halt::Executor(fault_of(error)))?;
+        insist(|| self.executor.renew(&order)).map_err(Halt::Executor)?;
         self.out.calibration.renew_ns = self.executor.elapsed_ns() - before;
         self.out.epochs += 1;
         self.rounds_in_epoch = 0;
@@ -318,12 +318,6 @@ fn flag(measurement: &mut Measurement, dose: &Dose) {
         if set && !measurement.flags.contains(&code) {
             measurement.flags.push(code);
         }
-    }
-}
-
-pub(super) fn fault_of(error: ExecutorError) -> Fault {
-    match error {
-        ExecutorError::Trial(fault) | ExecutorError::Fatal(fault) => fault,
     }
 }
 

@@ -35,6 +35,8 @@ pub struct VirtualMachine {
     pub hanging: BTreeMap<usize, u32>,
     /// Cells whose cache state is never proven.
     pub unproven: Vec<usize>,
+    /// Renewals that fail for once, by their number from 0.
+    pub renewals_lost: Vec<u64>,
     /// Everything fails for good after this many trials.
     pub dies_after: Option<u64>,
     /// Rounds count from here for drifts (a shown round is added to it).
@@ -45,6 +47,7 @@ pub struct VirtualMachine {
     pub asked: Vec<(usize, Option<u32>, Extent)>,
     /// Whether `asked` is kept.
     pub keep_asked: bool,
+    renewed: u64,
     now_ns: f64,
     effects: Vec<f64>,
     memory: Memory,
@@ -70,6 +73,8 @@ impl VirtualMachine {
             failing: BTreeMap::new(),
             hanging: BTreeMap::new(),
             unproven: Vec::new(),
+            renewals_lost: Vec::new(),
+            renewed: 0,
             dies_after: None,
             trials: 0,
             renewals: Vec::new(),
@@ -148,6 +153,10 @@ impl Executor for VirtualMachine {
 
     fn renew(&mut self, order: &[usize]) -> Result<(), ExecutorError> {
         self.now_ns += self.renew_ns * order.len() as f64;
+        self.renewed += 1;
+        if self.renewals_lost.contains(&(self.renewed - 1)) {
+            return Err(ExecutorError::Trial(lost("the agent was replaced")));
+        }
         if self.keep_asked {
             self.renewals.push(order.to_vec());
         }

@@ -1,0 +1,110 @@
+//! Pilots: how long one operation of a cell takes, found with trials that grow.
+
+use super::calibrate::{Calibrator, FAILURES, SHORTEST_LIMIT_NS};
+use super::dose::{Pilot, trial_min_ns};
+use super::work::{Work, step_bytes};
+use super::{ExecutorError, TrialOrder};
+use crate::agent::Extent;
+use crate::catalog::Factor;
+use crate::plan::Cell;
+use crate::result::{Fault, Measurement};
+
+/// A pilot is asked for about this many bytes first, in at most so many operations.
+const FIRST_BYTES: u64 = 1 << 20;
+const FIRST_OPERATIONS: u64 = 4096;
+const FIRST_CALLS: u64 = 256;
+/// No pilot asks for more, however fast it is.
+const MOST_OPERATIONS: u64 = 1 << 40;
+
+/// A trial and what it cost in all.
+pub(super) struct Timed {
+    pub(super) measurement: Measurement,
+    pub(super) trial_ns: f64,
+}
+
+impl Calibrator<'_> {
+    fn hurried(&mut self) -> bool {
+        self.executor.elapsed_ns() as f64 >= self.until_ns
+    }
+
+    /// Finds the time of one operation, with trials that grow until they are long enough to tell.
+    pub(super) fn pilot(&mut self, index: usize) -> Result<Result<Pilot, Fault>, Fault> {
+        let cell = &self.plan.cells[index];
+        let work = Work::of(self.plan, cell);
+        let target = trial_min_ns(&self.clock, work.threads) / 2.0;
+        let mut operations = first_operations(cell, &work);
+        loop {
+            let timed = match self.tried(cell, extent(operations, &work))? {
+                Ok(timed) => timed,
+                Err(fault) => return Ok(Err(fault)),
+            };
+            let wall = timed.measurement.wall_ns as f64;
+            let whole = work.once && operations >= work.operations_per_pass;
+            if wall >= target || whole || operations >= MOST_OPERATIONS || self.hurried() {
+                let done = actual_operations(operations, &work);
+                return Ok(Ok(Pilot {
+                    operation_ns: (wall / done).max(1e-3),
+                    around_ns: (timed.trial_ns - wall).max(0.0),
+                    work,
+                }));
+            }
+            let growth = (1.3 * target / wall.max(1.0)).clamp(2.0, 1000.0);
+            operations = ((operations as f64 * growth) as u64).max(operations + 1);
+            if work.once {
+                operations = operations.min(work.operations_per_pass);
+            }
+        }
+    }
+
+    /// One trial, tried again where it fails.
+    pub(super) fn tried(
+        &mut self,
+        cell: &Cell,
+        extent: Extent,
+    ) -> Result<Result<Timed, Fault>, Fault> {
+        let limit = (self.plan.protocol.budget_ns as f64 / 30.0).max(SHORTEST_LIMIT_NS);
+        let limit_ns = (limit + 3.0 * self.renew_ns) as u64;
+        let order = TrialOrder { cell, extent, limit_ns, round: None };
+        let mut failures = 0;
+        loop {
+            let before = self.executor.elapsed_ns();
+            match self.executor.trial(&order) {
+                Ok(measurement) => {
+                    let trial_ns = (self.executor.elapsed_ns() - before) as f64;
+                    return Ok(Ok(Timed { measurement, trial_ns }));
+                }
+                Err(ExecutorError::Fatal(fault)) => return Err(fault),
+                Err(ExecutorError::Trial(fault)) => {
+                    failures += 1;
+                    if failures >= FAILURES || (self.interrupted)() {
+                        return Ok(Err(fault));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn first_operations(cell: &Cell, work: &Work) -> u64 {
+    let call = cell.instance.is_none() || cell.levels.get(Factor::Operation).is_some();
+    match work.operations_per_pass {
+        1 if call => FIRST_CALLS,
+        all => (FIRST_BYTES / step_bytes(cell)).clamp(1, FIRST_OPERATIONS).min(all),
+    }
+}
+
+/// So many operations as a trial can be asked for.
+fn extent(operations: u64, work: &Work) -> Extent {
+    if operations >= work.operations_per_pass {
+        Extent::Passes(operations / work.operations_per_pass)
+    } else {
+        Extent::Part { first_operation: 0, operations }
+    }
+}
+
+fn actual_operations(operations: u64, work: &Work) -> f64 {
+    match extent(operations, work) {
+        Extent::Passes(passes) => (passes * work.operations_per_pass) as f64,
+        Extent::Part { operations, .. } => operations as f64,
+    }
+}
