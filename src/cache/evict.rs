@@ -3,9 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
-use rustix::fs::{Advice, fadvise, fdatasync, syncfs};
+use rustix::fs::{Advice, OFlags, fadvise, fdatasync, syncfs};
 
 use super::fault;
 use crate::result::Fault;
@@ -57,8 +57,12 @@ fn read_through(file: &File) -> io::Result<u64> {
 }
 
 /// The same file by a new open-file description: its own position, flags and read-ahead state.
+/// Reading through it leaves the access time alone where that is permitted (O_NOATIME, open(2)).
 pub(super) fn reopen(file: &File) -> Option<File> {
-    OpenOptions::new().read(true).open(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let quietly = OFlags::NOATIME.bits() as i32;
+    let quiet = OpenOptions::new().read(true).custom_flags(quietly).open(&path);
+    quiet.or_else(|_| OpenOptions::new().read(true).open(&path)).ok()
 }
 
 /// Drops the whole machine's clean page cache; root only. `Ok(false)` where not permitted.
