@@ -96,7 +96,7 @@ impl Marker {
 }
 
 /// Start of a process in clock ticks since boot; `None` where there is no such process.
-fn start_ticks(pid: &str) -> Option<u64> {
+pub fn start_ticks(pid: &str) -> Option<u64> {
     parse_start_ticks(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 

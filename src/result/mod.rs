@@ -5,6 +5,7 @@
 mod answer;
 mod document;
 mod finite;
+mod place;
 mod sample;
 
 pub use answer::{
@@ -14,4 +15,5 @@ pub use document::{
     CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,
     RunInfo, SCHEMA,
 };
+pub use place::PlaceFacts;
 pub use sample::{CacheProof, Digest, Fault, Measurement, Phase, Proof, Residency, Sample};

@@ -133,3 +133,23 @@ pub fn name_of(device: &File) -> io::Result<String> {
     let name = CStr::from_bytes_until_nul(&info.file_name).unwrap_or(c"");
     Ok(name.to_string_lossy().into_owned())
 }
+
+/// A loop device that nothing is attached to; another process may take it at any moment.
+pub fn find_free() -> io::Result<u32> {
+    let control = OpenOptions::new().read(true).write(true).open("/dev/loop-control")?;
+    // SAFETY: takes no argument and returns a number.
+    let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE as _) };
+    if number < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    File::open(format!("/dev/loop{number}"))?;
+    Ok(number as u32)
+}
+
+/// `BLKFLSBUF`: writes back and drops the cached blocks of a device (include/uapi/linux/fs.h).
+pub fn flush_buffers(device: &impl AsRawFd) -> io::Result<()> {
+    const BLKFLSBUF: libc::c_ulong = 0x1261;
+    // SAFETY: takes no argument.
+    let rc = unsafe { libc::ioctl(device.as_raw_fd(), BLKFLSBUF as _, 0) };
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

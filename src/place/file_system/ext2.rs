@@ -1,0 +1,17 @@
+//! ext2: blocks and bitmaps, no journal. Nearly every kernel serves it with ext4's driver.
+
+use super::FileSystem;
+use crate::place::tool::Tool;
+
+/// What it is and how it is made.
+pub static KIND: FileSystem = FileSystem {
+    id: "ext2",
+    summary: "no journal; usually served by ext4's driver",
+    mkfs: Tool { command: "mkfs.ext2", package: "e2fsprogs" },
+    arguments: &["-q", "-F", "-E", "lazy_itable_init=0,nodiscard"],
+    least_bytes: 2 << 20,
+    most_bytes: 16 << 40,
+    block_bytes: 4096,
+    module: "ext4",
+    note: "",
+};
