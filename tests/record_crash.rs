@@ -160,7 +160,7 @@ fn a_run_dropped_without_an_end_is_taken_over_and_an_empty_one_is_forgotten() {
     discarded.discard();
     let store = Store::open(Some(&path), &[]).unwrap();
     assert_eq!(store.list(&Filter::default()).unwrap().len(), 1);
-    assert_eq!(std::fs::read_dir(dir.path().join("history.sqlite-live")).unwrap().count(), 0);
+    assert!(!dir.path().join("history.sqlite-live").exists(), "a spool is left");
 }
 
 #[test]
@@ -199,6 +199,83 @@ fn a_spool_of_another_history_is_left_to_it() {
     drop(writer);
     assert!(Store::open(Some(&other), &[]).unwrap().last().unwrap().is_none());
     assert!(Store::open(Some(&mine), &[]).unwrap().last().unwrap().is_some());
+}
+
+/// A child under another command: `unshare`, `setpriv`. `None` where that cannot be had here.
+fn run_child(test: &str, wrapper: &[&str], store: &Path) -> Option<std::process::Output> {
+    let output = Command::new(wrapper[0])
+        .args(&wrapper[1..])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(CHILD, store)
+        .output()
+        .ok()?;
+    String::from_utf8_lossy(&output.stdout).contains("child began").then_some(output)
+}
+
+/// Not a test of its own: runs in a mount namespace with a history of a few pages.
+#[test]
+fn child_on_a_full_disk() {
+    let Some(store) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
+    let small = store.parent().unwrap();
+    let mount = |options: &str| {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "none"]).arg(small);
+        assert!(mount.status().unwrap().success());
+    };
+    mount("size=48k");
+    println!("\nchild began");
+    let device = small.metadata().unwrap().dev();
+    let history = Store::open(Some(&store), &[device]).unwrap();
+    let mut writer = history.begin(&opening(), &[device], None).unwrap();
+    writer.trial(0, false, &sample(0, 0, 5, 5)).unwrap();
+    let error = writer.finish(&winner()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("no space left") && text.contains("kept in"), "{text}");
+    // With space the next command takes it over, answers and all.
+    mount("remount,size=1m");
+    let run = Store::open(Some(&store), &[]).unwrap().last().unwrap().unwrap();
+    assert_eq!(run.status, RunStatus::Complete);
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let wrapper = ["unshare", "--mount", "--propagation", "private"];
+    match run_child("child_on_a_full_disk", &wrapper, &dir.path().join("h.sqlite")) {
+        Some(output) => assert!(output.status.success(), "{output:?}"),
+        None => eprintln!("SKIP a_full_disk_loses_nothing: needs root, unshare(1) and mount(8)"),
+    }
+}
+
+/// Not a test of its own: runs as a user who may read the history and not write it.
+#[test]
+fn child_of_another_user() {
+    let Some(store) = std::env::var_os(CHILD).map(PathBuf::from) else { return };
+    println!("\nchild began");
+    let history = Store::open(Some(&store), &[]).unwrap();
+    let run = history.last().unwrap().unwrap();
+    assert_eq!(history.load(run.id).unwrap().cells, winner().cells);
+    let device = store.metadata().unwrap().dev();
+    for avoid in [&[][..], &[device]] {
+        let error = history.begin(&opening(), avoid, None).unwrap_err().to_string();
+        assert!(error.contains("--store") && error.contains("h.sqlite"), "{error}");
+    }
+}
+
+#[test]
+fn a_history_that_may_only_be_read_is_read_and_a_run_is_refused_at_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h.sqlite");
+    Store::open(Some(&path), &[]).unwrap().insert(&winner()).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o444)).unwrap();
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o555)).unwrap();
+    let wrapper = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    match run_child("child_of_another_user", &wrapper, &path) {
+        Some(output) => assert!(output.status.success(), "{output:?}"),
+        None => eprintln!("SKIP a_history_that_may_only_be_read: needs root and setpriv(1)"),
+    }
 }
 
 #[test]

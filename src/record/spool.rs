@@ -151,7 +151,14 @@ impl Spool {
             let path = place.directory.join(format!("run-{token}.sqlite"));
             let lock_path = lock_path(&path);
             let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&lock_path);
-            let lock = lock?;
+            let lock = match lock {
+                // Another process may have removed the directory when it was empty.
+                Err(e) if e.kind() == io::ErrorKind::NotFound && !place.directory.exists() => {
+                    make_private(&place.directory)?;
+                    continue;
+                }
+                opened => opened?,
+            };
             flock(&lock, FlockOperation::LockExclusive)?;
             // Between the two calls above another process may have taken it for abandoned.
             if same_file(&lock, &lock_path) {
@@ -200,6 +207,8 @@ impl Spool {
             // What cannot be removed is found by the next command, which knows its token.
             let _ = fs::remove_file(path);
         }
+        // Only where it is empty: nothing of ours is left behind.
+        let _ = self.path.parent().map(fs::remove_dir);
     }
 }
 
@@ -257,7 +266,8 @@ mod tests {
         taken[0].remove();
         drop(taken);
         assert!(Spool::abandoned(&place).is_empty());
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert!(!dir.path().exists(), "an empty directory is left");
+        drop(Spool::create(&place).unwrap());
     }
 
     #[test]

@@ -75,16 +75,24 @@ impl Store {
     /// # Errors
     /// No place is known, or the file is damaged, foreign, newer or unreadable.
     pub fn open(path: Option<&Path>, avoid_devices: &[u64]) -> Result<Store, RecordError> {
-        let path = match path {
-            Some(path) => path.to_path_buf(),
-            None => default_path(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))?,
-        };
-        let mut store = Store { path: identity(&path), notices: Vec::new() };
+        let mut store = Store { path: Store::locate(path)?, notices: Vec::new() };
         store.read()?;
         if !spool::shared(&store.path, avoid_devices) {
             store.adopt();
         }
         Ok(store)
+    }
+
+    /// Where the history at `path`, or the user's own, is or would be; looks at no content.
+    ///
+    /// # Errors
+    /// No place is known.
+    pub fn locate(path: Option<&Path>) -> Result<PathBuf, RecordError> {
+        let path = match path {
+            Some(path) => path.to_path_buf(),
+            None => default_path(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))?,
+        };
+        Ok(identity(&path))
     }
 
     /// The file.

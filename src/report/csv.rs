@@ -3,7 +3,7 @@
 //! a spreadsheet would take for a formula are quoted, not changed.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use super::{Format, Look};
 use crate::catalog::Factor;
@@ -39,6 +39,7 @@ const AFTER: [&str; 22] = [
 ];
 
 fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let out = &mut BufWriter::new(out);
     let factors = factors(doc);
     let metrics = metrics(doc);
     let names = BEFORE.iter().copied().chain(factors.iter().map(|f| f.name()));
@@ -48,7 +49,7 @@ fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     for (cell, twin, sample) in arms {
         line(out, fields(doc, cell, twin, sample, &factors, &metrics))?;
     }
-    let Some(twin) = &doc.twin else { return Ok(()) };
+    let Some(twin) = &doc.twin else { return out.flush() };
     // A twin whose cell is not in the run still has its name.
     let lone = CellRecord {
         id: twin.cell.clone(),
@@ -62,7 +63,7 @@ fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     for sample in &twin.samples {
         line(out, fields(doc, cell, true, sample, &factors, &metrics))?;
     }
-    Ok(())
+    out.flush()
 }
 
 fn fields(

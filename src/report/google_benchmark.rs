@@ -1,7 +1,7 @@
 //! JSON as Google Benchmark writes it, for its `tools/compare.py` and whatever else reads that.
 //! Rounds are its repetitions, repetitions within a trial its iterations, times are per iteration.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde_json::{Map, Value, json};
 
@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let out = &mut BufWriter::new(out);
     let cells = doc.cells.iter().map(|c| (c, steady(c))).filter(|(_, s)| !s.is_empty());
     let rows: Vec<Value> = cells
         .enumerate()
@@ -23,7 +24,8 @@ fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         .collect();
     let all = json!({"context": context(doc), "benchmarks": rows});
     serde_json::to_writer_pretty(&mut *out, &all).map_err(io::Error::from)?;
-    out.write_all(b"\n")
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 fn steady(cell: &CellRecord) -> Vec<&Sample> {
