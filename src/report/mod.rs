@@ -1,5 +1,6 @@
 //! What people and programs read: one file a format, each a row in [`FORMATS`].
 
+pub mod chart;
 mod csv;
 mod export;
 mod google_benchmark;

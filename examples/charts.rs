@@ -1,0 +1,33 @@
+//! Draws every chart of the synthetic runs: `cargo run --example charts -- DIR [NAME…]`.
+//! For looking at them, and for the browser test.
+
+use std::path::PathBuf;
+
+use iolab::report::chart;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args_os().skip(1);
+    let dir = PathBuf::from(args.next().unwrap_or_else(|| "charts".into()));
+    let wanted: Vec<_> = args.collect();
+    std::fs::create_dir_all(&dir)?;
+    for (name, run) in chart::scenes::all() {
+        if !wanted.is_empty() && !wanted.iter().any(|w| w == name) {
+            continue;
+        }
+        for chart in chart::charts_for(std::slice::from_ref(&run)) {
+            let file = dir.join(format!("{name}-{}", chart.slug));
+            let svg = chart::draw(&chart, "c", chart::WIDE, chart::Style::Standalone);
+            std::fs::write(file.with_extension("svg"), svg)?;
+            #[cfg(feature = "png")]
+            {
+                use chart::png::render;
+                let wide = render(&chart, chart::Theme::Light, chart::WIDE)?;
+                std::fs::write(file.with_extension("png"), wide)?;
+                let dark = render(&chart, chart::Theme::Dark, chart::NARROW)?;
+                std::fs::write(file.with_extension("dark.png"), dark)?;
+            }
+            println!("{}", file.display());
+        }
+    }
+    Ok(())
+}

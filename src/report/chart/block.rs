@@ -1,0 +1,345 @@
+//! Time against buffer size, log–log: the plateau that is as good as the best, its smallest
+//! member flagged, mmap (which has no block) from edge to edge.
+
+use std::collections::BTreeMap;
+
+use super::cells::{Facets, Group, Index, Source, Split, Standing};
+use super::estimate::{Estimated, curve_table, missing_reason, point};
+use super::model::{Chart, Direction, Ink, Key, Layer, Mark, Panel, Point, Series};
+use super::scale::{Axis, span};
+use super::words::{interval_words, setting};
+use crate::catalog::{Factor, bytes_text, list_text, percent_text};
+use crate::result::{Answer, AnswerKind};
+
+/// The chart, where at least two block sizes were measured.
+pub fn chart(index: &Index<'_>) -> Option<Chart> {
+    if index.numbers(Factor::Block).len() < 2 {
+        return None;
+    }
+    let measure = Estimated::of(index);
+    let facets = index.facets(&index.cells, &[Factor::Block]);
+    let plateaus = plateaus(index);
+    let x = x_axis(index);
+    let axes = time_axes(&facets, measure);
+    let own = axes.windows(2).any(|pair| pair[0] != pair[1]);
+    let mut axes = axes.into_iter();
+    let draw = |group: &Group<'_>| {
+        let y = axes.next().unwrap_or_else(|| Axis::times("", []));
+        panel(group, measure, &plateaus, &x, y)
+    };
+    let panels = facets.groups.iter().map(draw).collect();
+    let mut chart = Chart {
+        slug: "time-by-block".to_owned(),
+        title: title(index, &plateaus),
+        subtitle: subtitle(index, &[Factor::Block]),
+        panels,
+        keys: keys(&facets),
+        notes: Vec::new(),
+        table: curve_table(index, measure),
+    };
+    notes(&mut chart, &facets, &plateaus);
+    if own {
+        chart.notes.push("Each panel has a time axis of its own".to_owned());
+    }
+    Some(chart)
+}
+
+/// Setting, n and interval of all cells.
+pub fn subtitle(index: &Index<'_>, shown: &[Factor]) -> String {
+    let mut words = index.documents.first().map(|d| setting(d, shown)).unwrap_or_default();
+    let counts = index.cells.iter().filter_map(|s| Some(s.cell.estimate.as_ref()?.wall_ns.n));
+    words.push(interval_words(counts));
+    words.join(" · ")
+}
+
+/// The legend of facets.
+pub fn keys(facets: &Facets<'_>) -> Vec<Key> {
+    let named = facets.names.iter().enumerate();
+    named.map(|(at, name)| Key { name: name.clone(), ink: Ink::nth(at) }).collect()
+}
+
+/// Blocks of one answer that are as good as its best.
+struct Plateau {
+    /// The flagged cell.
+    cell: String,
+    smallest: u64,
+    best: u64,
+    largest: u64,
+    /// Proven within what matters; else only not told apart.
+    proven: bool,
+}
+
+/// Plateaus by run and the id of the flagged cell, in order of the answers.
+fn plateaus(index: &Index<'_>) -> BTreeMap<(usize, String), Plateau> {
+    let mut found = BTreeMap::new();
+    for (run, document) in index.documents.iter().enumerate() {
+        for answer in document.answers.iter().filter(|a| a.kind != AnswerKind::Invalid) {
+            let standing = Standing::of(document, answer);
+            let plateau = standing.and_then(|s| plateau(&s, document.cells.iter()));
+            if let Some(plateau) = plateau {
+                found.insert((run, plateau.cell.clone()), plateau);
+            }
+        }
+    }
+    found
+}
+
+/// Of the leader's own series (every level but the block equal): the blocks near the leader.
+fn plateau<'a>(
+    standing: &Standing<'a>,
+    cells: impl Iterator<Item = &'a crate::result::CellRecord>,
+) -> Option<Plateau> {
+    let best = standing.leader.factors.number(Factor::Block)?;
+    let kin = standing.leader.factors.only(|f| f != Factor::Block);
+    let kin: Vec<(u64, &str)> = cells
+        .filter(|c| c.factors.only(|f| f != Factor::Block) == kin)
+        .filter_map(|c| Some((c.factors.number(Factor::Block)?, c.id.as_str())))
+        .collect();
+    let span = |near: &dyn Fn(&str) -> bool| {
+        let mut blocks: Vec<(u64, &str)> = kin.iter().copied().filter(|(_, id)| near(id)).collect();
+        blocks.sort_unstable();
+        Some((*blocks.first()?, *blocks.last()?))
+    };
+    let proven = span(&|id| standing.near(id))?;
+    let maybe = span(&|id| standing.best(id) || standing.near(id))?;
+    let open = standing.answer.kind == AnswerKind::Undecided && maybe.0.0 < proven.0.0;
+    let (smallest, largest) = if open && proven.0.0 == best { (maybe.0, maybe.1) } else { proven };
+    Some(Plateau {
+        cell: smallest.1.to_owned(),
+        smallest: smallest.0,
+        best,
+        largest: largest.0,
+        proven: !open || smallest == proven.0,
+    })
+}
+
+fn panel(
+    group: &Group<'_>,
+    measure: Estimated,
+    plateaus: &BTreeMap<(usize, String), Plateau>,
+    x: &Axis,
+    y: Axis,
+) -> Panel {
+    let mut layers = Vec::new();
+    let sources = || group.series.iter().flat_map(|(_, cells)| cells);
+    let here: Vec<&Plateau> =
+        sources().filter_map(|s| plateaus.get(&(s.run, s.cell.id.clone()))).collect();
+    if let [only] = here.as_slice() {
+        layers.extend(shade(only));
+    }
+    layers.extend(sources().next().map(|s| rules(s, x)).unwrap_or_default());
+    for (at, (_, cells)) in group.series.iter().enumerate() {
+        layers.extend(series(at, cells, measure, plateaus));
+    }
+    Panel { title: group.title.clone(), x: x.clone(), y, layers }
+}
+
+fn shade(plateau: &Plateau) -> Option<Layer> {
+    let wide = plateau.smallest < plateau.largest;
+    // Half a doubling beyond the outer members.
+    wide.then(|| Layer::Shade {
+        axis: Direction::X,
+        from: plateau.smallest as f64 / 1.41,
+        to: plateau.largest as f64 * 1.41,
+        label: if plateau.proven { "as good as the best" } else { "not told apart" }.to_owned(),
+    })
+}
+
+/// Sizes of the machine that explain a bend, where the environment has them.
+fn rules(source: &Source<'_>, x: &Axis) -> Vec<Layer> {
+    const FACTS: [(&str, &str); 4] = [
+        ("page", "memory.page_bytes"),
+        ("L2", "cpu.cache.l2_bytes"),
+        ("st_blksize", "filesystem.block_bytes"),
+        ("read-ahead", "device.readahead_bytes"),
+    ];
+    let cold = source.cell.factors.text(Factor::Cache) == Some("cold");
+    let facts = &source.document.environment.0;
+    let mut known: Vec<(u64, Vec<&str>)> = Vec::new();
+    for (name, fact) in FACTS {
+        let Some(at) = facts.get(fact).and_then(serde_json::Value::as_u64) else { continue };
+        let inside = (x.low..=x.high).contains(&(at as f64));
+        if !inside || (name == "read-ahead" && !cold) {
+            continue;
+        }
+        match known.iter_mut().find(|(place, _)| *place == at) {
+            Some((_, names)) => names.push(name),
+            None => known.push((at, vec![name])),
+        }
+    }
+    let rules = known.into_iter().map(|(at, names)| Layer::Rule {
+        axis: Direction::X,
+        at: at as f64,
+        label: names.join(", "),
+    });
+    rules.collect()
+}
+
+fn series(
+    key: usize,
+    cells: &[Source<'_>],
+    measure: Estimated,
+    plateaus: &BTreeMap<(usize, String), Plateau>,
+) -> Vec<Layer> {
+    let flagged = |s: &Source<'_>, p: Point| match plateaus.get(&(s.run, s.cell.id.clone())) {
+        Some(plateau) => Point { mark: Mark::Flagged(bytes_text(plateau.smallest)), ..p },
+        None => p,
+    };
+    let one = |s: &Source<'_>, x: f64| match measure.of_cell(s.cell) {
+        Some(value) => flagged(s, point(s, measure, value, x)),
+        None => Point {
+            x,
+            y: f64::NAN,
+            low: None,
+            high: None,
+            mark: Mark::Missing,
+            tip: missing_reason(s),
+        },
+    };
+    let mut points: Vec<Point> = cells
+        .iter()
+        .filter_map(|s| Some(one(s, s.cell.factors.number(Factor::Block)? as f64)))
+        .collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let base = Series {
+        key: Some(key),
+        ink: Ink::nth(key),
+        joined: true,
+        band: true,
+        interval: Direction::Y,
+        across: false,
+        points: Vec::new(),
+    };
+    let none = |s: &&Source<'_>| s.cell.factors.number(Factor::Block).is_none();
+    let flat = cells.iter().filter(none).map(|s| Series {
+        across: true,
+        points: vec![one(s, f64::NAN)],
+        ..base.clone()
+    });
+    let mut all: Vec<Series> = flat.collect();
+    if !points.is_empty() {
+        all.push(Series { points, ..base });
+    }
+    all.into_iter().map(Layer::Series).collect()
+}
+
+fn x_axis(index: &Index<'_>) -> Axis {
+    let levels: Vec<f64> = index.numbers(Factor::Block).into_iter().map(|n| n as f64).collect();
+    Axis::sizes("bytes per call (log2)", &levels)
+}
+
+/// One time axis for all panels; one each where their times lie far apart.
+pub fn time_axes(facets: &Facets<'_>, measure: Estimated) -> Vec<Axis> {
+    let ends = |group: &Group<'_>| -> Vec<f64> {
+        let cells = group.series.iter().flat_map(|(_, cells)| cells);
+        let values = cells.filter_map(|s| measure.of_cell(s.cell));
+        values.flat_map(|v| [Some(v.median), v.low, v.high]).flatten().collect()
+    };
+    let all: Vec<Vec<f64>> = facets.groups.iter().map(ends).collect();
+    let width = |values: &[f64]| span(values.iter().copied()).map_or(1.0, |(low, high)| high / low);
+    let together = width(&all.concat());
+    let alone = all.iter().map(|values| width(values)).fold(1.0, f64::max);
+    let shared = together.ln() <= 2.0 * alone.ln();
+    let axis = |values: &Vec<f64>| match shared {
+        true => Axis::times(measure.axis(), all.concat()),
+        false => Axis::times(measure.axis(), values.iter().copied()),
+    };
+    all.iter().map(axis).collect()
+}
+
+fn title(index: &Index<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) -> String {
+    let found: Vec<&Plateau> = plateaus.values().collect();
+    let delta = index.documents.first().map_or(0.02, |d| d.experiment.protocol.delta);
+    let near = percent_text(delta);
+    if index.documents.len() > 1 {
+        return format!("Time by block size in {} runs", index.documents.len());
+    }
+    match found.as_slice() {
+        [] => headline(index).unwrap_or_else(|| "Time by block size: no answer".to_owned()),
+        [only] if only.smallest == only.best && !only.proven => {
+            format!("{} blocks look best, which is not proven", bytes_text(only.best))
+        }
+        [only] if only.smallest == only.best => {
+            format!("{} blocks are the fastest", bytes_text(only.best))
+        }
+        [only] if only.proven => format!(
+            "{} blocks are within {near} of the best ({})",
+            bytes_text(only.smallest),
+            bytes_text(only.best)
+        ),
+        [only] => format!(
+            "{} blocks cannot be told from the best ({})",
+            bytes_text(only.smallest),
+            bytes_text(only.best)
+        ),
+        many => {
+            let answers = index.documents.iter().map(|d| d.answers.len()).sum::<usize>();
+            let mut sizes: Vec<u64> = many.iter().map(|p| p.smallest).collect();
+            sizes.sort_unstable();
+            let good = match (sizes.first(), sizes.last()) {
+                (Some(low), Some(high)) if low < high => {
+                    format!("From {} to {}", bytes_text(*low), bytes_text(*high))
+                }
+                (Some(one), _) => format!("Blocks of {}", bytes_text(*one)),
+                _ => String::new(),
+            };
+            if many.len() == answers {
+                return format!("{good}: as good as the best in all {answers} conditions");
+            }
+            format!("{good} where blocks win, in {} of {answers} conditions", many.len())
+        }
+    }
+}
+
+/// The sentence of a run's only answer, or of its fastest cell where no block is in it.
+fn headline(index: &Index<'_>) -> Option<String> {
+    let [document] = index.documents else { return None };
+    let answers: Vec<&Answer> = document.answers.iter().collect();
+    match answers.as_slice() {
+        [only] if only.kind == AnswerKind::Invalid => {
+            Some("No answer: the measurement is not sound".to_owned())
+        }
+        [only] => {
+            let leader = Standing::of(document, only)?.leader;
+            let method = leader.factors.text(Factor::Method)?;
+            let methods: Vec<&str> = only
+                .best
+                .iter()
+                .filter_map(|id| {
+                    document.cells.iter().find(|c| c.id == *id)?.factors.text(Factor::Method)
+                })
+                .collect();
+            match only.kind {
+                AnswerKind::Winner => Some(format!("{method} is faster than every block size")),
+                _ => Some(format!("{} are ahead of the rest", list_text(&methods))),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn notes(chart: &mut Chart, facets: &Facets<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) {
+    if facets.left_out > 0 {
+        chart.notes.push(format!("{} more panels are in the table only", facets.left_out));
+    }
+    if !plateaus.is_empty() {
+        chart.notes.push("Ring: the smallest block that is as good as the best".to_owned());
+    }
+    let marks = || chart.panels.iter().flat_map(|p| &p.layers);
+    let any = |wanted: &Mark| {
+        marks().any(|l| matches!(l, Layer::Series(s) if s.points.iter().any(|p| p.mark == *wanted)))
+    };
+    let (missing, hollow) = (any(&Mark::Missing), any(&Mark::Hollow));
+    let across = marks().any(|l| matches!(l, Layer::Series(s) if s.across));
+    if across && facets.series == Some(Split::Factor(Factor::Method)) {
+        chart.notes.push("A line from edge to edge: the method has no block size".to_owned());
+    }
+    if missing {
+        chart.notes.push("×: no value, the reason is in the table".to_owned());
+    }
+    if hollow {
+        chart
+            .notes
+            .push("Hollow: left out before the end because it was clearly slower".to_owned());
+    }
+}

@@ -1,0 +1,52 @@
+//! Pictures of runs: one model, builders that fill it (a file each), one back-end for SVG from
+//! which PNG is rendered, and one for terminals.
+
+mod block;
+mod cells;
+mod estimate;
+mod heat;
+mod ladder;
+mod model;
+#[cfg(feature = "png")]
+pub mod png;
+mod ranking;
+mod rounds;
+mod scale;
+mod scaling;
+pub mod scenes;
+mod size;
+mod slope;
+mod stack;
+mod svg;
+pub mod testing;
+mod words;
+
+pub use model::{Chart, Datum, Table};
+pub use svg::{NARROW, Style, Theme, WIDE, chart_style, draw, escape, standalone_style};
+pub use words::clean;
+
+use crate::result::Document;
+use cells::Index;
+
+type Builder = fn(&Index<'_>) -> Vec<Chart>;
+
+/// The builders in the order a report shows their charts; each decides for itself whether the
+/// factors that vary give it something to show.
+const BUILDERS: &[Builder] = &[
+    |index| slope::chart(index).into_iter().collect(),
+    |index| heat::chart(index).into_iter().collect(),
+    |index| block::chart(index).into_iter().collect(),
+    |index| scaling::chart(index).into_iter().collect(),
+    |index| ladder::chart(index).into_iter().collect(),
+    size::charts,
+    |index| ranking::chart(index).into_iter().collect(),
+    |index| stack::chart(index).into_iter().collect(),
+    |index| rounds::chart(index).into_iter().collect(),
+];
+
+/// The charts that say something about a run, the most telling first. Several runs are laid over
+/// each other where their cells have a common axis.
+pub fn charts_for(documents: &[Document]) -> Vec<Chart> {
+    let index = Index::new(documents);
+    BUILDERS.iter().flat_map(|build| build(&index)).collect()
+}

@@ -1,0 +1,141 @@
+//! A quantity against any other number that varies: throughput by file size, by number of files,
+//! by queue depth. One chart an axis that has no chart of its own.
+
+use super::block::{keys, subtitle};
+use super::cells::{Group, Index, Source};
+use super::estimate::{Estimated, curve_table, missing_reason, tip};
+use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
+use super::scale::{Axis, tick_time};
+use crate::catalog::{Factor, Kind, bytes_text, count_text, list_text};
+use crate::result::Summary;
+
+const AXES: [(Factor, &str); 5] = [
+    (Factor::FileSize, "file size (log2)"),
+    (Factor::Files, "files (log2)"),
+    (Factor::Memory, "memory limit (log2)"),
+    (Factor::QueueDepth, "requests in flight (log2)"),
+    (Factor::Readahead, "read-ahead (log2)"),
+];
+
+/// The charts, one for each such axis with at least three levels.
+pub fn charts(index: &Index<'_>) -> Vec<Chart> {
+    AXES.into_iter().filter_map(|(factor, name)| chart(index, factor, name)).collect()
+}
+
+fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
+    let levels: Vec<f64> = index.numbers(factor).into_iter().map(|n| n as f64).collect();
+    if levels.len() < 3 {
+        return None;
+    }
+    let bytes = index.cells.iter().any(|s| speed(s).is_some());
+    let facets = index.facets(&index.cells, &[factor]);
+    let ends = index.cells.iter().filter_map(|s| shown(s, bytes));
+    let ends: Vec<f64> = ends.flat_map(|s| [Some(s.median), s.low, s.high]).flatten().collect();
+    if ends.is_empty() {
+        return None;
+    }
+    let y = match bytes {
+        true => Axis::rates("throughput", ends),
+        false => Axis::from_zero("time of one operation", ends, tick_time),
+    };
+    let x = match factor.kind() {
+        Kind::Bytes => Axis::sizes(name, &levels),
+        _ => Axis::counts(name, &levels),
+    };
+    let panels = facets.groups.iter().map(|group| panel(group, factor, bytes, &x, &y));
+    let mut chart = Chart {
+        slug: format!("by-{factor}"),
+        title: title(index, factor, bytes),
+        subtitle: subtitle(index, &[factor]),
+        panels: panels.collect(),
+        keys: keys(&facets),
+        notes: Vec::new(),
+        table: curve_table(index, Estimated::of(index)),
+    };
+    if facets.left_out > 0 {
+        chart.notes.push(format!("{} more panels are in the table only", facets.left_out));
+    }
+    Some(chart)
+}
+
+fn speed<'a>(source: &Source<'a>) -> Option<&'a Summary> {
+    source.cell.estimate.as_ref()?.bytes_per_second.as_ref()
+}
+
+/// The figure that is drawn: speed where bytes move, else time of an operation.
+fn shown<'a>(source: &Source<'a>, bytes: bool) -> Option<&'a Summary> {
+    let summary = match bytes {
+        true => speed(source)?,
+        false => &source.cell.estimate.as_ref()?.ns_per_operation,
+    };
+    (summary.median.is_finite() && summary.median > 0.0).then_some(summary)
+}
+
+fn panel(group: &Group<'_>, factor: Factor, bytes: bool, x: &Axis, y: &Axis) -> Panel {
+    let layers = group.series.iter().enumerate().map(|(key, (_, cells))| {
+        let mut points: Vec<Point> = cells
+            .iter()
+            .filter_map(|s| Some(point(s, s.cell.factors.number(factor)? as f64, bytes)))
+            .collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Layer::Series(Series {
+            key: Some(key),
+            ink: Ink::nth(key),
+            joined: true,
+            band: true,
+            interval: Direction::Y,
+            across: false,
+            points,
+        })
+    });
+    Panel { title: group.title.clone(), x: x.clone(), y: y.clone(), layers: layers.collect() }
+}
+
+fn point(source: &Source<'_>, x: f64, bytes: bool) -> Point {
+    match (shown(source, bytes), Estimated::Pass.of_cell(source.cell)) {
+        (Some(s), Some(value)) => {
+            let (low, high) = (s.low, s.high);
+            let tip = tip(source, Estimated::Pass, value);
+            Point { x, y: s.median, low, high, mark: Mark::Filled, tip }
+        }
+        _ => {
+            let tip = missing_reason(source);
+            Point { x, y: f64::NAN, low: None, high: None, mark: Mark::Missing, tip }
+        }
+    }
+}
+
+/// What is best at the smallest and at the largest level.
+fn title(index: &Index<'_>, factor: Factor, bytes: bool) -> String {
+    let what = if bytes { "Throughput" } else { "Time" };
+    let methods = index.levels(Factor::Method);
+    let numbers = index.numbers(factor);
+    let text = |n: u64| if factor.kind() == Kind::Bytes { bytes_text(n) } else { count_text(n) };
+    let best = |level: u64| -> Option<String> {
+        let of = |s: &&Source<'_>| s.cell.factors.number(factor) == Some(level);
+        let all = index.cells.iter().filter(of).filter_map(|s| Some((s, shown(s, bytes)?.median)));
+        let order = |a: &(&Source<'_>, f64), b: &(&Source<'_>, f64)| match bytes {
+            true => a.1.total_cmp(&b.1),
+            false => b.1.total_cmp(&a.1),
+        };
+        let (source, _) = all.max_by(order)?;
+        Some(source.cell.factors.text(Factor::Method)?.to_owned())
+    };
+    let ends = numbers
+        .first()
+        .zip(numbers.last())
+        .and_then(|(first, last)| Some((best(*first)?, best(*last)?, text(*first), text(*last))));
+    match ends {
+        Some((first, last, low, high)) if methods.len() > 1 && first != last => {
+            format!("Highest at {low}: {first}; at {high}: {last}")
+        }
+        Some((first, _, low, high)) if methods.len() > 1 => {
+            format!("{first} is highest at both ends, {low} and {high}")
+        }
+        _ => {
+            let ends: Vec<String> =
+                numbers.first().into_iter().chain(numbers.last()).map(|n| text(*n)).collect();
+            format!("{what} by {}: {}", factor.name(), list_text(&ends).replace(" and ", " to "))
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Words of the charts: levels, settings and names that come from outside.
+
+use crate::catalog::{Factor, Kind, Level, Levels, bytes_text, count_text, path_to_text};
+use crate::result::Document;
+
+/// Longest name that is drawn; longer ones lose their middle. The table has them whole.
+const LONGEST: usize = 34;
+
+/// A name from outside (a file, a contender) made harmless for one line of text: control and
+/// direction characters become visible escapes.
+pub fn clean(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            c if c.is_control() || steers(c) => text.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// Characters that change the direction or the joining of text around them, and the two that XML
+/// cannot hold.
+fn steers(c: char) -> bool {
+    matches!(c,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// A name short enough to be drawn, its middle left out.
+pub fn short(name: &str) -> String {
+    let count = name.chars().count();
+    if count <= LONGEST {
+        return name.to_owned();
+    }
+    let head: String = name.chars().take(LONGEST / 2).collect();
+    let tail: String = name.chars().skip(count - (LONGEST / 2 - 1)).collect();
+    format!("{head}…{tail}")
+}
+
+/// A level as it stands on an axis or in a legend: `64 KiB`, `mmap`, `big.iso`.
+pub fn level_text(factor: Factor, level: Option<&Level>) -> String {
+    match (level, factor.kind()) {
+        (None, _) => format!("any {factor}"),
+        (Some(Level::Number(n)), Kind::Bytes) => bytes_text(*n),
+        (Some(Level::Number(n)), _) => count_text(*n),
+        (Some(Level::Word(word)), _) => clean(word),
+        (Some(Level::Path(path)), _) => {
+            let name = path.file_name().map_or(path.as_path(), std::path::Path::new);
+            clean(&path_to_text(name))
+        }
+    }
+}
+
+/// A level with the words that make it clear by itself: `64 KiB blocks`, `2 threads`, `warm`.
+pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
+    let text = level_text(factor, level);
+    let plural = |one: &str| match level {
+        Some(Level::Number(1)) => one.to_owned(),
+        _ => format!("{one}s"),
+    };
+    match factor {
+        _ if level.is_none() => text,
+        Factor::FileSize => format!("{text} file"),
+        Factor::Files => format!("{text} {}", plural("file")),
+        Factor::Block => format!("{text} blocks"),
+        Factor::Threads => format!("{text} {}", plural("thread")),
+        Factor::IdleThreads => match level {
+            Some(Level::Number(0)) => "no idle thread".to_owned(),
+            _ => format!("{text} idle {}", plural("thread")),
+        },
+        Factor::Consume
+        | Factor::Memory
+        | Factor::Sync
+        | Factor::Direct
+        | Factor::Fill
+        | Factor::QueueDepth
+        | Factor::Readahead => format!("{factor} {text}"),
+        _ => text,
+    }
+}
+
+/// Levels as a short list: `1 MiB file · cold`.
+pub fn levels_phrase(levels: &Levels) -> String {
+    let words: Vec<String> = levels.iter().map(|(f, l)| level_phrase(f, Some(l))).collect();
+    words.join(" · ")
+}
+
+/// A verb for the workload, as a noun: `reading`.
+pub fn workload_words(workload: &str) -> String {
+    match workload {
+        "read" => "Reading".to_owned(),
+        "write" => "Writing".to_owned(),
+        "copy" => "Copying".to_owned(),
+        "syscall" => "System calls".to_owned(),
+        other => clean(other),
+    }
+}
+
+/// What all cells share, as the subtitle says it; cache state included.
+pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
+    let mut words = vec![workload_words(&document.experiment.workload)];
+    for factor in Factor::ALL.into_iter().filter(|f| !shown.contains(f)) {
+        let mut levels = document.cells.iter().map(|c| c.factors.get(factor));
+        let first = levels.next().flatten();
+        if first.is_some() && levels.all(|l| l == first) {
+            words.push(match factor {
+                Factor::Cache => format!("{} cache", level_text(factor, first)),
+                _ => level_phrase(factor, first),
+            });
+        }
+    }
+    words
+}
+
+/// `median of 20 rounds with its 95 % interval`, from the n of the estimates.
+pub fn interval_words(counts: impl Iterator<Item = u32>) -> String {
+    let span = counts.filter(|n| *n > 0).fold(None, |span: Option<(u32, u32)>, n| {
+        Some(span.map_or((n, n), |(low, high)| (low.min(n), high.max(n))))
+    });
+    match span {
+        None => "no steady round yet".to_owned(),
+        Some((_, high)) if high < 6 => format!("median of {high} rounds, too few for an interval"),
+        Some((low, high)) if low == high => format!("median of {low} rounds, 95 % interval"),
+        Some((low, high)) => format!("median of {low}–{high} rounds, 95 % interval"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clean, level_phrase, short};
+    use crate::catalog::{Factor, Level};
+
+    #[test]
+    fn hostile_names_become_one_harmless_line() {
+        assert_eq!(clean("a\nb\u{202e}c\0"), "a\\u{a}b\\u{202e}c\\u{0}");
+        assert_eq!(short(&"x".repeat(100)).chars().count(), 34);
+        assert_eq!(short("plain"), "plain");
+    }
+
+    #[test]
+    fn phrases_are_clear_by_themselves() {
+        let phrase = |f, n| level_phrase(f, Some(&Level::Number(n)));
+        assert_eq!(phrase(Factor::Block, 65536), "64 KiB blocks");
+        assert_eq!(phrase(Factor::Threads, 1), "1 thread");
+        assert_eq!(phrase(Factor::IdleThreads, 0), "no idle thread");
+        assert_eq!(phrase(Factor::FileSize, 1 << 20), "1 MiB file");
+    }
+}
