@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::{Facets, Group, Index, Source, Split, Standing};
+use super::cells::{Facets, Group, Index, Source, Split, Standing, unit_time};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, span};
@@ -30,16 +30,17 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let panels = facets.groups.iter().map(draw).collect();
     let mut chart = Chart {
         slug: "time-by-block".to_owned(),
-        title: title(index, &plateaus),
+        title: title(index, &plateaus, facets.series),
         subtitle: subtitle(index, &[Factor::Block]),
         panels,
         keys: keys(&facets),
         notes: Vec::new(),
+        guide: Vec::new(),
         table: curve_table(index, measure),
     };
     notes(&mut chart, &facets, &plateaus);
     if own {
-        chart.notes.push("Each panel has a time axis of its own".to_owned());
+        chart.guide.push("Each panel has a time axis of its own".to_owned());
     }
     Some(chart)
 }
@@ -92,7 +93,7 @@ fn plateau<'a>(
     let best = standing.leader.factors.number(Factor::Block)?;
     let kin = standing.leader.factors.only(|f| f != Factor::Block);
     let kin: Vec<(u64, &str)> = cells
-        .filter(|c| c.factors.only(|f| f != Factor::Block) == kin)
+        .filter(|c| unit_time(c).is_some() && c.factors.only(|f| f != Factor::Block) == kin)
         .filter_map(|c| Some((c.factors.number(Factor::Block)?, c.id.as_str())))
         .collect();
     let span = |near: &dyn Fn(&str) -> bool| {
@@ -247,7 +248,11 @@ pub fn time_axes(facets: &Facets<'_>, measure: Estimated) -> Vec<Axis> {
     all.iter().map(axis).collect()
 }
 
-fn title(index: &Index<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) -> String {
+fn title(
+    index: &Index<'_>,
+    plateaus: &BTreeMap<(usize, String), Plateau>,
+    series: Option<Split>,
+) -> String {
     let found: Vec<&Plateau> = plateaus.values().collect();
     let delta = index.documents.first().map_or(0.02, |d| d.experiment.protocol.delta);
     let near = percent_text(delta);
@@ -255,23 +260,21 @@ fn title(index: &Index<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) -> St
         return format!("Time by block size in {} runs", index.documents.len());
     }
     match found.as_slice() {
-        [] => headline(index).unwrap_or_else(|| "Time by block size: no answer".to_owned()),
-        [only] if only.smallest == only.best && !only.proven => {
-            format!("{} blocks look best, which is not proven", bytes_text(only.best))
+        [] => headline(index).unwrap_or_else(|| nothing(index)),
+        [only] => {
+            let (smallest, best) = (bytes_text(only.smallest), bytes_text(only.best));
+            let how = how(index, only, series);
+            match (smallest == best, only.proven) {
+                (true, true) => format!("{best} blocks are the fastest{how}"),
+                (true, false) => format!("{best} blocks look best{how}, which is not proven"),
+                (false, true) => {
+                    format!("{smallest} blocks are within {near} of the best ({best}){how}")
+                }
+                (false, false) => {
+                    format!("{smallest} blocks cannot be told from the best ({best}){how}")
+                }
+            }
         }
-        [only] if only.smallest == only.best => {
-            format!("{} blocks are the fastest", bytes_text(only.best))
-        }
-        [only] if only.proven => format!(
-            "{} blocks are within {near} of the best ({})",
-            bytes_text(only.smallest),
-            bytes_text(only.best)
-        ),
-        [only] => format!(
-            "{} blocks cannot be told from the best ({})",
-            bytes_text(only.smallest),
-            bytes_text(only.best)
-        ),
         many => {
             let answers = index.documents.iter().map(|d| d.answers.len()).sum::<usize>();
             let mut sizes: Vec<u64> = many.iter().map(|p| p.smallest).collect();
@@ -288,6 +291,29 @@ fn title(index: &Index<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) -> St
             }
             format!("{good} where blocks win, in {} of {answers} conditions", many.len())
         }
+    }
+}
+
+fn nothing(index: &Index<'_>) -> String {
+    let measured = index.cells.iter().any(|s| unit_time(s.cell).is_some());
+    let early = index.documents.iter().any(|d| !d.run.complete);
+    match (measured, early) {
+        (false, _) => "Time by block size: nothing was measured".to_owned(),
+        (true, true) => "Time by block size: no answer, the run was stopped early".to_owned(),
+        (true, false) => "Time by block size: no answer".to_owned(),
+    }
+}
+
+/// `, with pread` or `, on ext4`: the series that the flagged cell is in.
+fn how(index: &Index<'_>, plateau: &Plateau, series: Option<Split>) -> String {
+    let source = index.cells.iter().find(|s| s.cell.id == plateau.cell);
+    match (source, series) {
+        (Some(source), Some(split @ Split::Factor(factor))) => {
+            let word = index.split_text(split, source, true);
+            let link = if factor == Factor::Place { "on" } else { "with" };
+            format!(", {link} {word}")
+        }
+        _ => String::new(),
     }
 }
 
@@ -323,7 +349,7 @@ fn notes(chart: &mut Chart, facets: &Facets<'_>, plateaus: &BTreeMap<(usize, Str
         chart.notes.push(format!("{} more panels are in the table only", facets.left_out));
     }
     if !plateaus.is_empty() {
-        chart.notes.push("Ring: the smallest block that is as good as the best".to_owned());
+        chart.guide.push("Ring: the smallest block that is as good as the best".to_owned());
     }
     let marks = || chart.panels.iter().flat_map(|p| &p.layers);
     let any = |wanted: &Mark| {
@@ -332,14 +358,14 @@ fn notes(chart: &mut Chart, facets: &Facets<'_>, plateaus: &BTreeMap<(usize, Str
     let (missing, hollow) = (any(&Mark::Missing), any(&Mark::Hollow));
     let across = marks().any(|l| matches!(l, Layer::Series(s) if s.across));
     if across && facets.series == Some(Split::Factor(Factor::Method)) {
-        chart.notes.push("A line from edge to edge: the method has no block size".to_owned());
+        chart.guide.push("A line from edge to edge: the method has no block size".to_owned());
     }
     if missing {
-        chart.notes.push("×: no value, the reason is in the table".to_owned());
+        chart.guide.push("×: no value, the reason is in the table".to_owned());
     }
     if hollow {
         chart
-            .notes
+            .guide
             .push("Hollow: left out before the end because it was clearly slower".to_owned());
     }
 }

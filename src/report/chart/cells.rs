@@ -1,11 +1,11 @@
 //! Which cells belong together: what varies, panels, series, and how cells of one answer stand
 //! to its leader.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::model::{MOST_PANELS, MOST_SERIES};
-use super::words::{clean, level_phrase, level_text};
-use crate::catalog::{Factor, Level, Levels};
+use super::words::{clean, level_phrase, level_text, short};
+use crate::catalog::{Factor, Kind, Level, Levels, path_to_text};
 use crate::result::{Answer, CellRecord, Document, Verdict};
 
 /// One cell with the run it is from.
@@ -46,6 +46,8 @@ pub struct Index<'a> {
     /// All cells, in order.
     pub cells: Vec<Source<'a>>,
     words: HashMap<(Factor, &'a Level), usize>,
+    /// Two files of one name lie in different directories, so names alone say too little.
+    namesakes: bool,
 }
 
 /// Cells that share a coordinate system.
@@ -82,7 +84,14 @@ impl<'a> Index<'a> {
                 cells.push(Source { run, document, cell });
             }
         }
-        Index { documents, cells, words }
+        let paths = || {
+            words.keys().filter_map(|(_, level)| match level {
+                Level::Path(path) => path.file_name(),
+                _ => None,
+            })
+        };
+        let namesakes = paths().collect::<HashSet<_>>().len() < paths().count();
+        Index { documents, cells, words, namesakes }
     }
 
     /// The level of a split that a cell has.
@@ -137,9 +146,22 @@ impl<'a> Index<'a> {
         match split {
             Split::Run => run_name(source.document),
             Split::Factor(factor) => match source.cell.factors.get(factor) {
+                Some(Level::Path(path)) if self.namesakes => short(&clean(&path_to_text(path))),
                 level if alone => level_phrase(factor, level),
                 level => level_text(factor, level),
             },
+        }
+    }
+
+    /// A cell's name among `cells`: the levels that set it apart from them, or its id.
+    pub fn name(&self, source: &Source<'a>, varying: &[Split]) -> String {
+        let known = varying.iter().filter(|s| self.part(**s, source) != Part::None);
+        // A bare count says nothing: `5 threads`, but `64 KiB`.
+        let count = |s: &Split| matches!(s, Split::Factor(f) if f.kind() == Kind::Count);
+        let words: Vec<String> = known.map(|s| self.split_text(*s, source, count(s))).collect();
+        match words.is_empty() {
+            true => clean(&source.cell.id),
+            false => words.join(" · "),
         }
     }
 
@@ -228,8 +250,6 @@ pub struct Against {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// What is shown of the cell.
-    pub verdict: Verdict,
 }
 
 /// An answer as seen from its fastest cell.
@@ -256,11 +276,11 @@ impl<'a> Standing<'a> {
         let others = answer.comparisons.iter().filter_map(|c| {
             let over = |v: Option<f64>| v.filter(|v| *v > 0.0).map(|v| 1.0 / v);
             if c.b == leader.id {
-                let (ratio, low, high, verdict) = (c.ratio, c.low, c.high, c.verdict);
-                Some((c.a.as_str(), Against { ratio, low, high, verdict }))
+                let (ratio, low, high) = (c.ratio, c.low, c.high);
+                Some((c.a.as_str(), Against { ratio, low, high }))
             } else if c.a == leader.id {
-                let (low, high, verdict) = (over(c.high), over(c.low), turned(c.verdict));
-                Some((c.b.as_str(), Against { ratio: over(Some(c.ratio))?, low, high, verdict }))
+                let (low, high) = (over(c.high), over(c.low));
+                Some((c.b.as_str(), Against { ratio: over(Some(c.ratio))?, low, high }))
             } else {
                 None
             }

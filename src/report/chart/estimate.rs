@@ -32,7 +32,11 @@ impl Estimated {
         let moves =
             |s: &Source<'_>| s.cell.estimate.as_ref().is_some_and(|e| e.bytes_per_second.is_some());
         let calls = index.documents.iter().all(|d| d.experiment.workload == "syscall");
-        if calls || !index.cells.iter().any(moves) { Estimated::Operation } else { Estimated::Pass }
+        let measured = index.cells.iter().any(|s| s.cell.estimate.is_some());
+        match calls || (measured && !index.cells.iter().any(moves)) {
+            true => Estimated::Operation,
+            false => Estimated::Pass,
+        }
     }
 
     /// The name of its axis.

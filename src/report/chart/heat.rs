@@ -67,8 +67,8 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     let title = title(&all, &sizes, (&a, &b));
     let widest = all.iter().filter(|c| c.state != HeatState::Missing).map(|c| c.value.abs());
-    // Full colour at a whole doubling, at least 2× and at most 16×.
-    let limit = widest.fold(1.0, f64::max).ceil().min(4.0);
+    // Full colour at 2× or 4×: beyond that it no longer matters how much, and small ratios show.
+    let limit = widest.fold(1.0, f64::max).ceil().min(2.0);
     let x_names = columns.iter().map(|c| level_text(Factor::Block, *c)).collect();
     let y_names = sizes.iter().map(|l| level_text(Factor::FileSize, Some(l))).collect();
     let (x, y) = (Axis::category("bytes per call", x_names), Axis::category("file size", y_names));
@@ -90,7 +90,8 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         subtitle: subtitle(index, &[Factor::Method, Factor::FileSize, Factor::Block]),
         panels: panels.into_iter().take(MOST_PANELS).map(draw).collect(),
         keys: Vec::new(),
-        notes: vec![format!("Figures: how many times as long the slower of {a} and {b} takes")],
+        notes: Vec::new(),
+        guide: vec![format!("Figures: how many times as long the slower of {a} and {b} takes")],
         table: Table { columns: names.map(str::to_owned).to_vec(), rows: table },
     })
 }

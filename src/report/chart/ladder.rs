@@ -6,7 +6,7 @@ use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, span};
 use super::words::level_text;
-use crate::catalog::{Factor, Level, ratio_digits, time_text};
+use crate::catalog::{Factor, Level, percent_text, time_text};
 
 /// The chart, where at least two operations were measured.
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
@@ -39,6 +39,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         panels: panels.collect(),
         keys: keys(&facets),
         notes: Vec::new(),
+        guide: Vec::new(),
         table: curve_table(index, measure),
     })
 }
@@ -109,8 +110,12 @@ fn title(index: &Index<'_>, rungs: &[&Level]) -> String {
     if words.is_empty() {
         "The price of a call: nothing measured yet".clone_into(&mut title);
     }
-    if let Some((low, high)) = beside(index) {
-        title += &format!("; with an idle thread {}–{}×", ratio_digits(low), ratio_digits(high));
+    match beside(index) {
+        Some((_, high)) if high < 1.01 => title += "; an idle thread beside it makes no difference",
+        Some((_, high)) => {
+            title += &format!("; an idle thread adds up to {}", percent_text(high - 1.0));
+        }
+        None => {}
     }
     title
 }

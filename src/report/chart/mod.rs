@@ -4,6 +4,7 @@
 mod block;
 mod cells;
 mod estimate;
+pub mod export;
 mod heat;
 mod ladder;
 mod model;
@@ -18,6 +19,7 @@ mod size;
 mod slope;
 mod stack;
 mod svg;
+pub mod terminal;
 pub mod testing;
 mod words;
 

@@ -22,8 +22,10 @@ pub struct Chart {
     pub panels: Vec<Panel>,
     /// What the colours, markers and dashes mean, shared by the panels.
     pub keys: Vec<Key>,
-    /// What is not drawn and why, how to read marks that are not plain.
+    /// What is not drawn and why, and what else is worth knowing.
     pub notes: Vec<String>,
+    /// How to read marks that are not plain; for pictures only.
+    pub guide: Vec<String>,
     /// The same data as figures.
     pub table: Table,
 }

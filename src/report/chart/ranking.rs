@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::block::subtitle;
-use super::cells::{Index, Standing, cells_of, unit_time};
+use super::cells::{Index, Source, Standing, cells_of, unit_time};
 use super::model::{Chart, Datum, Direction, Ink, Layer, Mark, Panel, Point, Series, Table};
 use super::scale::Axis;
 use super::words::{clean, levels_phrase, short};
@@ -18,6 +18,7 @@ const MOST_ANSWERS: usize = 6;
 
 struct Row<'a> {
     cell: &'a CellRecord,
+    name: String,
     ranks: (usize, usize),
     ratio: f64,
     low: Option<f64>,
@@ -35,7 +36,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     let ranked: Vec<(&Answer, Vec<Row<'_>>)> = answers
         .iter()
-        .filter_map(|answer| Some((*answer, rows(document, answer)?)))
+        .filter_map(|answer| Some((*answer, rows(index, document, answer)?)))
         .filter(|(_, rows)| rows.len() > 1)
         .collect();
     if ranked.is_empty() {
@@ -45,18 +46,19 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let delta = document.experiment.protocol.delta;
     let panels = ranked.iter().map(|(answer, rows)| {
         let title = if several { levels_phrase(&answer.condition) } else { String::new() };
-        panel(title, rows, delta)
+        panel(title, answer.kind, rows, delta)
     });
-    let mut notes = vec![format!(
-        "Numbers before the names: the ranks a cell can have, as far as it is proven. Green: differences under {} do not matter",
+    let mut guide = vec![format!(
+        "Numbers behind the names: the ranks a cell can have, as far as it is proven. Shaded: differences under {} do not matter",
         percent_text(delta)
     )];
+    let mut notes = Vec::new();
     let hidden: usize = ranked.iter().map(|(_, rows)| rows.len().saturating_sub(MOST_ROWS)).sum();
     if hidden > 0 {
         notes.push(format!("{hidden} slower cells are in the table only"));
     }
     if ranked.iter().any(|(_, rows)| rows.iter().take(MOST_ROWS).filter(|r| r.best).count() > 1) {
-        notes.push("Bracket: the cells that none is proven faster than".to_owned());
+        guide.push("Bracket: no cell is proven faster than these; a tie where they are proven equal, else open".to_owned());
     }
     Some(Chart {
         slug: "ranking".to_owned(),
@@ -68,15 +70,19 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         panels: panels.collect(),
         keys: Vec::new(),
         notes,
+        guide,
         table: table(&ranked, several),
     })
 }
 
 /// Cells of an answer, the fastest first.
-fn rows<'a>(document: &'a Document, answer: &'a Answer) -> Option<Vec<Row<'a>>> {
+fn rows<'a>(index: &Index<'a>, document: &'a Document, answer: &'a Answer) -> Option<Vec<Row<'a>>> {
     let standing = Standing::of(document, answer)?;
-    let cells: Vec<&CellRecord> =
+    let cells: Vec<&'a CellRecord> =
         cells_of(document, answer).into_iter().filter(|c| unit_time(c).is_some()).collect();
+    let source = |cell: &'a CellRecord| Source { run: 0, document, cell };
+    let sources: Vec<Source<'a>> = cells.iter().map(|c| source(c)).collect();
+    let varying = index.varying(&sources, &[]);
     let ids: HashSet<&str> = cells.iter().map(|c| c.id.as_str()).collect();
     // How many are proven faster and how many slower than each.
     let mut proven: HashMap<&str, (usize, usize)> = HashMap::new();
@@ -107,8 +113,10 @@ fn rows<'a>(document: &'a Document, answer: &'a Answer) -> Option<Vec<Row<'a>>> 
                 _ if leads => (1.0, None, None),
                 _ => return None,
             };
+            let name = short(&index.name(&source(cell), &varying));
             Some(Row {
                 cell,
+                name,
                 ranks: (ahead + 1, count - behind),
                 ratio,
                 low,
@@ -130,10 +138,9 @@ fn rank_text(ranks: (usize, usize)) -> String {
     }
 }
 
-fn panel(title: String, rows: &[Row<'_>], delta: f64) -> Panel {
+fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
-    let names =
-        shown.iter().map(|r| format!("{}  {}", short(&clean(&r.cell.id)), rank_text(r.ranks)));
+    let names = shown.iter().map(|r| format!("{}  {}", r.name, rank_text(r.ranks)));
     let ends = shown.iter().flat_map(|r| [Some(r.ratio), r.low, r.high]).flatten();
     let x = Axis::ratios("time as a ratio to the best (log)", ends);
     let points = shown.iter().enumerate().map(|(at, row)| Point {
@@ -169,25 +176,22 @@ fn panel(title: String, rows: &[Row<'_>], delta: f64) -> Panel {
     ];
     let best = shown.iter().filter(|r| r.best).count();
     if best > 1 {
-        layers.push(Layer::Bracket {
-            from: 0,
-            to: best - 1,
-            label: format!("{best} are not told apart from the best"),
-        });
+        let label = if kind == AnswerKind::Tie { "tie" } else { "open" }.to_owned();
+        layers.push(Layer::Bracket { from: 0, to: best - 1, label });
     }
     Panel { title, x, y: Axis::category("", names.collect()), layers }
 }
 
 fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
     let names = |rows: &[Row<'_>]| {
-        let best: Vec<String> =
-            rows.iter().filter(|r| r.best).map(|r| short(&clean(&r.cell.id))).collect();
+        let best: Vec<String> = rows.iter().filter(|r| r.best).map(|r| r.name.clone()).collect();
         match best.len() {
             0..=3 => list_text(&best),
             n => format!("{} and {} more", best[..2].join(", "), n - 2),
         }
     };
     match ranked {
+        [(_, rows)] if rows.iter().all(|r| !r.best) => "No ranking: no cell is ahead".to_owned(),
         [(answer, rows)] => match answer.kind {
             AnswerKind::Winner => {
                 let next = rows.iter().find(|r| !r.best);
@@ -197,7 +201,7 @@ fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
                         "{} is the fastest, by at least {} over {}",
                         names(rows),
                         percent_text(low - 1.0),
-                        short(&clean(&next.cell.id))
+                        next.name
                     ),
                     None => format!("{} is the fastest", names(rows)),
                 }

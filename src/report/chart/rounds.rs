@@ -79,6 +79,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
             Key { name: "all cells".to_owned(), ink: Ink::Plain },
         ],
         notes,
+        guide: Vec::new(),
         table: table(document, &machine),
     })
 }

@@ -112,11 +112,16 @@ impl Axis {
         values: impl IntoIterator<Item = f64>,
         text: impl Fn(f64) -> String,
     ) -> Axis {
+        // Without a value there is nothing to put a figure to.
+        let mut empty = false;
         let (mut low, mut high) =
-            span(values.into_iter().filter(|v| *v >= LEAST)).unwrap_or((1.0, 10.0));
+            span(values.into_iter().filter(|v| *v >= LEAST)).unwrap_or_else(|| {
+                empty = true;
+                (1.0, 10.0)
+            });
         let air = (high / low).powf(0.06).max(1.04);
         (low, high) = (low / air, high * air);
-        let ticks = log_ticks(low, high);
+        let ticks = if empty { Vec::new() } else { log_ticks(low, high) };
         let ticks = ticks.into_iter().map(|at| Tick { at, label: text(at) }).collect();
         Axis { label: label.to_owned(), scale: Scale::Log10, low, high, ticks }
     }
@@ -128,7 +133,7 @@ impl Axis {
         text: impl Fn(f64) -> String,
     ) -> Axis {
         let high = span(values).map_or(1.0, |(_, high)| high);
-        let high = if high > 0.0 { high * 1.05 } else { 1.0 };
+        let high = if high > LEAST { high * 1.05 } else { 1.0 };
         let ticks = linear_ticks(0.0, high).into_iter();
         Axis {
             label: label.to_owned(),
@@ -179,7 +184,7 @@ pub fn span(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
 /// Four to seven round values.
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let width = high - low;
-    if !(width > 0.0 && width.is_finite()) {
+    if !(LEAST..=GREATEST).contains(&width) || width < low.abs() * 1e-9 {
         return vec![low];
     }
     let rough = width / 5.0;
@@ -214,6 +219,13 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 
 /// Up to three digits, no zeros behind the point: `1.5`, `20`.
 pub fn digits_plain(value: f64) -> String {
+    let power = value.abs().log10();
+    if power >= 6.0 && (power - power.round()).abs() < 1e-9 {
+        let digits = format!("{power:.0}");
+        let raised =
+            digits.chars().filter_map(|c| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(c.to_digit(10)? as usize));
+        return format!("10{}", raised.collect::<String>());
+    }
     let text = digits_text(value);
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),

@@ -41,7 +41,8 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         subtitle: subtitle(index, &[Factor::Threads]),
         panels,
         keys: keys(&facets),
-        notes: vec![
+        notes: Vec::new(),
+        guide: vec![
             "Dashed: the ideal, the speed of the fewest threads multiplied, with its interval"
                 .to_owned(),
             "Efficiency: speed per thread against that of the fewest threads".to_owned(),

@@ -1,12 +1,14 @@
 //! A quantity against any other number that varies: throughput by file size, by number of files,
 //! by queue depth. One chart an axis that has no chart of its own.
 
+use std::collections::BTreeMap;
+
 use super::block::{keys, subtitle};
-use super::cells::{Group, Index, Source};
+use super::cells::{Group, Index, Source, unit_time};
 use super::estimate::{Estimated, curve_table, missing_reason, tip};
 use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, tick_time};
-use crate::catalog::{Factor, Kind, bytes_text, count_text, list_text};
+use crate::catalog::{Factor, Kind, Levels, bytes_text, count_text, list_text};
 use crate::result::Summary;
 
 const AXES: [(Factor, &str); 5] = [
@@ -28,8 +30,9 @@ fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
         return None;
     }
     let bytes = index.cells.iter().any(|s| speed(s).is_some());
-    let facets = index.facets(&index.cells, &[factor]);
-    let ends = index.cells.iter().filter_map(|s| shown(s, bytes));
+    let cells = at_best_block(index, factor);
+    let facets = index.facets(&cells, &[factor, Factor::Block]);
+    let ends = cells.iter().filter_map(|s| shown(s, bytes));
     let ends: Vec<f64> = ends.flat_map(|s| [Some(s.median), s.low, s.high]).flatten().collect();
     if ends.is_empty() {
         return None;
@@ -50,12 +53,33 @@ fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
         panels: panels.collect(),
         keys: keys(&facets),
         notes: Vec::new(),
+        guide: Vec::new(),
         table: curve_table(index, Estimated::of(index)),
     };
+    if cells.len() < index.cells.len() {
+        chart.notes.push("Each at its fastest block size".to_owned());
+    }
     if facets.left_out > 0 {
         chart.notes.push(format!("{} more panels are in the table only", facets.left_out));
     }
     Some(chart)
+}
+
+/// Where the block varies besides: of cells that differ in it alone, the fastest.
+fn at_best_block<'a>(index: &Index<'a>, factor: Factor) -> Vec<Source<'a>> {
+    if factor == Factor::Block || index.numbers(Factor::Block).len() < 2 {
+        return index.cells.clone();
+    }
+    let mut best: BTreeMap<(usize, Levels), Source<'a>> = BTreeMap::new();
+    for source in &index.cells {
+        let key = (source.run, source.cell.factors.only(|f| f != Factor::Block));
+        let time = |s: &Source<'_>| unit_time(s.cell).unwrap_or(f64::INFINITY);
+        let kept = best.entry(key).or_insert(*source);
+        if time(source) < time(kept) {
+            *kept = *source;
+        }
+    }
+    best.into_values().collect()
 }
 
 fn speed<'a>(source: &Source<'a>) -> Option<&'a Summary> {

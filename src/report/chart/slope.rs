@@ -5,9 +5,9 @@ use super::block::{keys, subtitle, time_axes};
 use super::cells::{Facets, Group, Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
-use super::scale::Axis;
+use super::scale::{Axis, digits_plain};
 use super::words::level_text;
-use crate::catalog::{Factor, Level, percent_text, ratio_digits};
+use crate::catalog::{Factor, Level, percent_text};
 
 /// A cache state as it comes in the run: cold in a later pass is another state than cold at first.
 type State<'a> = (Option<&'a Level>, Option<&'a Level>);
@@ -50,6 +50,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         panels,
         keys: keys(&facets),
         notes: Vec::new(),
+        guide: Vec::new(),
         table: curve_table(index, measure),
     };
     chart.notes.extend(badge(&facets, &states, measure, delta));
@@ -146,10 +147,10 @@ fn title(
     ratios.sort_by(f64::total_cmp);
     match (ratios.first(), ratios.last()) {
         (Some(low), Some(high)) if high / low > 1.1 => {
-            format!("Cold takes {}–{}× as long as warm", ratio_digits(*low), ratio_digits(*high))
+            format!("Cold takes {}–{}× as long as warm", digits_plain(*low), digits_plain(*high))
         }
         (Some(low), Some(high)) => {
-            format!("Cold takes {}× as long as warm", ratio_digits((low * high).sqrt()))
+            format!("Cold takes {}× as long as warm", digits_plain((low * high).sqrt()))
         }
         _ => "Cold against warm: not measured yet".to_owned(),
     }

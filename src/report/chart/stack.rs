@@ -44,12 +44,13 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         let words: Vec<String> =
             by.iter().filter_map(|s| Some(index.split_text(*s, cells.first()?, true))).collect();
         hidden += cells.len().saturating_sub(MOST_BARS);
-        panel(words.join(" · "), cells)
+        panel(index, words.join(" · "), cells)
     });
     let panels: Vec<Panel> = panels.collect();
-    let mut notes = vec![
+    let guide = vec![
         "Outline and whisker: wall time with its interval. A tick instead of an outline: several threads, more processor time than wall time".to_owned(),
     ];
+    let mut notes = Vec::new();
     if hidden > 0 {
         notes.push(format!("{hidden} slower cells are in the table only"));
     }
@@ -60,6 +61,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         panels,
         keys: KEYS.map(|(name, ink)| Key { name: name.to_owned(), ink }).to_vec(),
         notes,
+        guide,
         table: table(index),
     })
 }
@@ -73,12 +75,13 @@ fn parts(source: &Source<'_>) -> Option<Split3> {
     (good && user + system > 0.0).then_some(Split3 { user, system, waiting, wall })
 }
 
-fn panel(title: String, mut cells: Vec<Source<'_>>) -> Option<Panel> {
+fn panel<'a>(index: &Index<'a>, title: String, mut cells: Vec<Source<'a>>) -> Option<Panel> {
+    let varying = index.varying(&cells, &[]);
     let time = |s: &Source<'_>| parts(s).map_or(f64::INFINITY, |p| p.wall);
     cells.sort_by(|a, b| time(a).total_cmp(&time(b)));
     cells.truncate(MOST_BARS);
     cells.iter().find(|s| parts(s).is_some())?;
-    let names = cells.iter().map(|s| short(&clean(&s.cell.id))).collect();
+    let names = cells.iter().map(|s| short(&index.name(s, &varying))).collect();
     let bars: Vec<Bar> = cells.iter().enumerate().map(|(row, s)| bar(row, s)).collect();
     let ends = bars.iter().filter(|b| !b.missing).flat_map(|b| {
         [b.total, b.high.unwrap_or(b.total), b.parts.iter().map(|(_, length)| length).sum()]
@@ -130,18 +133,19 @@ fn title(index: &Index<'_>) -> String {
     let all = [("the program itself", user), ("the kernel", system), ("waiting", waiting)];
     let (name, (low, _, high)) =
         all.into_iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1)).unwrap_or(("waiting", waiting));
-    let many = system.2.unwrap_or(0.0) + user.2.unwrap_or(0.0) > 1.1;
+    // Beyond the wall time a share of it means nothing.
+    let several = index.cells.iter().filter_map(parts).any(|p| p.user + p.system > p.wall * 1.1);
     let span = match (low, high) {
-        _ if many => "most of the processor time".to_owned(),
+        _ if several => String::new(),
         (Some(low), Some(high)) if (high - low) > 0.03 => {
-            format!("{:.0}–{:.0} % of the time", low * 100.0, high * 100.0)
+            format!(": {:.0}–{:.0} %", low * 100.0, high * 100.0)
         }
-        (_, Some(high)) => format!("{:.0} % of the time", high * 100.0),
-        _ => "most of the time".to_owned(),
+        (_, Some(high)) => format!(": {:.0} %", high * 100.0),
+        _ => String::new(),
     };
     match name {
-        "waiting" => format!("Most is waiting: {span}"),
-        name => format!("Most is spent in {name}: {span}"),
+        "waiting" => format!("Most of the time is waiting{span}"),
+        name => format!("Most of the time goes to {name}{span}"),
     }
 }
 

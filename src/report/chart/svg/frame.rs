@@ -136,7 +136,7 @@ impl<'a> Frame<'a> {
 /// Room for words to the right of the plot: brackets and horizontal rules.
 fn right_margin(panel: &Panel, width: f64) -> f64 {
     let words = panel.layers.iter().filter_map(|layer| match layer {
-        Layer::Bracket { .. } => Some(22.0),
+        Layer::Bracket { label, .. } => Some(text::width(label, SMALL) + 24.0),
         Layer::Rule { axis: Direction::Y, label, .. } => Some(text::width(label, SMALL) + 10.0),
         _ => None,
     });

@@ -51,8 +51,9 @@ fn keys(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
                 px(y - 9.5)
             );
         } else {
-            let line = format!("M{} {}h26", px(x), px(y - 4.0));
-            let _ = write!(out, "<path class=\"n\" d=\"{line}\"/>");
+            if lines(chart, at) {
+                let _ = write!(out, "<path class=\"n\" d=\"M{} {}h26\"/>", px(x), px(y - 4.0));
+            }
             marks::marker(out, key.ink, x + 13.0, y - 4.0, 4.0, "f", "");
         }
         let label = Label { x: x + 32.0, y, size: SIZE, anchor: Anchor::Start, class: "" };
@@ -63,6 +64,14 @@ fn keys(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
     y + 14.0
 }
 
+/// Whether a key stands for a line, not for points alone.
+fn lines(chart: &Chart, key: usize) -> bool {
+    chart.panels.iter().flat_map(|p| &p.layers).any(|layer| match layer {
+        Layer::Series(s) => s.key == Some(key) && (s.joined || s.across),
+        _ => false,
+    })
+}
+
 /// Colours of a heat map with their ends named, and the three fillings that are no colour.
 fn scale(out: &mut String, heat: &Heat, width: f64, from: f64) -> f64 {
     let steps = 2 * HEAT_STEPS + 1;
@@ -70,7 +79,7 @@ fn scale(out: &mut String, heat: &Heat, width: f64, from: f64) -> f64 {
     let mut y = from + 14.0;
     let factor = digits_plain(heat.limit.exp2());
     let mut x = PAD;
-    let left = format!("{} {factor}×", heat.low_name);
+    let left = format!("{} ≥ {factor}×", heat.low_name);
     let label = Label { x, y, size: SIZE, anchor: Anchor::Start, class: "" };
     text::write(out, label, &left);
     x += text::width(&left, SIZE) + 8.0;
@@ -84,7 +93,7 @@ fn scale(out: &mut String, heat: &Heat, width: f64, from: f64) -> f64 {
         );
     }
     x += f64::from(steps) * step + 8.0;
-    let right = format!("{factor}× {}", heat.high_name);
+    let right = format!("≥ {factor}× {}", heat.high_name);
     text::write(out, Label { x, y, size: SIZE, anchor: Anchor::Start, class: "" }, &right);
     x += text::width(&right, SIZE) + 24.0;
     for (kind, name) in [("tie", "equivalent"), ("open", "undecided"), ("none", "not measured")] {

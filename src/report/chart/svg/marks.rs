@@ -360,6 +360,9 @@ fn heat(out: &mut String, frame: &Frame<'_>, heat: &Heat) {
         let share = (cell.value / heat.limit).clamp(-1.0, 1.0);
         let step =
             if share.is_finite() { (share * f64::from(HEAT_STEPS)).round() as i32 } else { 0 };
+        // What is proven is never the colour of "no difference".
+        let least = if cell.state == HeatState::Proven { 1 } else { 0 };
+        let step = if cell.value < 0.0 { step.min(-least) } else { step.max(least) };
         let at = step + HEAT_STEPS;
         let (x, y) = (cx - wide / 2.0 + 1.0, cy - high / 2.0 + 1.0);
         let (w, h) = ((wide - 2.0).max(1.0), (high - 2.0).max(1.0));
@@ -442,14 +445,9 @@ pub fn dots(x: f64, y: f64, w: f64, h: f64) -> String {
 fn bracket(out: &mut String, frame: &Frame<'_>, from: usize, to: usize, label: &str) {
     let x = frame.x + frame.width + 6.0;
     let (top, bottom) = (frame.down(from as f64) - 8.0, frame.down(to as f64) + 8.0);
-    let _ = write!(
-        out,
-        "<path class=\"br\" d=\"M{} {}h5V{}h-5\"><title>{}</title></path>",
-        px(x),
-        px(top),
-        px(bottom),
-        escape(label)
-    );
+    let _ = write!(out, "<path class=\"br\" d=\"M{} {}h5V{}h-5\"/>", px(x), px(top), px(bottom));
+    let (x, y) = (x + 10.0, (top + bottom) / 2.0 + 4.0);
+    text::write(out, Label { x, y, size: SMALL, anchor: Anchor::Start, class: "" }, label);
 }
 
 fn curve(

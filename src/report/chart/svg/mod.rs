@@ -99,7 +99,7 @@ fn heading(out: &mut String, chart: &Chart, width: f64) -> f64 {
 
 fn notes(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
     let mut y = from;
-    for note in &chart.notes {
+    for note in chart.notes.iter().chain(&chart.guide) {
         for line in wrap(note, 11.5, width - 2.0 * PAD) {
             y += 15.0;
             let label = Label { x: PAD, y, size: 11.5, anchor: Anchor::Start, class: "mu" };
@@ -115,7 +115,7 @@ fn panels(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
     let cell = (width - PAD * 2.0 - 18.0 * (columns as f64 - 1.0)) / columns as f64;
     let mut y = from;
     for (start, row) in chart.panels.chunks(columns.max(1)).enumerate() {
-        let mut tallest: f64 = 0.0;
+        let mut frames: Vec<Frame<'_>> = Vec::new();
         for (at, panel) in row.iter().enumerate() {
             let x = PAD + at as f64 * (cell + 18.0);
             let mut frame = Frame::new(panel, x, y, cell, plot_height(panel, columns, width));
@@ -126,8 +126,15 @@ fn panels(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
                 below.is_none_or(|p| p.x.label != panel.x.label),
                 before.is_none_or(|p| p.y.label != panel.y.label),
             );
+            frames.push(frame);
+        }
+        // Plots of one row begin at one height, whatever stands above them.
+        let top = frames.iter().map(|f| f.y).fold(y, f64::max);
+        let mut tallest: f64 = 0.0;
+        for mut frame in frames {
+            frame.y = top;
             axes::draw(out, &frame);
-            for layer in &panel.layers {
+            for layer in &frame.panel.layers {
                 marks::draw(out, &frame, chart, layer);
             }
             tallest = tallest.max(frame.outer_height());

@@ -1,0 +1,332 @@
+//! The same charts in characters: bars for names, a scatter on the same scales for curves, a grid
+//! of figures for heat maps. Unicode by default, ASCII on demand; no colour is needed to read it.
+
+use super::model::{Chart, Heat, HeatState, Layer, Mark, Panel, Series};
+use super::scale::{Axis, Scale, tick_time};
+
+/// Characters of one series each, most telling first.
+const MARKS: [char; 6] = ['●', '■', '▲', '◆', '▼', '+'];
+const MARKS_ASCII: [char; 6] = ['o', '#', '^', '*', 'v', '+'];
+const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/// How to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen {
+    /// Columns.
+    pub width: usize,
+    /// Only ASCII characters.
+    pub ascii: bool,
+}
+
+/// Draws a chart as lines of text, with a line break at the end of each.
+pub fn draw(chart: &Chart, screen: Screen) -> String {
+    let mut out = format!("{}\n{}\n", chart.title, chart.subtitle);
+    if chart.keys.len() > 1 && !has_heat(chart) {
+        let stacked = has_bars(chart);
+        let names = chart.keys.iter().enumerate().map(|(at, key)| {
+            let mark = if stacked { fill(at, screen) } else { mark(at, screen) };
+            format!("{mark} {}", key.name)
+        });
+        let both = if screen.ascii { "@ several" } else { "◉ several" };
+        let names = names.chain((!stacked).then(|| both.to_owned()));
+        out += &(names.collect::<Vec<_>>().join("  ") + "\n");
+    }
+    for panel in &chart.panels {
+        out.push('\n');
+        if !panel.title.is_empty() {
+            out += &format!("{}\n", panel.title);
+        }
+        out += &draw_panel(panel, screen);
+    }
+    for note in &chart.notes {
+        out += &format!("{note}\n");
+    }
+    if screen.ascii { to_ascii(&out) } else { out }
+}
+
+fn has_heat(chart: &Chart) -> bool {
+    chart.panels.iter().flat_map(|p| &p.layers).any(|l| matches!(l, Layer::Heat(_)))
+}
+
+fn has_bars(chart: &Chart) -> bool {
+    chart.panels.iter().flat_map(|p| &p.layers).any(|l| matches!(l, Layer::Bars(_)))
+}
+
+fn draw_panel(panel: &Panel, screen: Screen) -> String {
+    let heat = panel.layers.iter().find_map(|l| match l {
+        Layer::Heat(heat) => Some(heat),
+        _ => None,
+    });
+    match (heat, &panel.y.scale) {
+        (Some(heat), _) => grid(panel, heat),
+        (None, Scale::Category) => rows(panel, screen),
+        _ => scatter(panel, screen),
+    }
+}
+
+fn mark(at: usize, screen: Screen) -> char {
+    let marks = if screen.ascii { MARKS_ASCII } else { MARKS };
+    marks[at % marks.len()]
+}
+
+fn fill(at: usize, screen: Screen) -> char {
+    let fills = if screen.ascii { ['#', '=', '.'] } else { ['█', '▒', '░'] };
+    fills[at % fills.len()]
+}
+
+/// Width on the screen; wide characters of names are counted as one.
+fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn pad(text: &str, width: usize) -> String {
+    let cut: String = text.chars().take(width).collect();
+    format!("{}{cut}", " ".repeat(width - columns(&cut)))
+}
+
+/// One line a row: a bar or dots between the ends of the x axis.
+fn rows(panel: &Panel, screen: Screen) -> String {
+    let names = || panel.y.ticks.iter().map(|t| t.label.as_str());
+    let left = names().map(columns).max().unwrap_or(0).min(screen.width / 2);
+    let room = screen.width.saturating_sub(left + 14).max(10);
+    let mut out = String::new();
+    for (row, name) in names().enumerate() {
+        let (line, figure) = row_line(panel, row, room, screen);
+        out += &format!("{} {line} {figure}\n", pad(name, left));
+    }
+    if !panel.x.ticks.is_empty() {
+        out += &format!("{} {}\n", pad("", left), ruler(&panel.x, room));
+    }
+    out
+}
+
+fn row_line(panel: &Panel, row: usize, room: usize, screen: Screen) -> (String, String) {
+    let mut cells = vec![' '; room];
+    let mut figure = String::new();
+    let place = |share: f64| ((share * (room - 1) as f64).round() as usize).min(room - 1);
+    for layer in &panel.layers {
+        match layer {
+            Layer::Bars(bars) => {
+                let Some(bar) = bars.iter().find(|b| b.row == row) else { continue };
+                if bar.missing {
+                    return (pad_right("×", room), "–".to_owned());
+                }
+                let mut end = 0.0;
+                for (key, length) in &bar.parts {
+                    let from = place(panel.x.position(end));
+                    end += length;
+                    let to = place(panel.x.position(end));
+                    cells[from..to.max(from)].fill(fill(*key, screen));
+                }
+                figure = tick_time(bar.total);
+            }
+            Layer::Series(series) => dots(&mut cells, &mut figure, panel, series, row, screen),
+            _ => {}
+        }
+    }
+    (cells.into_iter().collect(), figure)
+}
+
+fn pad_right(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// The points of a series that lie on a row, with their intervals.
+fn dots(
+    cells: &mut [char],
+    figure: &mut String,
+    panel: &Panel,
+    series: &Series,
+    row: usize,
+    screen: Screen,
+) {
+    let room = cells.len();
+    let place = |v: f64| ((panel.x.position(v) * (room - 1) as f64).round() as usize).min(room - 1);
+    for point in series.points.iter().filter(|p| p.y == row as f64) {
+        if point.mark == Mark::Missing {
+            cells[0] = if screen.ascii { 'x' } else { '×' };
+            continue;
+        }
+        if let (Some(low), Some(high)) = (point.low, point.high) {
+            let line = if screen.ascii { '-' } else { '─' };
+            cells[place(low)..=place(high).max(place(low))].fill(line);
+        }
+        let hollow = point.mark == Mark::Hollow && series.key.is_none();
+        cells[place(point.x)] = match (hollow, screen.ascii) {
+            (true, false) => '○',
+            (true, true) => '.',
+            _ => mark(series.key.unwrap_or(0), screen),
+        };
+        *figure = value_text(&panel.x, point.x);
+    }
+}
+
+fn value_text(axis: &Axis, value: f64) -> String {
+    match axis.ticks.first() {
+        Some(tick) if tick.label.ends_with('×') => crate::catalog::ratio_text(value),
+        _ => tick_time(value),
+    }
+}
+
+/// Tick labels under a plot, those that would touch left out.
+fn ruler(axis: &Axis, room: usize) -> String {
+    let mut line = vec![' '; room + 8];
+    let mut free = 0;
+    for tick in &axis.ticks {
+        let middle = (axis.position(tick.at) * (room - 1) as f64).round() as usize;
+        let start = middle.saturating_sub(columns(&tick.label) / 2);
+        let end = start + columns(&tick.label);
+        if start < free || end > line.len() {
+            continue;
+        }
+        for (at, c) in tick.label.chars().enumerate() {
+            line[start + at] = c;
+        }
+        free = end + 2;
+    }
+    line.into_iter().collect::<String>().trim_end().to_owned()
+}
+
+/// Curves as a scatter on the axes of the chart.
+fn scatter(panel: &Panel, screen: Screen) -> String {
+    const HEIGHT: usize = 14;
+    let left = panel.y.ticks.iter().map(|t| columns(&t.label)).max().unwrap_or(0);
+    let room = screen.width.saturating_sub(left + 4).clamp(16, 100);
+    let mut plot = vec![vec![' '; room]; HEIGHT];
+    let down = |y: f64| {
+        HEIGHT - 1 - ((panel.y.position(y) * (HEIGHT - 1) as f64).round() as usize).min(HEIGHT - 1)
+    };
+    let across =
+        |x: f64| ((panel.x.position(x) * (room - 1) as f64).round() as usize).min(room - 1);
+    for layer in &panel.layers {
+        let Layer::Series(series) = layer else { continue };
+        let sign = mark(series.key.unwrap_or(0), screen);
+        for point in &series.points {
+            match &point.mark {
+                Mark::Missing if point.x.is_finite() => {
+                    plot[HEIGHT - 1][across(point.x)] = if screen.ascii { 'x' } else { '×' };
+                }
+                Mark::Missing => {}
+                _ if series.across => {
+                    for cell in plot[down(point.y)].iter_mut().step_by(2) {
+                        *cell = if *cell == ' ' {
+                            if screen.ascii { '-' } else { '╌' }
+                        } else {
+                            *cell
+                        };
+                    }
+                    plot[down(point.y)][0] = sign;
+                    plot[down(point.y)][room - 1] = sign;
+                }
+                _ => {
+                    let cell = &mut plot[down(point.y)][across(point.x)];
+                    let taken = MARKS.contains(cell) || MARKS_ASCII.contains(cell);
+                    let both = if screen.ascii { '@' } else { '◉' };
+                    *cell = if taken && *cell != sign { both } else { sign };
+                }
+            }
+        }
+    }
+    let mut out = String::new();
+    let mut labels = vec![String::new(); HEIGHT];
+    for tick in &panel.y.ticks {
+        labels[down(tick.at)].clone_from(&tick.label);
+    }
+    let wall = if screen.ascii { '|' } else { '│' };
+    for (label, line) in labels.iter().zip(plot) {
+        let line: String = line.into_iter().collect();
+        out += &format!("{} {wall}{}\n", pad(label, left), line.trim_end());
+    }
+    let corner = if screen.ascii { '+' } else { '└' };
+    let floor = if screen.ascii { "-" } else { "─" };
+    out += &format!("{} {corner}{}\n", pad("", left), floor.repeat(room));
+    out += &format!("{}  {}\n", pad("", left), ruler(&panel.x, room));
+    out
+}
+
+/// A heat map as a table: `<` and `>` say which side is faster, `=` equivalent, `?` undecided.
+fn grid(panel: &Panel, heat: &Heat) -> String {
+    let left = panel.y.ticks.iter().map(|t| columns(&t.label)).max().unwrap_or(0);
+    let head: Vec<String> = panel.x.ticks.iter().map(|t| pad(&t.label, 9)).collect();
+    let mut out = format!("{} {}\n", pad("", left), head.join(" "));
+    for (row, tick) in panel.y.ticks.iter().enumerate() {
+        let mut line = pad(&tick.label, left);
+        for column in 0..panel.x.ticks.len() {
+            let cell = heat.cells.iter().find(|c| c.row == row && c.column == column);
+            let text = cell.map_or_else(String::new, |c| match c.state {
+                HeatState::Missing => "×".to_owned(),
+                HeatState::Tie => format!("= {}", c.text),
+                HeatState::Undecided => format!("? {}", c.text),
+                HeatState::Proven if c.value < 0.0 => format!("< {}", c.text),
+                HeatState::Proven => format!("> {}", c.text),
+            });
+            line += &format!(" {}", pad(&text, 9));
+        }
+        out += &(line.trim_end().to_owned() + "\n");
+    }
+    out + &format!("< {}   > {}   = equivalent   ? undecided\n", heat.low_name, heat.high_name)
+}
+
+/// A bar of `share` of `width` columns with eighths: for tables.
+pub fn bar(share: f64, width: usize, ascii: bool) -> String {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    let eighths = (share * width as f64 * 8.0).round() as usize;
+    match ascii {
+        true => "#".repeat((eighths + 4) / 8),
+        false => "█".repeat(eighths / 8) + EIGHTHS[eighths % 8],
+    }
+}
+
+fn to_ascii(text: &str) -> String {
+    let swap = |c: char| match c {
+        '×' => "x".to_owned(),
+        '–' | '─' => "-".to_owned(),
+        '·' => ",".to_owned(),
+        '≥' => ">=".to_owned(),
+        'µ' => "u".to_owned(),
+        '✓' => "ok:".to_owned(),
+        '…' => "..".to_owned(),
+        c if c.is_ascii() => c.to_string(),
+        _ => "?".to_owned(),
+    };
+    text.chars().map(swap).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Screen, bar, draw};
+    use crate::report::chart::{charts_for, scenes};
+
+    #[test]
+    fn every_chart_draws_in_both_alphabets_and_fits() {
+        for (name, run) in scenes::all() {
+            for chart in charts_for(std::slice::from_ref(&run)) {
+                for ascii in [false, true] {
+                    let text = draw(&chart, Screen { width: 80, ascii });
+                    let plot = text.lines().filter(|l| l.contains('│') || l.contains('|'));
+                    assert!(plot.clone().all(|l| l.chars().count() <= 104), "{name}\n{text}");
+                    assert!(!ascii || text.is_ascii(), "{name}\n{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bars_have_eighths() {
+        assert_eq!(bar(0.5, 4, false), "██");
+        assert_eq!(bar(0.53125, 4, false), "██▏");
+        assert_eq!(bar(f64::NAN, 4, false), "");
+        assert_eq!(bar(1.0, 4, true), "####");
+    }
+
+    #[test]
+    fn a_curve_and_a_ranking_read_well() {
+        let show = |run: &crate::result::Document, at: usize| {
+            let charts = charts_for(std::slice::from_ref(run));
+            draw(&charts[at], Screen { width: 76, ascii: false })
+        };
+        insta::assert_snapshot!("curve", show(&scenes::blocks(), 0));
+        insta::assert_snapshot!("ranking", show(&scenes::ranking(), 0));
+        insta::assert_snapshot!("heat", show(&scenes::mapping(), 0));
+    }
+}
