@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::text::{self, Anchor, Label, escape, fit, px};
 use super::theme::HEAT_STEPS;
-use super::{PAD, marks};
+use super::{PAD, filled, marks};
 use crate::report::chart::model::{Chart, Heat, Ink, Layer};
 use crate::report::chart::scale::digits_plain;
 
@@ -124,12 +124,12 @@ fn sample(out: &mut String, kind: &str, x: f64, y: f64) {
                 "tie" => write!(
                     out,
                     "<path class=\"l{middle}\" stroke-opacity=\".45\" d=\"{}\"/>",
-                    marks::hatch(x, y - 10.0, 18.0, 12.0)
+                    filled::hatch(x, y - 10.0, 18.0, 12.0)
                 ),
                 _ => write!(
                     out,
                     "<path class=\"l{middle}\" stroke-opacity=\".55\" stroke-width=\"1.6\" stroke-linecap=\"round\" d=\"{}\"/>",
-                    marks::dots(x, y - 10.0, 18.0, 12.0)
+                    filled::dots(x, y - 10.0, 18.0, 12.0)
                 ),
             };
         }

@@ -1,14 +1,12 @@
-//! What carries data: series, bars, heat cells, brackets, rules and shades.
+//! What carries data: series and what explains them: brackets, rules, shades, curves.
 
 use std::fmt::Write as _;
 
+use super::filled;
 use super::frame::{Frame, SMALL};
 use super::legend::ink_of;
 use super::text::{self, Anchor, Label, escape, px};
-use super::theme::HEAT_STEPS;
-use crate::report::chart::model::{
-    Bar, Chart, CurvePoint, Direction, Heat, HeatState, Ink, Layer, Mark, Point, Series,
-};
+use crate::report::chart::model::{Chart, CurvePoint, Direction, Ink, Layer, Mark, Point, Series};
 
 /// Draws one layer.
 pub fn draw(out: &mut String, frame: &Frame<'_>, chart: &Chart, layer: &Layer) {
@@ -18,10 +16,10 @@ pub fn draw(out: &mut String, frame: &Frame<'_>, chart: &Chart, layer: &Layer) {
         Layer::Series(s) => series(out, frame, chart, s),
         Layer::Bars(bars) => {
             for bar in bars {
-                stack(out, frame, chart, bar);
+                filled::stack(out, frame, chart, bar);
             }
         }
-        Layer::Heat(h) => heat(out, frame, h),
+        Layer::Heat(h) => filled::heat(out, frame, h),
         Layer::Bracket { from, to, label } => bracket(out, frame, *from, *to, label),
         Layer::Curve { key, points } => curve(out, frame, chart, *key, points),
     }
@@ -239,7 +237,8 @@ pub fn cross(out: &mut String, x: f64, y: f64, tip: &str) {
     );
 }
 
-fn title(tip: &str) -> String {
+/// The words a pointer is told, as a child element.
+pub fn title(tip: &str) -> String {
     match tip {
         "" => String::new(),
         tip => format!("<title>{}</title>", escape(tip)),
@@ -292,154 +291,6 @@ pub fn marker(out: &mut String, ink: Ink, x: f64, y: f64, r: f64, class: &str, t
 
 fn pair((x, y): (f64, f64)) -> String {
     format!("{} {}", px(x), px(y))
-}
-
-/// A stack from 0, outlined by the wall time with its interval.
-fn stack(out: &mut String, frame: &Frame<'_>, chart: &Chart, bar: &Bar) {
-    let middle = frame.down(bar.row as f64);
-    if bar.missing {
-        return cross(out, frame.x + 9.0, middle, &bar.tip);
-    }
-    let half = (frame.height / frame.panel.y.ticks.len().max(1) as f64 * 0.32).min(9.0);
-    let _ = write!(out, "<g class=\"m\">{}", title(&bar.tip));
-    let mut from = 0.0;
-    for (key, length) in &bar.parts {
-        let (a, b) = (frame.across(from), frame.across(from + length));
-        from += length;
-        let ink = ink_of(chart, Some(*key), Ink::Muted);
-        let _ = write!(
-            out,
-            "<g class=\"s {}\" data-k=\"{key}\"><rect class=\"f\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></g>",
-            class(ink),
-            px(a),
-            px(middle - half),
-            px((b - a).max(0.0)),
-            px(2.0 * half)
-        );
-    }
-    let end = frame.across(bar.total);
-    let line = match from > bar.total * 1.02 {
-        // More processor time than wall time: several threads; the wall is a tick in the stack.
-        true => format!("M{} {}v{}", px(end), px(middle - half - 3.0), px(2.0 * half + 6.0)),
-        false => format!(
-            "M{} {}H{}v{}H{}Z",
-            px(frame.x),
-            px(middle - half),
-            px(end),
-            px(2.0 * half),
-            px(frame.x)
-        ),
-    };
-    let _ = write!(out, "<path class=\"out\" d=\"{line}\"/>");
-    if let (Some(low), Some(high)) = (bar.low, bar.high) {
-        let (a, b) = (frame.across(low), frame.across(high));
-        let _ = write!(
-            out,
-            "<path class=\"out\" d=\"M{} {}H{}M{} {}v6M{} {}v6\"/>",
-            px(a),
-            px(middle),
-            px(b),
-            px(a),
-            px(middle - 3.0),
-            px(b),
-            px(middle - 3.0)
-        );
-    }
-    out.push_str("</g>");
-}
-
-fn heat(out: &mut String, frame: &Frame<'_>, heat: &Heat) {
-    let wide = frame.width / frame.panel.x.ticks.len().max(1) as f64;
-    let high = frame.height / frame.panel.y.ticks.len().max(1) as f64;
-    for cell in &heat.cells {
-        let (cx, cy) = frame.at(cell.column as f64, cell.row as f64);
-        if cell.state == HeatState::Missing {
-            cross(out, cx, cy, &cell.tip);
-            continue;
-        }
-        let share = (cell.value / heat.limit).clamp(-1.0, 1.0);
-        let step =
-            if share.is_finite() { (share * f64::from(HEAT_STEPS)).round() as i32 } else { 0 };
-        // What is proven is never the colour of "no difference".
-        let least = if cell.state == HeatState::Proven { 1 } else { 0 };
-        let step = if cell.value < 0.0 { step.min(-least) } else { step.max(least) };
-        let at = step + HEAT_STEPS;
-        let (x, y) = (cx - wide / 2.0 + 1.0, cy - high / 2.0 + 1.0);
-        let (w, h) = ((wide - 2.0).max(1.0), (high - 2.0).max(1.0));
-        let _ = write!(
-            out,
-            "<g class=\"m\">{}<rect class=\"h{at}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-            title(&cell.tip),
-            px(x),
-            px(y),
-            px(w),
-            px(h)
-        );
-        let _ = match cell.state {
-            HeatState::Tie => write!(
-                out,
-                "<path class=\"l{at}\" stroke-opacity=\".35\" d=\"{}\"/>",
-                hatch(x, y, w, h)
-            ),
-            HeatState::Undecided => write!(
-                out,
-                "<path class=\"l{at}\" stroke-opacity=\".45\" stroke-width=\"1.6\" stroke-linecap=\"round\" d=\"{}\"/>",
-                dots(x, y, w, h)
-            ),
-            _ => Ok(()),
-        };
-        if text::width(&cell.text, SMALL) + 6.0 <= w {
-            if matches!(cell.state, HeatState::Tie | HeatState::Undecided) {
-                plate(out, &cell.text, at, cx, cy);
-            }
-            let class = format!("t{at}");
-            let label =
-                Label { x: cx, y: cy + 4.0, size: SMALL, anchor: Anchor::Middle, class: &class };
-            text::write(out, label, &cell.text);
-        }
-        out.push_str("</g>");
-    }
-}
-
-/// A plain ground that keeps a figure legible on hatching.
-fn plate(out: &mut String, words: &str, at: i32, cx: f64, cy: f64) {
-    let wide = text::width(words, SMALL) + 4.0;
-    let _ = write!(
-        out,
-        "<rect class=\"h{at}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"15\"/>",
-        px(cx - wide / 2.0),
-        px(cy - 7.5),
-        px(wide)
-    );
-}
-
-/// Diagonal strokes that fill a rectangle, as a path; drawn out so that no pattern id is needed.
-pub fn hatch(x: f64, y: f64, w: f64, h: f64) -> String {
-    let mut d = String::new();
-    let mut offset = 4.0;
-    while offset < w + h {
-        // The line x + y = offset, cut at the rectangle.
-        let (x1, y1) = (offset.min(w), (offset - w).max(0.0));
-        let (x2, y2) = ((offset - h).max(0.0), offset.min(h));
-        let _ = write!(d, "M{} {}L{} {}", px(x + x1), px(y + y1), px(x + x2), px(y + y2));
-        offset += 7.0;
-    }
-    d
-}
-
-/// Dots that fill a rectangle, as strokes of no length.
-pub fn dots(x: f64, y: f64, w: f64, h: f64) -> String {
-    let mut d = String::new();
-    let mut top = 4.0;
-    while top < h - 1.0 {
-        let mut left = 4.0;
-        while left < w - 1.0 {
-            let _ = write!(d, "M{} {}h.01", px(x + left), px(y + top));
-            left += 6.0;
-        }
-        top += 6.0;
-    }
-    d
 }
 
 fn bracket(out: &mut String, frame: &Frame<'_>, from: usize, to: usize, label: &str) {

@@ -2,6 +2,7 @@
 //! PNG is rendered from it, and it is right without any script.
 
 mod axes;
+mod filled;
 mod frame;
 mod legend;
 mod marks;
