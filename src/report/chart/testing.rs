@@ -162,7 +162,7 @@ fn measure(fake: &Fake, machine: &[f64], random: &mut Normal) -> CellRecord {
     for (round, drift) in machine.iter().enumerate().take(rounds) {
         let first = if round == 0 { 0.4 } else { 0.0 };
         let mut excess = drift + first + random.next() * fake.noise;
-        let outlier = random.0.next_u32() % 60 == 0 && round > 2;
+        let outlier = random.0.next_u32().is_multiple_of(60) && round > 2;
         if outlier {
             excess += 0.25;
         }

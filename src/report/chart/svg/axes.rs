@@ -57,7 +57,7 @@ fn horizontal(out: &mut String, frame: &Frame<'_>, heat: bool) {
         if !heat {
             let _ = write!(grid, "M{} {}V{}", px(x), px(frame.y), px(bottom));
         }
-        if (last - at) % stride == 0 {
+        if (last - at).is_multiple_of(stride) {
             let label =
                 Label { x, y: bottom + 16.0, size: SMALL, anchor: Anchor::Middle, class: "mu" };
             text::write(out, label, &words(tick));
