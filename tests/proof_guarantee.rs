@@ -87,11 +87,13 @@ struct Setup {
     rounds: u32,
     shuffle: bool,
     renew: bool,
+    /// Time of renewing one instance; a round of two cells takes 5 ms.
+    renew_ns: f64,
 }
 
 impl Setup {
     const fn new(cells: usize, rounds: u32) -> Setup {
-        Setup { cells, rounds, shuffle: true, renew: true }
+        Setup { cells, rounds, shuffle: true, renew: true, renew_ns: 1e4 }
     }
 }
 
@@ -100,6 +102,7 @@ fn run(setup: Setup, noises: &[Noise], seed: u64, judge: Box<Judge<'_>>) {
     let shape = PlanShape::new(setup.cells, seed);
     let plan = plan(&shape);
     let mut machine = VirtualMachine::new(vec![1e5; setup.cells], seed).with(noises);
+    machine.renew_ns = setup.renew_ns;
     let policy = Policy {
         shuffle: setup.shuffle,
         renew: setup.renew,
@@ -119,7 +122,8 @@ fn errs(setup: Setup, noises: &[Noise], seed: u64, mutate: fn(&Rules) -> Rules) 
     let signs = RefCell::new(Signs::default());
     let judge = |seen: &Observations, rules: &Rules| {
         let rules = mutate(rules);
-        if !wrong.get() && (rules.fixed || signs.borrow_mut().crossed(seen, &rules)) {
+        let all = rules.fixed || setup.renew_ns > 1e6;
+        if !wrong.get() && (all || signs.borrow_mut().crossed(seen, &rules)) {
             wrong.set(differs(&standing(seen, &rules)));
         }
         nothing()
@@ -189,6 +193,31 @@ fn instances_drawn_once_fail() {
     let setup = Setup { renew: false, ..Setup::new(2, 60) };
     let noise = [INSTANCE, Noise::LogNormal(0.05)];
     must_fail("instances kept", count(RUNS, |seed| errs(setup, &noise, seed, Rules::clone)));
+}
+
+/// Renewals that cost several rounds are done every E rounds; the epoch is then the unit.
+const DEAR: Setup = Setup { renew_ns: 2e7, ..Setup::new(2, 120) };
+const DEAR_NOISE: [Noise; 2] = [INSTANCE, Noise::LogNormal(0.2)];
+
+#[test]
+fn the_epoch_is_the_unit_where_renewal_is_dear() {
+    let epochs = Cell::new(0u64);
+    let wrong = count(RUNS, |seed| errs(DEAR, &DEAR_NOISE, seed, Rules::clone));
+    let judge = |seen: &Observations, rules: &Rules| {
+        epochs.set(epochs.get() + u64::from(rules.by_epoch && seen.rounds() == 120));
+        nothing()
+    };
+    (1..=20).for_each(|seed| run(DEAR, &DEAR_NOISE, seed, Box::new(&judge)));
+    eprintln!("epochs: {wrong} of {RUNS}; in {} of 20 runs E > 1", epochs.get());
+    assert!(epochs.get() >= 15, "the epoch is seldom longer than a round");
+    assert!(wrong <= MOST_FALSE, "{wrong} of {RUNS}");
+}
+
+#[test]
+fn rounds_as_the_unit_of_longer_epochs_fail() {
+    let by_round = |rules: &Rules| Rules { by_epoch: false, ..rules.clone() };
+    let noise = [INSTANCE, Noise::LogNormal(0.1)];
+    must_fail("round as unit", count(RUNS, |seed| errs(DEAR, &noise, seed, by_round)));
 }
 
 #[test]
