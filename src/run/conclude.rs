@@ -226,7 +226,7 @@ fn warnings(
         .findings
         .iter()
         .map(|f| {
-            let text = format!("{}: {}{}", f.code.summary(), f.detail, about(&f.cells));
+            let text = format!("{}{}", f.detail, about(&f.cells));
             Warning { code: f.code, text }
         })
         .collect();
@@ -247,7 +247,7 @@ fn warnings(
     for (code, (count, cells)) in flags {
         if warnings.iter().all(|w| w.code != code) {
             let cells = about(&cells);
-            let text = format!("{}: {count} of {trials} trials{cells}", code.summary());
+            let text = format!("{count} of {trials} trials{cells}");
             warnings.push(Warning { code, text });
         }
     }

@@ -1,6 +1,7 @@
 //! From a plan to an outcome: makes the files, calibrates, runs the rounds, and hands over what
 //! there is however it ends.
 
+use super::budget::{cost_of_round_ns, usable_ns};
 use super::calibrate::{Calibrator, insist, runnable};
 use super::observe::{Track, left_round, logs};
 use super::rounds::{Driver, Halt, Slot, slots_of};
@@ -104,10 +105,13 @@ impl Driver<'_, '_> {
         }
         self.restore();
         let calibration = &self.out.calibration;
-        let (clock, round_ns) = (calibration.clock, calibration.round_ns);
-        let left = (plan.protocol.budget_ns as f64 - self.elapsed_ns()).max(0.0);
-        let rounds = (left / (round_ns as f64).max(1.0)) as u32;
-        let rounds = plan.protocol.rounds.unwrap_or(rounds).min(self.policy.greatest_rounds);
+        let clock = calibration.clock;
+        let (renew_ns, epoch) = (calibration.renew_ns as f64, calibration.epoch_rounds);
+        let round_ns = cost_of_round_ns(calibration.round_ns as f64, renew_ns, epoch);
+        let left_ns = (usable_ns(plan.protocol.budget_ns) - self.elapsed_ns()).max(0.0);
+        let rounds = plan.protocol.rounds.unwrap_or((left_ns / round_ns) as u32);
+        let rounds = rounds.min(self.policy.greatest_rounds);
+        let round_ns = round_ns as u64;
         self.tell(&Event::Calibrated { clock, round_ns, rounds })?;
         if let Some(needed) = self.out.calibration.needed_ns {
             self.warn(
@@ -156,7 +160,7 @@ impl Driver<'_, '_> {
             let dose = self.out.calibration.doses.get(index).copied().flatten();
             let Some((dose, cell)) = dose.zip(self.plan.cells.get(index)) else { continue };
             let before = if slot == twin { &self.out.twin } else { &self.out.cells[slot].samples };
-            self.slots[slot].cost_ns = dose.trial_ns;
+            self.slots[slot].took(dose.trial_ns);
             if let Amount::Operations(operations) = dose.amount {
                 let all = Work::of(self.plan, cell).operations_per_pass;
                 let done = before.len() as u64 % all * (operations % all);

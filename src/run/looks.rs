@@ -9,8 +9,8 @@ use super::work::wants_priming;
 use super::{Event, Left, LeftWhy};
 use crate::catalog::ratio_text;
 use crate::plan::Plan;
-use crate::result::{AnswerKind, Phase, Sample};
-use crate::stats::{Reason, Rules, eliminations};
+use crate::result::{AnswerKind, Phase, Sample, Verdict};
+use crate::stats::{Reason, Rules, Standing, eliminations};
 
 /// A cell whose trials lack their proof so often in a row is left out.
 pub(super) const UNPROVEN: u32 = 10;
@@ -82,8 +82,12 @@ impl Driver<'_, '_> {
             let cell = condition.cells[at];
             // The twin needs its other arm.
             if self.plan.baseline != Some(cell) {
-                let leader = standing.leader.map(|l| condition.cells[l]);
-                self.leave(cell, self.out_of_race(leader, reason))?;
+                let rival = match reason {
+                    Reason::Proven { .. } => beaten_by(&standing, at),
+                    Reason::Screened => standing.leader,
+                };
+                let rival = rival.map(|r| condition.cells[r]);
+                self.leave(cell, self.out_of_race(rival, reason))?;
             }
         }
         let resolved = standing.kind != AnswerKind::Undecided && enough;
@@ -91,14 +95,14 @@ impl Driver<'_, '_> {
         Ok(resolved)
     }
 
-    fn out_of_race(&self, leader: Option<usize>, reason: Reason) -> Left {
-        let leader = leader.map_or("the best", |l| self.plan.cells[l].id.as_str());
+    fn out_of_race(&self, rival: Option<usize>, reason: Reason) -> Left {
+        let rival = rival.map_or("another cell", |r| self.plan.cells[r].id.as_str());
         let round = self.round;
         let (why, reason) = match reason {
             Reason::Proven { ratio_low } => (
                 LeftWhy::Proven,
                 format!(
-                    "proven slower at round {round}: at least {} the time of another cell",
+                    "proven slower at round {round}: at least {} the time of {rival}",
                     ratio_text(ratio_low)
                 ),
             ),
@@ -106,12 +110,22 @@ impl Driver<'_, '_> {
                 LeftWhy::Screened,
                 format!(
                     "{SCREENED} at round {round}: its best trial took over 1.5× the worst of \
-                     {leader} (a shortcut outside the guarantee)"
+                     {rival} (a shortcut outside the guarantee)"
                 ),
             ),
         };
         Left { round, why, reason }
     }
+}
+
+/// The cell that proves another one slowest.
+fn beaten_by(standing: &Standing, cell: usize) -> Option<usize> {
+    let bounds = standing.pairs.iter().filter_map(|p| match p.verdict {
+        Verdict::Slower if p.a == cell => Some((p.b, p.interval.low?)),
+        Verdict::Faster if p.b == cell => Some((p.a, -p.interval.high?)),
+        _ => None,
+    });
+    bounds.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(rival, _)| rival)
 }
 
 /// A cell whose trials never had their proof.

@@ -14,6 +14,7 @@ use crate::agent::Extent;
 use crate::catalog::Code;
 use crate::plan::{Condition, Plan};
 use crate::result::{Fault, Measurement, Phase, Sample, Warning};
+use crate::stats::median;
 
 /// A trial may take this many times what was expected before it is killed: cold reads vary tenfold.
 const PATIENCE: f64 = 20.0;
@@ -32,8 +33,25 @@ pub(super) struct Slot {
     pub(super) cursor: u64,
     pub(super) failures: u32,
     pub(super) unproven: u32,
-    /// What its last trial cost in all.
-    pub(super) cost_ns: f64,
+    /// What its last trials cost in all, newest last.
+    costs_ns: Vec<f64>,
+}
+
+/// Trials that the next one's cost is foretold from: one hiccup among them must not end a run.
+const REMEMBERED: usize = 5;
+
+impl Slot {
+    pub(super) fn took(&mut self, cost_ns: f64) {
+        if self.costs_ns.len() == REMEMBERED {
+            self.costs_ns.remove(0);
+        }
+        self.costs_ns.push(cost_ns);
+    }
+
+    /// What the next trial will cost: the median of the last.
+    fn cost_ns(&self) -> f64 {
+        median(&self.costs_ns).unwrap_or(0.0)
+    }
 }
 
 /// A run under way.
@@ -129,15 +147,15 @@ impl Driver<'_, '_> {
         slots
     }
 
-    /// What the next round will cost: each slot as its last trial, some more for good measure.
+    /// What the next round will cost: each slot as its last trials, some more for good measure.
     fn next_round_ns(&self) -> f64 {
         let renewal = if self.renewal_due() { self.out.calibration.renew_ns as f64 } else { 0.0 };
         1.05 * (self.trials_ns() + renewal)
     }
 
-    /// A round's trials, each as its slot's last one.
+    /// A round's trials, each as its slot's last ones.
     pub(super) fn trials_ns(&self) -> f64 {
-        self.active().iter().map(|s| self.slots[*s].cost_ns).sum()
+        self.active().iter().map(|s| self.slots[*s].cost_ns()).sum()
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -235,7 +253,8 @@ impl Driver<'_, '_> {
                 )
             }
         };
-        self.slots[slot].cost_ns = (self.executor.elapsed_ns() - before) as f64;
+        let cost_ns = (self.executor.elapsed_ns() - before) as f64;
+        self.slots[slot].took(cost_ns);
         let phase = self.phase();
         Ok(Some(Sample { round: self.round, position, phase, epoch, measurement, fault }))
     }
