@@ -1,6 +1,20 @@
 //! Factors × levels → cells → seeded rounds, and what they will cost. Pure: what it must know of
 //! the machine comes in as [`Facts`].
 
+mod axes;
+mod cells;
+mod cost;
+mod error;
+mod instance;
+mod make;
+mod question;
+#[cfg(test)]
+mod tests;
+
+pub use cells::level_text;
+pub use error::PlanError;
+pub use make::make;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -10,12 +24,15 @@ use crate::spec::Protocol;
 /// What the plan must know of the machine; gathered by the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// The person's files by path: size in bytes, or why the file cannot be used.
+    /// The person's files by path: size in bytes, or a line that names the file, why it cannot be
+    /// used and what to do.
     pub files: BTreeMap<PathBuf, Result<u64, String>>,
     /// Bytes free to this person in the directory, reserve taken off.
     pub free_bytes: u64,
     /// Inodes free to this person.
     pub free_inodes: u64,
+    /// The greatest size that a file of this process may have (RLIMIT_FSIZE); absent: no limit.
+    pub greatest_file_bytes: Option<u64>,
     /// Memory that can be used without swapping.
     pub available_memory_bytes: u64,
     /// Last-level cache of one processor.

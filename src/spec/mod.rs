@@ -1,5 +1,20 @@
 //! An experiment as written: what was asked, before anything is known of the machine. Pure.
 
+mod axis;
+mod error;
+#[cfg(test)]
+pub(crate) mod fixture;
+mod range;
+mod units;
+
+pub use axis::{Vocabulary, choose};
+pub use error::SpecError;
+pub use range::parse_list;
+pub use units::{
+    format_bytes, format_cpus, format_duration, parse_bytes, parse_count, parse_cpus,
+    parse_duration_ns, parse_percent,
+};
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

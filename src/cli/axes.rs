@@ -1,0 +1,135 @@
+//! The axes of a workload as options, made from the catalog: an axis is an option by being listed.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+
+use super::edge::Failure;
+use super::parts;
+use crate::catalog::{Factor, FactorUse, Kind, Level, WorkloadInfo, path_to_text};
+use crate::spec::Vocabulary;
+
+const HEADING: &str = "Axes";
+const PATHS: &str = "paths";
+
+/// Adds an option for each axis, and the files or the directory.
+pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
+    let options = info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path);
+    let command = options.fold(command, |command, axis| command.arg(option(info, axis)));
+    let paths = Arg::new(PATHS).value_parser(value_parser!(OsString));
+    command.arg(match takes_files(info) {
+        true => paths
+            .value_name("FILE")
+            .num_args(0..)
+            .action(ArgAction::Append)
+            .value_hint(ValueHint::FilePath)
+            .help("Files of yours, never written to; without one a file is made here, or in the directory named, and removed"),
+        false => paths
+            .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
+            .help("The directory to work under; what is made there is removed [default: .]"),
+    })
+}
+
+fn takes_files(info: &WorkloadInfo) -> bool {
+    info.factors.iter().any(|axis| axis.factor == Factor::File)
+}
+
+fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
+    let name = match axis.factor.kind() {
+        Kind::Bytes => "SIZES",
+        Kind::Count => "COUNTS",
+        _ => "WORDS",
+    };
+    Arg::new(axis.factor.name())
+        .long(axis.factor.name())
+        .value_name(name)
+        .allow_hyphen_values(true)
+        .help_heading(HEADING)
+        .help(help(info, axis))
+}
+
+fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
+    let (.., summary) = axis.factor.info();
+    let mut text = summary.to_owned();
+    if axis.factor.kind() == Kind::Word {
+        let words = Vocabulary { info, parts: parts::all() }.words(axis.factor);
+        text = format!("{text}: {}", words.join(", "));
+    }
+    let default = match (axis.default, axis.factor) {
+        ("", Factor::FileSize) => "256Mi, or what fits",
+        ("", Factor::Method | Factor::Operation) => {
+            let plain = |p: &&crate::catalog::Part| p.by_name_only;
+            let vocabulary = Vocabulary { info, parts: parts::all() };
+            match vocabulary.parts_of(axis.factor).any(|p| plain(&p)) {
+                true => "all but null and its like",
+                false => "all",
+            }
+        }
+        ("", _) => return text,
+        (default, _) => default,
+    };
+    format!("{text} [default: {default}]")
+}
+
+/// What was written for the axes.
+pub struct Axes {
+    /// Levels of the axes that were named.
+    pub factors: BTreeMap<Factor, Vec<Level>>,
+    /// The directory to work under, absolute.
+    pub directory: PathBuf,
+}
+
+/// Reads the axes that were written.
+///
+/// # Errors
+/// The first level that is not one, with the fix.
+pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, Failure> {
+    let vocabulary = Vocabulary { info, parts: parts::all() };
+    let mut factors = BTreeMap::new();
+    for axis in info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path) {
+        if let Some(text) = matches.get_one::<String>(axis.factor.name()) {
+            let levels = vocabulary.levels(axis.factor, text);
+            let named = |e: crate::spec::SpecError| Failure::usage(e.of(option_name(axis.factor)));
+            factors.insert(axis.factor, levels.map_err(named)?);
+        }
+    }
+    let paths: Vec<&OsString> = matches.get_many(PATHS).into_iter().flatten().collect();
+    let directory = match paths.as_slice() {
+        [] => absolute(Path::new("."))?,
+        [one] if !takes_files(info) || works_in(one, &factors) => absolute(Path::new(one))?,
+        files => {
+            let mut levels: Vec<Level> = Vec::new();
+            for file in files {
+                let level = Level::Path(absolute(Path::new(file))?);
+                if !levels.contains(&level) {
+                    levels.push(level);
+                }
+            }
+            factors.insert(Factor::File, levels);
+            absolute(Path::new("."))?
+        }
+    };
+    Ok(Axes { factors, directory })
+}
+
+/// A directory named together with --file-size is where the file is made.
+fn works_in(path: &OsString, factors: &BTreeMap<Factor, Vec<Level>>) -> bool {
+    factors.contains_key(&Factor::FileSize) && Path::new(path).is_dir()
+}
+
+fn option_name(factor: Factor) -> String {
+    format!("--{factor}")
+}
+
+/// The path from the root, for the agent need not have this working directory.
+///
+/// # Errors
+/// An empty path, or a working directory that is gone.
+pub fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| {
+        Failure::usage(format!("'{}': {error}; name a file or a directory", path_to_text(path)))
+    })
+}

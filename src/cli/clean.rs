@@ -1,0 +1,54 @@
+//! `iolab clean [DIR]`: removes what killed runs left behind.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::edge::{self, Ending, Failure};
+use super::output::Talk;
+use crate::catalog::{bytes_text, path_to_text};
+use crate::place;
+
+/// Remove scratch files that a killed run left in a directory
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  iolab clean\n  iolab clean /data --dry-run")]
+pub struct Clean {
+    /// Where to look; only what iolab marked as its own is touched
+    #[arg(value_name = "DIR", default_value = ".")]
+    directory: PathBuf,
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Clean {
+    /// Finds and removes; prints a line for each.
+    ///
+    /// # Errors
+    /// The directory cannot be read, or something of ours cannot be removed.
+    pub fn run(self, talk: &Talk) -> Ending {
+        let found = place::clean(&self.directory, self.dry_run).map_err(Failure::usage)?;
+        if found.is_empty() && !talk.quiet {
+            edge::say(&format!("nothing was left in {}", path_to_text(&self.directory)));
+        }
+        edge::data(|out| {
+            found.iter().try_for_each(|one| writeln!(out, "{}", line(one, self.dry_run)))
+        })?;
+        match found.iter().any(|one| one.failed.is_some()) {
+            true => {
+                Err(Failure::refused("something could not be removed; see above for the reason"))
+            }
+            false => Ok(edge::Exit::Done),
+        }
+    }
+}
+
+fn line(found: &place::Found, dry_run: bool) -> String {
+    let what = match (&found.owner, &found.failed) {
+        (place::Owner::Alive(why), _) => format!("left alone: {why}"),
+        (_, Some(why)) => format!("not removed: {why}"),
+        _ if dry_run => "would be removed".to_owned(),
+        _ => "removed".to_owned(),
+    };
+    format!("{}  {}  {what}", path_to_text(&found.path), bytes_text(found.bytes))
+}

@@ -1,0 +1,115 @@
+//! Where the program meets the outside: exit codes, what is said on stderr, data on stdout.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::panic;
+use std::process::ExitCode;
+
+/// How the program ends. The numbers are part of the interface (README, "Exit status").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// Something that should not happen.
+    Internal = 1,
+    /// Asked wrongly.
+    Usage = 2,
+    /// The runs cannot be compared.
+    Incomparable = 12,
+    /// Refused as unsafe, or no space.
+    Refused = 20,
+    /// Ended by the person.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a subcommand could not do its work: one line with the fix, and the status to end with.
+#[derive(Debug)]
+pub struct Failure {
+    exit: Exit,
+    text: String,
+}
+
+impl Failure {
+    /// Asked wrongly.
+    pub fn usage(text: impl fmt::Display) -> Failure {
+        Failure { exit: Exit::Usage, text: text.to_string() }
+    }
+
+    /// Refused as unsafe, or no space.
+    pub fn refused(text: impl fmt::Display) -> Failure {
+        Failure { exit: Exit::Refused, text: text.to_string() }
+    }
+
+    /// The runs cannot be compared, or not gone on with.
+    pub fn incomparable(text: impl fmt::Display) -> Failure {
+        Failure { exit: Exit::Incomparable, text: text.to_string() }
+    }
+
+    /// Failed for a reason that is neither.
+    pub fn internal(text: impl fmt::Display) -> Failure {
+        Failure { exit: Exit::Internal, text: text.to_string() }
+    }
+
+    /// Ends so, and all has been said.
+    pub fn said(exit: Exit) -> Failure {
+        Failure { exit, text: String::new() }
+    }
+}
+
+/// What writing data to stdout met.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            // The reader of stdout has gone, which is its right.
+            io::ErrorKind::BrokenPipe => Failure::said(Exit::Done),
+            _ => Failure::internal(format!("writing to stdout: {error}")),
+        }
+    }
+}
+
+/// What a subcommand gives.
+pub type Ending = Result<Exit, Failure>;
+
+/// Runs the program and turns whatever happens into an exit code: a panic is told in one line.
+pub fn guard(program: impl FnOnce() -> Ending + panic::UnwindSafe) -> ExitCode {
+    panic::set_hook(Box::new(|info| {
+        let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line()));
+        let what = info.payload_as_str().unwrap_or("panic").replace('\n', " ");
+        say(&format!(
+            "iolab: internal error: {what}{}; this is a defect, please report it with the command",
+            place.unwrap_or_default()
+        ));
+    }));
+    match panic::catch_unwind(program) {
+        Ok(Ok(exit)) => exit.into(),
+        Ok(Err(failure)) => {
+            if !failure.text.is_empty() {
+                say(&format!("iolab: {}", failure.text));
+            }
+            failure.exit.into()
+        }
+        Err(_) => Exit::Internal.into(),
+    }
+}
+
+/// Talk, on stderr. Nothing is done where it cannot be heard.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Data, on stdout.
+///
+/// # Errors
+/// What stdout met; a closed pipe ends the program quietly.
+pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Ending {
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    write(&mut out)?;
+    out.flush()?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,79 @@
+//! What the plan must know of the machine, asked of the machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+use super::edge::Failure;
+use crate::catalog::{Factor, Level, path_to_text};
+use crate::plan::Facts;
+use crate::spec::Experiment;
+use crate::{host, place};
+
+/// Gathers the facts for an experiment.
+///
+/// # Errors
+/// The directory does not exist, or cannot be written to where files must be made.
+pub fn gather(experiment: &Experiment) -> Result<Facts, Failure> {
+    let files = experiment.factors.get(&Factor::File);
+    if files.is_none() {
+        check_directory(&experiment.directory)?;
+    }
+    let space = place::space(&experiment.directory).map_err(Failure::usage)?;
+    let cold =
+        experiment.factors.get(&Factor::Cache).is_some_and(|l| l.contains(&Level::word("cold")));
+    let tested = tested_directory(experiment);
+    Ok(Facts {
+        files: look_at(files.map_or(&[], Vec::as_slice)),
+        free_bytes: space.usable_bytes(),
+        free_inodes: space.free_inodes,
+        greatest_file_bytes: getrlimit(Resource::Fsize).current,
+        available_memory_bytes: host::available_memory_bytes(),
+        last_level_cache_bytes: host::last_level_cache_bytes(),
+        page_bytes: host::page_bytes(),
+        processors: host::processors(),
+        // The probes behind it are asked only where their answer matters.
+        unavailable: if cold { host::unavailable(&tested) } else { BTreeMap::new() },
+    })
+}
+
+/// The directory whose file system is measured: that of the first file, else where files are made.
+pub fn tested_directory(experiment: &Experiment) -> PathBuf {
+    let file = experiment.factors.get(&Factor::File).and_then(|levels| levels.first());
+    match file {
+        Some(Level::Path(path)) => path.parent().unwrap_or(path).to_owned(),
+        _ => experiment.directory.clone(),
+    }
+}
+
+/// A directory that files can be made in.
+fn check_directory(directory: &Path) -> Result<(), Failure> {
+    let name = path_to_text(directory);
+    let metadata = fs::metadata(directory).map_err(|error| {
+        Failure::usage(format!("{name}: {error}; name a directory that exists, or a file to read"))
+    })?;
+    if !metadata.is_dir() {
+        return Err(Failure::usage(format!("{name} is not a directory; name one")));
+    }
+    match accessat(CWD, directory, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS) {
+        Ok(()) => Ok(()),
+        Err(Errno::ROFS) => Err(Failure::refused(format!(
+            "{name} is on a read-only mount and a file must be made there; name another directory, or a file to read"
+        ))),
+        Err(error) => Err(Failure::refused(format!(
+            "{name}: {error}, and a file must be made there; name a directory of yours, or a file to read"
+        ))),
+    }
+}
+
+fn look_at(levels: &[Level]) -> BTreeMap<PathBuf, Result<u64, String>> {
+    let paths = levels.iter().filter_map(|level| match level {
+        Level::Path(path) => Some(path.clone()),
+        _ => None,
+    });
+    paths.map(|path| (path.clone(), host::file_facts(&path))).collect()
+}

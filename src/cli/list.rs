@@ -1,0 +1,113 @@
+//! `iolab list`: what there is to choose from.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+
+use super::edge::{self, Ending};
+use super::explain::wrap;
+use super::parts;
+use crate::catalog::{Code, Factor, Part, PartKind, Role};
+use crate::metric::METRICS;
+use crate::place::PLACES;
+use crate::report::FORMATS;
+use crate::workload::WORKLOADS;
+
+/// List what there is to choose from
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  iolab list\n  iolab list methods")]
+pub struct List {
+    /// Which list; without one, all of them
+    which: Option<Which>,
+}
+
+/// The lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Which {
+    Workloads,
+    Methods,
+    Operations,
+    Axes,
+    Places,
+    Metrics,
+    Formats,
+    Warnings,
+}
+
+impl List {
+    /// Prints the lists.
+    ///
+    /// # Errors
+    /// What stdout met.
+    pub fn run(self) -> Ending {
+        edge::data(|out| match self.which {
+            Some(which) => rows(which).iter().try_for_each(|row| write_row(out, row)),
+            None => write_all(out),
+        })
+    }
+}
+
+/// Name and summary.
+type Row = (String, String);
+
+fn write_all(out: &mut dyn Write) -> io::Result<()> {
+    for (number, which) in Which::value_variants().iter().enumerate() {
+        let title = format!("{which:?}");
+        let gap = if number == 0 { "" } else { "\n" };
+        writeln!(out, "{gap}{title}")?;
+        for (name, summary) in rows(*which) {
+            write_row(out, &(format!("  {name}"), summary))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_row(out: &mut dyn Write, (name, summary): &Row) -> io::Result<()> {
+    const NAME: usize = 22;
+    for (number, line) in wrap(summary, 80 - NAME).lines().enumerate() {
+        let name = if number == 0 { name.as_str() } else { "" };
+        writeln!(out, "{name:<width$}{line}", width = NAME)?;
+    }
+    Ok(())
+}
+
+fn rows(which: Which) -> Vec<Row> {
+    match which {
+        Which::Workloads => WORKLOADS.iter().map(|info| part(&info.part)).collect(),
+        Which::Methods => of_kind(PartKind::Method),
+        Which::Operations => of_kind(PartKind::Operation),
+        Which::Places => PLACES.iter().map(part).collect(),
+        Which::Axes => Factor::ALL.iter().map(|factor| axis(*factor)).collect(),
+        Which::Metrics => {
+            METRICS.iter().map(|m| (m.info.id.into(), m.info.summary.into())).collect()
+        }
+        Which::Formats => FORMATS.iter().map(|f| (f.id.into(), f.summary.into())).collect(),
+        Which::Warnings => {
+            Code::ALL.iter().map(|code| (code.id().into(), code.summary().into())).collect()
+        }
+    }
+}
+
+fn of_kind(kind: PartKind) -> Vec<Row> {
+    parts::all().iter().filter(|part| part.kind == kind).map(|p| part(p)).collect()
+}
+
+fn part(part: &Part) -> Row {
+    let mut summary = part.summary.to_owned();
+    if part.by_name_only {
+        summary += " (only where named)";
+    }
+    if !part.needs.is_empty() {
+        summary += &format!("; needs {}", part.needs);
+    }
+    (part.id.to_owned(), summary)
+}
+
+fn axis(factor: Factor) -> Row {
+    let (name, role, _, summary) = factor.info();
+    let role = match role {
+        Role::Question => "question",
+        Role::Condition => "condition",
+    };
+    (name.to_owned(), format!("{summary} ({role})"))
+}

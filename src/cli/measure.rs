@@ -1,0 +1,150 @@
+//! The subcommands that measure, one for each workload of the catalog.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+
+use super::axes::{self, Axes};
+use super::edge::{self, Ending, Failure};
+use super::history::StoreArgs;
+use super::output::{OutputArgs, Talk};
+use super::protocol::ProtocolArgs;
+use super::session::{self, Session};
+use super::{announce, facts, parts, resume};
+use crate::catalog::WorkloadInfo;
+use crate::plan::{self, Plan};
+use crate::result::Document;
+use crate::spec::Experiment;
+use crate::workload::WORKLOADS;
+
+/// What was written after the name of a workload.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    info: &'static WorkloadInfo,
+    /// Read when it runs, so that one kind of error message serves all.
+    axes: ArgMatches,
+    protocol: ProtocolArgs,
+    output: OutputArgs,
+}
+
+impl Measure {
+    /// Measures, or prints the plan.
+    ///
+    /// # Errors
+    /// What was asked wrongly or cannot be had.
+    pub fn run(self, talk: &Talk) -> Ending {
+        let experiment = self.experiment()?;
+        let output = self.output.read()?;
+        let plan = plan_of(&experiment)?;
+        if self.protocol.plan {
+            return edge::data(|out| announce::write_plan(out, &plan, &self.output.format));
+        }
+        announce::before_start(&plan, talk);
+        let argv = session::argv();
+        Session { plan: &plan, output: &output, talk, argv, resumes: None }.run()
+    }
+
+    /// Goes on with a run that this command began.
+    ///
+    /// # Errors
+    /// What cannot be had any more.
+    pub fn resume(mut self, document: Document, store: StoreArgs, talk: &Talk) -> Ending {
+        self.protocol.fix_seed(document.run.seed);
+        self.output.store = store;
+        let output = self.output.read()?;
+        let plan = plan_of(&self.experiment()?)?;
+        announce::before_start(&plan, talk);
+        let argv = document.run.argv.clone();
+        let resumes = Some(resume::resumed(document, &plan)?);
+        Session { plan: &plan, output: &output, talk, argv, resumes }.run()
+    }
+
+    fn experiment(&self) -> Result<Experiment, Failure> {
+        let Axes { factors, directory } = axes::read(self.info, &self.axes)?;
+        let protocol = self.protocol.read()?;
+        let workload = self.info.part.id.to_owned();
+        Ok(Experiment { title: None, workload, directory, factors, protocol })
+    }
+}
+
+/// The plan of an experiment on this machine.
+///
+/// # Errors
+/// What was asked wrongly or cannot be had.
+pub fn plan_of(experiment: &Experiment) -> Result<Plan, Failure> {
+    let unknown = || Failure::usage(format!("there is no workload {}", experiment.workload));
+    let info = parts::workload(&experiment.workload).ok_or_else(unknown)?;
+    parts::check(experiment, info).map_err(Failure::usage)?;
+    let facts = facts::gather(experiment)?;
+    plan::make(experiment, info, parts::all(), &facts).map_err(failure)
+}
+
+fn failure(error: plan::PlanError) -> Failure {
+    match error.is_refusal() {
+        true => Failure::refused(error),
+        false => Failure::usage(error),
+    }
+}
+
+fn command(info: &'static WorkloadInfo) -> Command {
+    let command = axes::augment(Command::new(info.part.id), info);
+    let command = OutputArgs::augment_args(ProtocolArgs::augment_args(command));
+    // Last: the groups of options bring texts of their own.
+    command.about(info.part.summary).long_about(None).after_help(examples(info))
+}
+
+fn examples(info: &WorkloadInfo) -> String {
+    let lines: &[(&str, &str)] = match info.part.id {
+        "read" => &[
+            ("read big.iso", "which method and block size for this file"),
+            ("read big.iso --cache cold,warm --method pread --block 256Ki", "is it the cache?"),
+            (
+                "read --file-size 64Ki,16Mi --method read,mmap",
+                "does mmap win, and from which size on",
+            ),
+            ("read --threads 1..8:x2 --block 64Ki --method pread", "do more threads help"),
+            ("read --file-size 1Gi --plan", "what it would cost; nothing is done"),
+        ],
+        "syscall" => &[
+            ("syscall", "the whole ladder, one byte a call"),
+            ("syscall --operation lseek,read --idle-threads 0,1", "does a second thread cost"),
+            ("syscall --operation read,pread --block 1,4Ki --rounds 50", "exactly 50 rounds"),
+        ],
+        _ => &[],
+    };
+    let mut text = String::from("Examples:");
+    for (line, why) in lines {
+        text += &format!("\n  iolab {line}\n      {why}");
+    }
+    text + "\n\nSizes: 64Ki = 64K = 65536, 64kB = 64000. Lists and ranges on any axis:\n4Ki,64Ki and 1..64Ki:x2 and 4Ki..64Ki:+4Ki."
+}
+
+impl FromArgMatches for Measure {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Measure, clap::Error> {
+        let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+        let (name, axes) = matches.subcommand().ok_or_else(missing)?;
+        Ok(Measure {
+            info: parts::workload(name).ok_or_else(missing)?,
+            protocol: ProtocolArgs::from_arg_matches(axes)?,
+            output: OutputArgs::from_arg_matches(axes)?,
+            axes: axes.clone(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Measure::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for Measure {
+    fn augment_subcommands(parent: Command) -> Command {
+        WORKLOADS.iter().fold(parent, |parent, info| parent.subcommand(command(info)))
+    }
+
+    fn augment_subcommands_for_update(parent: Command) -> Command {
+        Measure::augment_subcommands(parent)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        parts::workload(name).is_some()
+    }
+}

@@ -1,0 +1,29 @@
+//! All parts of the catalog in one place, for what lists and checks them.
+
+use std::sync::LazyLock;
+
+use crate::catalog::{Part, WorkloadInfo};
+use crate::method::METHODS;
+use crate::spec::{Experiment, SpecError, Vocabulary};
+use crate::workload::{WORKLOADS, operations};
+
+static ALL: LazyLock<Vec<&'static Part>> =
+    LazyLock::new(|| METHODS.iter().chain(operations()).collect());
+
+/// Every method and operation.
+pub fn all() -> &'static [&'static Part] {
+    &ALL
+}
+
+/// The workload of a name.
+pub fn workload(id: &str) -> Option<&'static WorkloadInfo> {
+    WORKLOADS.iter().find(|info| info.part.id == id)
+}
+
+/// Checks an experiment against what there is, before the machine is looked at.
+///
+/// # Errors
+/// The first level or axis that does not exist.
+pub fn check(experiment: &Experiment, info: &WorkloadInfo) -> Result<(), SpecError> {
+    Vocabulary { info, parts: all() }.check(experiment)
+}

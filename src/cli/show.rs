@@ -1,0 +1,64 @@
+//! `iolab show RUN` and `iolab export RUN FORMAT=PATH`: a recorded run again.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+use super::edge::{Ending, Failure};
+use super::history::{StoreArgs, load};
+use super::output::{self, OutputArgs, Talk};
+
+/// Show a recorded run again, in any format
+#[derive(Args, Clone, Debug)]
+#[command(
+    visible_alias = "report",
+    after_help = "Examples:\n  iolab show last\n  iolab show 17 --format markdown\n  iolab report 17 --format json --export csv=run.csv"
+)]
+pub struct Show {
+    /// The run's number, or last
+    #[arg(value_name = "RUN", default_value = "last")]
+    run: String,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Show {
+    /// Prints the run.
+    ///
+    /// # Errors
+    /// There is no such run, or no such format.
+    pub fn run(self, talk: &Talk) -> Ending {
+        let output = self.output.read()?;
+        let document = load(&output.store.open(&[])?, &self.run)?;
+        output.write(&document, talk)
+    }
+}
+
+/// Write a recorded run to files
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  iolab export last json=run.json\n  iolab export 17 csv=run.csv google-benchmark=gb.json"
+)]
+pub struct Export {
+    /// The run's number, or last
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// Files to write; the formats are those of iolab list formats
+    #[arg(value_name = "FORMAT=PATH", required = true)]
+    exports: Vec<OsString>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl Export {
+    /// Writes the files.
+    ///
+    /// # Errors
+    /// There is no such run or format, or a file cannot be written.
+    pub fn run(self, talk: &Talk) -> Ending {
+        let exports = self.exports.iter().map(|text| output::export(text));
+        let exports = exports.collect::<Result<Vec<_>, Failure>>()?;
+        let document = load(&self.store.open(&[])?, &self.run)?;
+        output::write_exports(&exports, &document, talk)
+    }
+}

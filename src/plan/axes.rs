@@ -1,0 +1,87 @@
+//! Every axis with its levels: those named, and for the rest what people mean.
+
+use std::collections::BTreeMap;
+
+use super::{Facts, PlanError};
+use crate::catalog::{Factor, FactorUse, Level, bytes_text};
+use crate::spec::{Experiment, Vocabulary, format_bytes};
+
+/// The size of a file that iolab makes where none is asked for.
+const USUAL_FILE_BYTES: u64 = 256 << 20;
+/// The least that is worth measuring; below it the answer is about calls, not about a file.
+const LEAST_FILE_BYTES: u64 = 1 << 20;
+
+/// The levels of every axis, by factor.
+pub(super) type Axes = BTreeMap<Factor, Vec<Level>>;
+
+/// Fills in the axes that were left out.
+pub(super) fn fill(
+    experiment: &Experiment,
+    vocabulary: Vocabulary<'_>,
+    facts: &Facts,
+    notes: &mut Vec<String>,
+) -> Result<Axes, PlanError> {
+    let mut axes = Axes::new();
+    for axis in vocabulary.info.factors {
+        let levels = match experiment.factors.get(&axis.factor) {
+            Some(levels) => levels.clone(),
+            None => default_levels(axis, experiment, vocabulary, facts, notes)?,
+        };
+        if !levels.is_empty() {
+            axes.insert(axis.factor, levels);
+        }
+    }
+    Ok(axes)
+}
+
+fn default_levels(
+    axis: &FactorUse,
+    experiment: &Experiment,
+    vocabulary: Vocabulary<'_>,
+    facts: &Facts,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Level>, PlanError> {
+    match axis.factor {
+        Factor::FileSize if experiment.factors.contains_key(&Factor::File) => Ok(Vec::new()),
+        Factor::FileSize if axis.default.is_empty() => {
+            Ok(vec![Level::Number(default_file_bytes(experiment, facts, notes)?)])
+        }
+        Factor::Method | Factor::Operation if axis.default.is_empty() => Ok(vocabulary
+            .parts_of(axis.factor)
+            .filter(|part| !part.by_name_only)
+            .map(|part| Level::word(part.id))
+            .collect()),
+        _ if axis.default.is_empty() => Ok(Vec::new()),
+        factor => Ok(vocabulary.levels(factor, axis.default)?),
+    }
+}
+
+/// 256 MiB, or the largest power of two below it that takes at most half of the free space and of
+/// the memory.
+fn default_file_bytes(
+    experiment: &Experiment,
+    facts: &Facts,
+    notes: &mut Vec<String>,
+) -> Result<u64, PlanError> {
+    let fits =
+        |bytes: &u64| *bytes <= facts.free_bytes / 2 && *bytes <= facts.available_memory_bytes / 2;
+    let halves = std::iter::successors(Some(USUAL_FILE_BYTES), |bytes| Some(bytes / 2));
+    let bytes =
+        halves.take_while(|bytes| *bytes >= LEAST_FILE_BYTES).find(fits).ok_or_else(|| {
+            PlanError::NoSpace {
+                directory: experiment.directory.clone(),
+                needed: 2 * LEAST_FILE_BYTES,
+                free: facts.free_bytes.min(facts.available_memory_bytes),
+            }
+        })?;
+    if bytes < USUAL_FILE_BYTES {
+        notes.push(format!(
+            "file-size is {} instead of {}: {} is free here and {} of memory is available",
+            format_bytes(bytes),
+            format_bytes(USUAL_FILE_BYTES),
+            bytes_text(facts.free_bytes),
+            bytes_text(facts.available_memory_bytes)
+        ));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,153 @@
+//! Factors × levels → cells: crossed, collapsed where a level makes no difference, and named.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::axes::Axes;
+use crate::catalog::{Factor, Kind, Level, Levels, Part, path_to_text};
+use crate::spec::{Vocabulary, format_bytes};
+
+/// A cell before it has a condition and an instance.
+pub(super) struct Draft {
+    /// One level of every axis.
+    pub full: Levels,
+    /// Only the levels that make a difference to it.
+    pub levels: Levels,
+}
+
+/// How many cells the axes make before any is collapsed.
+pub(super) fn count(axes: &Axes) -> usize {
+    axes.values().map(Vec::len).fold(1, usize::saturating_mul)
+}
+
+/// Crosses all axes, the first of the workload slowest, and keeps one of those cells that differ
+/// only in what their method ignores.
+pub(super) fn cross(
+    axes: &Axes,
+    ask: &[Factor],
+    vocabulary: Vocabulary<'_>,
+    notes: &mut Vec<String>,
+) -> Vec<Draft> {
+    let mut seen = BTreeSet::new();
+    let mut drafts = Vec::new();
+    let mut collapsed: BTreeMap<(&'static str, Factor), ()> = BTreeMap::new();
+    for full in product(axes, vocabulary) {
+        let part = part_of(&full, vocabulary);
+        // A level that a method ignores stays where it names another answer: the cell must be
+        // there to be compared with.
+        let drops = |factor: Factor| {
+            part.is_some_and(|p| p.ignores.contains(&factor))
+                && (ask.contains(&factor) || axes.get(&factor).is_none_or(|l| l.len() == 1))
+        };
+        let levels = full.only(|factor| !drops(factor));
+        if seen.insert(levels.clone()) {
+            drafts.push(Draft { full, levels });
+        } else if let Some(part) = part {
+            let several = |f: &Factor| drops(*f) && axes.get(f).is_some_and(|l| l.len() > 1);
+            collapsed
+                .extend(part.ignores.iter().copied().filter(several).map(|f| ((part.id, f), ())));
+        }
+    }
+    notes.extend(collapsed.keys().map(|(part, factor)| {
+        format!(
+            "{factor} makes no difference to {part}, so {part} is measured once for all of them"
+        )
+    }));
+    drafts
+}
+
+fn product(axes: &Axes, vocabulary: Vocabulary<'_>) -> Vec<Levels> {
+    let mut all = vec![Levels::new()];
+    for axis in vocabulary.info.factors {
+        if let Some(levels) = axes.get(&axis.factor) {
+            let with_each = |cell: Levels| {
+                levels.iter().map(move |level| cell.clone().with(axis.factor, level.clone()))
+            };
+            all = all.into_iter().flat_map(with_each).collect();
+        }
+    }
+    all
+}
+
+fn part_of(levels: &Levels, vocabulary: Vocabulary<'_>) -> Option<&'static Part> {
+    [Factor::Method, Factor::Operation].into_iter().find_map(|factor| {
+        let id = levels.text(factor)?;
+        vocabulary.parts_of(factor).find(|part| part.id == id)
+    })
+}
+
+/// A name for each cell, from its method and from the levels that vary: `pread/64Ki`.
+pub(super) fn names(axes: &Axes, drafts: &[Draft]) -> Vec<String> {
+    let short = short_file_names(axes);
+    let mut used = BTreeSet::new();
+    let name_of = |draft: &Draft| {
+        let words: Vec<String> = draft
+            .levels
+            .iter()
+            .filter(|(factor, _)| {
+                matches!(factor, Factor::Method | Factor::Operation)
+                    || axes.get(factor).is_some_and(|levels| levels.len() > 1)
+            })
+            .map(|(factor, level)| word(factor, level, &short))
+            .collect();
+        words.join("/")
+    };
+    let unique = |name: String| {
+        let name = if name.is_empty() { "all".to_owned() } else { name };
+        let numbered = (2..).map(|n| format!("{name}#{n}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|n| !used.contains(n));
+        let free = free.unwrap_or(name);
+        used.insert(free.clone());
+        free
+    };
+    drafts.iter().map(name_of).map(unique).collect()
+}
+
+/// A level as it stands in a name. Counts and words that several axes share bring their axis.
+fn word(factor: Factor, level: &Level, short: &BTreeMap<&Path, String>) -> String {
+    let text = level_text(factor, level);
+    match (factor, level) {
+        (_, Level::Path(path)) => short.get(path.as_path()).cloned().unwrap_or(text),
+        (
+            Factor::Place
+            | Factor::Operation
+            | Factor::Method
+            | Factor::Contender
+            | Factor::Block
+            | Factor::FileSize
+            | Factor::Pattern
+            | Factor::Cache
+            | Factor::Pass,
+            _,
+        ) => text,
+        _ => format!("{factor}={text}"),
+    }
+}
+
+/// A level as people read it: `64Ki`, `4`, `cold`, a path.
+pub fn level_text(factor: Factor, level: &Level) -> String {
+    match (level, factor.kind()) {
+        (Level::Number(n), Kind::Bytes) => format_bytes(*n),
+        _ => level.to_string(),
+    }
+}
+
+/// The last component of each file, where that tells the files apart.
+fn short_file_names(axes: &Axes) -> BTreeMap<&Path, String> {
+    let paths: Vec<&Path> = axes
+        .get(&Factor::File)
+        .into_iter()
+        .flatten()
+        .filter_map(|level| match level {
+            Level::Path(path) => Some(path.as_path()),
+            _ => None,
+        })
+        .collect();
+    let short: Vec<String> =
+        paths.iter().map(|p| path_to_text(p.file_name().map_or(*p, Path::new))).collect();
+    let distinct = short.iter().collect::<BTreeSet<_>>().len() == short.len();
+    match distinct {
+        true => paths.into_iter().zip(short).collect(),
+        false => BTreeMap::new(),
+    }
+}

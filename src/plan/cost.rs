@@ -1,0 +1,72 @@
+//! What a plan will cost, before it starts. A rough forecast from cautious speeds; calibration
+//! replaces it with what this machine does.
+
+use super::{Cell, Cost, Instance};
+use crate::catalog::Factor;
+use crate::spec::Protocol;
+
+/// Fork, proof, check and reply of one trial, without the timed window.
+const TRIAL_OVERHEAD_NS: u64 = 3_000_000;
+/// The least timed window (statistics.md, section 3).
+const LEAST_WINDOW_NS: u64 = 1_000_000;
+/// The greatest timed window.
+const GREATEST_WINDOW_NS: u64 = 250_000_000;
+/// Cautious speeds in bytes per microsecond.
+const WARM_SPEED: u64 = 4_000;
+const COLD_SPEED: u64 = 400;
+const WRITE_SPEED: u64 = 400;
+/// Rounds beyond this are never needed.
+const MOST_ROUNDS: u64 = 400;
+/// First and warm-up rounds.
+const UNCOUNTED_ROUNDS: u64 = 3;
+
+/// The forecast.
+pub(super) fn forecast(
+    cells: &[Cell],
+    instances: &[Instance],
+    renews_each_round: bool,
+    protocol: &Protocol,
+) -> Cost {
+    let made = instances
+        .iter()
+        .filter(|i| i.path.is_none())
+        .fold(0u64, |sum, i| sum.saturating_add(i.bytes));
+    let active: Vec<&Cell> = cells.iter().filter(|cell| cell.skip.is_none()).collect();
+    let share = (protocol.budget_ns / 10 * 9) / (40 * active.len().max(1) as u64);
+    let window = GREATEST_WINDOW_NS.min(share).max(LEAST_WINDOW_NS);
+    let trials: u64 = active.iter().map(|cell| trial_ns(cell, instances, window)).sum();
+    let twin = trials / active.len().max(1) as u64;
+    let round_ns = trials + twin + if renews_each_round { renewal_ns(instances) } else { 0 };
+    let start_ns = made / WRITE_SPEED * 1000 + renewal_ns(instances);
+    let rounds = match protocol.rounds {
+        Some(rounds) => u64::from(rounds),
+        None => {
+            let left = (protocol.budget_ns / 10 * 9).saturating_sub(start_ns);
+            (left / round_ns.max(1)).saturating_sub(UNCOUNTED_ROUNDS).min(MOST_ROUNDS)
+        }
+    };
+    let all_rounds_ns = round_ns.saturating_mul(rounds + UNCOUNTED_ROUNDS).saturating_add(start_ns);
+    Cost {
+        time_ns: if protocol.rounds.is_some() { all_rounds_ns } else { protocol.budget_ns },
+        bytes_written: made,
+        space_bytes: made,
+        rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
+        privileges: Vec::new(),
+    }
+}
+
+fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64) -> u64 {
+    let bytes = cell.instance.and_then(|id| instances.get(id)).map_or(0, |i| i.bytes);
+    let cold = cell.levels.text(Factor::Cache) == Some("cold");
+    let is_call = cell.levels.get(Factor::Operation).is_some();
+    let pass_ns = match (is_call, cold) {
+        (true, _) => LEAST_WINDOW_NS,
+        (_, true) => bytes / COLD_SPEED * 1000,
+        (_, false) => bytes / WARM_SPEED * 1000,
+    };
+    pass_ns.clamp(LEAST_WINDOW_NS, window_ns) + TRIAL_OVERHEAD_NS
+}
+
+fn renewal_ns(instances: &[Instance]) -> u64 {
+    instances.iter().fold(0u64, |sum, i| sum.saturating_add(i.bytes / COLD_SPEED * 1000))
+}

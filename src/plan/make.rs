@@ -1,0 +1,218 @@
+//! An experiment and the machine's facts → a plan.
+
+use super::axes::{self, Axes};
+use super::cells::{self, Draft};
+use super::instance::{Instances, Skip};
+use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
+use crate::catalog::{Factor, Level, Levels, Part, WorkloadInfo, bytes_text, path_to_text};
+use crate::spec::{Experiment, Vocabulary};
+
+/// Rounds of more cells than this would be so far apart that they compare nothing.
+const MOST_CELLS: usize = 4096;
+
+/// Makes the plan: fills in what was left out, crosses and collapses, skips what cannot be had,
+/// groups the cells by what is compared, and forecasts the cost. `parts` are all methods and
+/// operations there are; those of the workload are picked by their capability.
+///
+/// # Errors
+/// The experiment is not as the workload wants it, nothing can be measured, or the machine is too
+/// small for it.
+pub fn make(
+    experiment: &Experiment,
+    info: &WorkloadInfo,
+    parts: &[&'static Part],
+    facts: &Facts,
+) -> Result<Plan, PlanError> {
+    let vocabulary = Vocabulary { info, parts };
+    vocabulary.check(experiment)?;
+    let mut notes = Vec::new();
+    let axes = axes::fill(experiment, vocabulary, facts, &mut notes)?;
+    if cells::count(&axes) > MOST_CELLS {
+        return Err(PlanError::TooManyCells { cells: cells::count(&axes), most: MOST_CELLS });
+    }
+    let draft = draft(experiment, vocabulary, &axes, &mut notes);
+    let mut instances = Instances::default();
+    let cells = place(&draft, &axes, experiment, facts, &mut instances)?;
+    refuse_what_does_not_fit(experiment, facts, &cells, &instances)?;
+    let conditions = conditions(&draft.groups, &cells);
+    let renews_each_round = conditions.iter().any(|c| c.own_instances);
+    let cost = cost::forecast(&cells, &instances.all, renews_each_round, &experiment.protocol);
+    let eliminate = experiment.protocol.eliminate.unwrap_or(!info.sweep);
+    Ok(Plan {
+        title: experiment.title.clone().unwrap_or_else(|| title(info, &axes)),
+        workload: info.part.id.to_owned(),
+        directory: experiment.directory.clone(),
+        ask: draft.ask,
+        protocol: experiment.protocol.clone(),
+        eliminate: eliminate && experiment.protocol.rounds.is_none(),
+        baseline: middle(&cells, &axes),
+        factors: axes,
+        cells,
+        conditions,
+        instances: instances.all,
+        cost,
+        notes,
+    })
+}
+
+/// Cells without files, and what is compared.
+struct Drafts {
+    ask: Vec<Factor>,
+    cells: Vec<Draft>,
+    /// The group of each cell.
+    of_cell: Vec<usize>,
+    /// The levels that the cells of a group share.
+    groups: Vec<Levels>,
+}
+
+/// Question factors are compared; if no two cells differ in one, the conditions are the question.
+fn draft(
+    experiment: &Experiment,
+    vocabulary: Vocabulary<'_>,
+    axes: &Axes,
+    notes: &mut Vec<String>,
+) -> Drafts {
+    let try_ask = |ask: Vec<Factor>| {
+        let mut collapsed = Vec::new();
+        let cells = cells::cross(axes, &ask, vocabulary, &mut collapsed);
+        let (of_cell, groups) = question::group(&cells, &ask);
+        (Drafts { ask, cells, of_cell, groups }, collapsed)
+    };
+    let (drafts, collapsed) = match &experiment.protocol.ask {
+        Some(ask) => try_ask(ask.clone()),
+        None => {
+            let [first, second] = question::candidates(axes);
+            let by_question = try_ask(first);
+            match question::compares(&by_question.0.of_cell) || second.is_empty() {
+                true => by_question,
+                false => try_ask(second),
+            }
+        }
+    };
+    notes.extend(collapsed);
+    drafts
+}
+
+fn place(
+    drafts: &Drafts,
+    axes: &Axes,
+    experiment: &Experiment,
+    facts: &Facts,
+    instances: &mut Instances,
+) -> Result<Vec<Cell>, PlanError> {
+    let mut skips: Vec<Skip> = Vec::new();
+    let names = cells::names(axes, &drafts.cells);
+    let mut all = Vec::with_capacity(names.len());
+    for ((draft, id), condition) in drafts.cells.iter().zip(names).zip(&drafts.of_cell) {
+        let placed = instances.place(draft, experiment, facts);
+        let (instance, skip) = match placed {
+            Ok(instance) => (instance, None),
+            Err(skip) => {
+                let reason = skip.reason.clone();
+                skips.push(skip);
+                (None, Some(reason))
+            }
+        };
+        all.push(Cell { id, levels: draft.levels.clone(), condition: *condition, instance, skip });
+    }
+    match skips.len() == all.len() {
+        true => Err(nothing(skips)),
+        false => Ok(all),
+    }
+}
+
+fn nothing(skips: Vec<Skip>) -> PlanError {
+    let too_small = skips.iter().any(|skip| skip.too_small);
+    let mut reasons: Vec<String> = skips.into_iter().map(|skip| skip.reason).collect();
+    reasons.sort();
+    reasons.dedup();
+    PlanError::Nothing { reasons, too_small }
+}
+
+fn refuse_what_does_not_fit(
+    experiment: &Experiment,
+    facts: &Facts,
+    cells: &[Cell],
+    instances: &Instances,
+) -> Result<(), PlanError> {
+    let directory = experiment.directory.clone();
+    let (needed, free) = (instances.made_bytes(), facts.free_bytes);
+    if needed > free {
+        return Err(PlanError::NoSpace { directory, needed, free });
+    }
+    let made_bytes = instances.all.iter().filter(|i| i.path.is_none()).map(|i| i.bytes);
+    if let (Some(limit), Some(needed)) = (facts.greatest_file_bytes, made_bytes.max())
+        && needed > limit
+    {
+        return Err(PlanError::FileLimit { needed, limit });
+    }
+    // One more for the scratch directory itself.
+    let made = instances.all.iter().filter(|i| i.path.is_none()).count() as u64;
+    if made > 0 && made + 1 > facts.free_inodes {
+        return Err(PlanError::NoInodes { directory, needed: made + 1, free: facts.free_inodes });
+    }
+    let is_warm = |id: usize| {
+        let mut its_cells = cells.iter().filter(|c| c.instance == Some(id));
+        its_cells.any(|c| c.levels.text(Factor::Cache) == Some("warm"))
+    };
+    let warm = instances.all.iter().filter(|i| is_warm(i.id));
+    let needed = warm.fold(0u64, |sum, i| sum.saturating_add(i.bytes));
+    let available = facts.available_memory_bytes;
+    match needed > available {
+        true => Err(PlanError::NoMemory { needed, available }),
+        false => Ok(()),
+    }
+}
+
+fn conditions(groups: &[Levels], cells: &[Cell]) -> Vec<Condition> {
+    let condition = |(number, levels): (usize, &Levels)| {
+        let can_run = |(_, cell): &(usize, &Cell)| cell.condition == number && cell.skip.is_none();
+        let members: Vec<usize> =
+            cells.iter().enumerate().filter(can_run).map(|(index, _)| index).collect();
+        let first = members.first().and_then(|index| cells[*index].instance);
+        let own_instances = members.iter().any(|index| cells[*index].instance != first);
+        Condition { levels: levels.clone(), cells: members, own_instances }
+    };
+    groups.iter().enumerate().map(condition).collect()
+}
+
+/// The cell nearest to the middle of every axis, the first of equals: neither the slowest nor the
+/// fastest as a rule, so that the twin neither costs much nor is too short to see anything.
+fn middle(cells: &[Cell], axes: &Axes) -> Option<usize> {
+    let distance = |cell: &Cell| -> usize {
+        cell.levels
+            .iter()
+            .filter_map(|(factor, level)| {
+                let levels = axes.get(&factor)?;
+                let rank = levels.iter().position(|l| l == level)?;
+                Some((2 * rank).abs_diff(levels.len() - 1) * 1000 / levels.len())
+            })
+            .sum()
+    };
+    let active = cells.iter().enumerate().filter(|(_, cell)| cell.skip.is_none());
+    active.min_by_key(|(_, cell)| distance(cell)).map(|(index, _)| index)
+}
+
+/// What the run is about: `read data.bin: method × block`.
+fn title(info: &WorkloadInfo, axes: &Axes) -> String {
+    let several: Vec<&str> =
+        axes.iter().filter(|(_, levels)| levels.len() > 1).map(|(f, _)| f.name()).collect();
+    let mut title = info.part.id.to_owned();
+    if let Some([Level::Path(path)]) = axes.get(&Factor::File).map(Vec::as_slice) {
+        let name = path.file_name().map_or(path.as_path(), std::path::Path::new);
+        title = format!("{title} {}", path_to_text(name));
+    }
+    if let Some([Level::Number(bytes)]) = axes.get(&Factor::FileSize).map(Vec::as_slice) {
+        title = format!("{title} {}", bytes_text(*bytes));
+    }
+    let what = match several.is_empty() {
+        true => axes
+            .iter()
+            .filter(|(f, _)| matches!(f, Factor::Method | Factor::Operation | Factor::Block))
+            .filter_map(|(f, levels)| levels.first().map(|level| cells::level_text(*f, level)))
+            .collect::<Vec<_>>()
+            .join(", "),
+        false => several.join(" × "),
+    };
+    format!("{title}: {what}")
+}

@@ -1,0 +1,280 @@
+//! The levels of one axis, read and checked against what the workload knows.
+
+use std::path::PathBuf;
+
+use super::range::{items, parse_list};
+use super::units::{parse_bytes, parse_count};
+use super::{Experiment, SpecError};
+use crate::catalog::{Factor, FactorUse, Kind, Level, Part, PartKind, WorkloadInfo};
+
+/// Linux moves at most this many bytes in one call (MAX_RW_COUNT of 4 KiB pages).
+const GREATEST_BLOCK: u64 = 0x7fff_f000;
+
+/// More threads or files in one trial than any machine here can hold.
+const GREATEST_COUNT: u64 = 1 << 32;
+
+/// A workload and every part there is: what levels are checked against.
+#[derive(Clone, Copy)]
+pub struct Vocabulary<'a> {
+    /// The workload.
+    pub info: &'a WorkloadInfo,
+    /// Methods, operations and other parts, of any workload.
+    pub parts: &'a [&'static Part],
+}
+
+impl Vocabulary<'_> {
+    /// The axis, where the workload has it.
+    ///
+    /// # Errors
+    /// The axes that the workload has.
+    pub fn axis(&self, factor: Factor) -> Result<&FactorUse, SpecError> {
+        self.info.factors.iter().find(|axis| axis.factor == factor).ok_or_else(|| {
+            let names: Vec<&str> = self.info.factors.iter().map(|a| a.factor.name()).collect();
+            let problem = format!("{} has no such axis", self.info.part.id);
+            SpecError::new(factor.name(), 0, problem, choose(factor.name(), &names))
+        })
+    }
+
+    /// The parts that are levels of the factor: the methods or operations of this workload.
+    pub fn parts_of(&self, factor: Factor) -> impl Iterator<Item = &'static Part> {
+        let kind = match factor {
+            Factor::Method => Some(PartKind::Method),
+            Factor::Operation => Some(PartKind::Operation),
+            Factor::Place => Some(PartKind::Place),
+            _ => None,
+        };
+        let capability = self.info.capability;
+        self.parts.iter().copied().filter(move |part| {
+            Some(part.kind) == kind
+                && (part.kind == PartKind::Place || part.capabilities.contains(&capability))
+        })
+    }
+
+    /// The words that may be written for a factor of words.
+    pub fn words(&self, factor: Factor) -> Vec<&'static str> {
+        let listed =
+            self.info.factors.iter().find(|a| a.factor == factor).map_or(&[][..], |a| a.words);
+        match listed.is_empty() {
+            true => self.parts_of(factor).map(|part| part.id).collect(),
+            false => listed.to_vec(),
+        }
+    }
+
+    /// Reads the levels of an axis as written: a list, with ranges where it is of numbers. A path
+    /// is one level, whatever it contains.
+    ///
+    /// # Errors
+    /// What is wrong, where, and what to write instead.
+    pub fn levels(&self, factor: Factor, text: &str) -> Result<Vec<Level>, SpecError> {
+        self.axis(factor)?;
+        match factor.kind() {
+            Kind::Path => Ok(vec![Level::Path(PathBuf::from(text))]),
+            Kind::Word => self.words_of_list(factor, text),
+            Kind::Bytes | Kind::Count => {
+                let numbers = parse_list(text, &|one| number(factor, one))?;
+                Ok(numbers.into_iter().map(Level::Number).collect())
+            }
+        }
+    }
+
+    fn words_of_list(&self, factor: Factor, text: &str) -> Result<Vec<Level>, SpecError> {
+        let mut levels = Vec::new();
+        for (at, item) in items(text)? {
+            self.word(factor, item).map_err(|e| e.within(text, at))?;
+            let level = Level::word(item);
+            if !levels.contains(&level) {
+                levels.push(level);
+            }
+        }
+        Ok(levels)
+    }
+
+    fn word(&self, factor: Factor, text: &str) -> Result<(), SpecError> {
+        let words = self.words(factor);
+        for word in &words {
+            // `stride:N` stands for `stride:` and any positive number.
+            if let Some(stem) = word.strip_suffix('N').filter(|stem| stem.ends_with(':')) {
+                if let Some(count) = text.strip_prefix(stem) {
+                    return positive(count, parse_count(count))
+                        .map(drop)
+                        .map_err(|e| e.within(text, stem.len()));
+                }
+            } else if *word == text {
+                return Ok(());
+            }
+        }
+        let problem = format!("{} has no such {factor}", self.info.part.id);
+        Err(SpecError::new(text, 0, problem, choose(text, &words)))
+    }
+
+    /// Checks an experiment that was not read by [`Vocabulary::levels`], or was put together.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self, experiment: &Experiment) -> Result<(), SpecError> {
+        for (factor, levels) in &experiment.factors {
+            self.axis(*factor)?;
+            for level in levels {
+                self.check_level(*factor, level).map_err(|e| e.of(factor.name()))?;
+            }
+        }
+        for factor in experiment.protocol.ask.iter().flatten() {
+            self.axis(*factor).map_err(|e| e.of("--ask"))?;
+        }
+        if experiment.factors.contains_key(&Factor::File)
+            && experiment.factors.contains_key(&Factor::FileSize)
+        {
+            return Err(SpecError::new(
+                "file-size",
+                0,
+                "a file of yours has its size already",
+                "name files, or give --file-size to have one made",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_level(&self, factor: Factor, level: &Level) -> Result<(), SpecError> {
+        match (level, factor.kind()) {
+            (Level::Word(word), Kind::Word) => self.word(factor, word),
+            (Level::Number(n), Kind::Bytes | Kind::Count) => {
+                number(factor, &n.to_string()).map(drop)
+            }
+            (Level::Path(_), Kind::Path) => Ok(()),
+            _ => {
+                let fix = "write the level as the axis has it; see iolab list";
+                Err(SpecError::new(&level.to_string(), 0, "not a level of this axis", fix))
+            }
+        }
+    }
+}
+
+/// One number of an axis, by what the axis can have.
+fn number(factor: Factor, text: &str) -> Result<u64, SpecError> {
+    let parsed = match factor.kind() {
+        Kind::Bytes => parse_bytes(text),
+        _ => parse_count(text),
+    };
+    let number = match factor {
+        Factor::IdleThreads | Factor::Readahead => parsed?,
+        _ => positive(text, parsed)?,
+    };
+    let most = match (factor, factor.kind()) {
+        (Factor::Block, _) => GREATEST_BLOCK,
+        (_, Kind::Count) => GREATEST_COUNT,
+        _ => u64::MAX,
+    };
+    match number > most {
+        true => {
+            Err(SpecError::new(text, 0, "too large", format!("the greatest {factor} is {most}")))
+        }
+        false => Ok(number),
+    }
+}
+
+fn positive(text: &str, parsed: Result<u64, SpecError>) -> Result<u64, SpecError> {
+    match parsed? {
+        0 => Err(SpecError::new(text, 0, "zero makes no sense here", "write 1 or more")),
+        number => Ok(number),
+    }
+}
+
+/// What to write instead: the nearest word, if one is near, and all of them.
+pub fn choose(text: &str, words: &[&str]) -> String {
+    let near = |(distance, word): &(usize, &str)| {
+        *distance <= 1 + word.chars().count() / 3 || (text.len() > 1 && word.starts_with(text))
+    };
+    let distances = words.iter().map(|word| (strsim::damerau_levenshtein(text, word), *word));
+    let nearest = distances.filter(near).min();
+    let list = words.join(", ");
+    match (words.is_empty(), nearest) {
+        (true, _) => "there is nothing to choose from here".to_owned(),
+        (_, Some((_, word))) => format!("did you mean {word}? There are {list}"),
+        (_, None) => format!("choose from {list}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::vocabulary;
+    use super::{Experiment, Factor, Level};
+    use crate::spec::Protocol;
+    use proptest::prelude::{any, prop_assert, proptest};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn an_unknown_level_names_the_valid_ones_and_the_nearest() {
+        let error = vocabulary().levels(Factor::Method, "pread,raed").unwrap_err();
+        assert_eq!(error.at, 6);
+        let line = error.to_string();
+        assert!(line.contains("did you mean read? There are read, pread, mmap, null"), "{line}");
+        let line = vocabulary().levels(Factor::Cache, "lukewarm").unwrap_err().to_string();
+        assert!(line.contains("cold, warm, any"), "{line}");
+        let line = vocabulary().levels(Factor::Sync, "none").unwrap_err().to_string();
+        assert!(line.contains("has no such axis"), "{line}");
+    }
+
+    #[test]
+    fn levels_have_the_kind_of_their_axis() {
+        let read = |factor, text| vocabulary().levels(factor, text).unwrap();
+        assert_eq!(read(Factor::Block, "4Ki"), [Level::Number(4096)]);
+        assert_eq!(read(Factor::Threads, "1..4:x2").len(), 3);
+        assert_eq!(read(Factor::Method, "read,read"), [Level::word("read")]);
+        assert_eq!(read(Factor::Pattern, "stride:4"), [Level::word("stride:4")]);
+        assert_eq!(read(Factor::File, "a,b"), [Level::Path("a,b".into())]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (factor, text) in [
+            (Factor::Block, "0"),
+            (Factor::Block, "-1"),
+            (Factor::Block, "3Gi"),
+            (Factor::Block, "0..8:+1"),
+            (Factor::Threads, "0"),
+            (Factor::Threads, "4Ki"),
+            (Factor::FileSize, "0"),
+            (Factor::Pattern, "stride:0"),
+            (Factor::Pattern, "stride:"),
+            (Factor::Pattern, "stride:N"),
+            (Factor::Method, ""),
+            (Factor::Method, "read,"),
+            (Factor::Method, "Read"),
+        ] {
+            assert!(vocabulary().levels(factor, text).is_err(), "{factor} {text}");
+        }
+    }
+
+    #[test]
+    fn an_experiment_put_together_is_checked_too() {
+        let make = |factor, level| Experiment {
+            title: None,
+            workload: "read".into(),
+            directory: ".".into(),
+            factors: BTreeMap::from([(factor, vec![level])]),
+            protocol: Protocol::new(1),
+        };
+        let check = |experiment: &Experiment| vocabulary().check(experiment);
+        assert!(check(&make(Factor::Method, Level::word("pread"))).is_ok());
+        assert!(check(&make(Factor::Method, Level::word("dd"))).is_err());
+        assert!(check(&make(Factor::Method, Level::Number(1))).is_err());
+        assert!(check(&make(Factor::Sync, Level::word("none"))).is_err());
+        let mut both = make(Factor::File, Level::Path("a".into()));
+        both.factors.insert(Factor::FileSize, vec![Level::Number(4096)]);
+        assert!(check(&both).unwrap_err().to_string().contains("has its size already"));
+        let mut ask = make(Factor::Method, Level::word("read"));
+        ask.protocol.ask = Some(vec![Factor::Sync]);
+        assert!(check(&ask).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_written_panics(text in any::<String>(), at in 0usize..20) {
+            let factor = Factor::ALL[at];
+            if let Err(error) = vocabulary().levels(factor, &text) {
+                prop_assert!(error.at <= error.written.len());
+                prop_assert!(!error.to_string().contains('\n'));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A directory of its own, the real binary, and what it said.
+#![allow(dead_code, clippy::unwrap_used)] // Each test file uses its part.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The program under test.
+pub const IOLAB: &str = env!("CARGO_BIN_EXE_iolab");
+
+/// A directory on a real disk with a history of its own.
+pub struct Home {
+    dir: tempfile::TempDir,
+}
+
+impl Home {
+    pub fn new() -> Home {
+        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target");
+        Home { dir: tempfile::tempdir_in(target).unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn file(&self, name: impl AsRef<OsStr>, bytes: usize) -> PathBuf {
+        let path = self.dir.path().join(name.as_ref());
+        fs::write(&path, vec![0x5a; bytes]).unwrap();
+        path
+    }
+
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(IOLAB);
+        command.current_dir(self.dir.path()).env("XDG_STATE_HOME", self.path("state"));
+        command.env_remove("NO_COLOR").env_remove("COLUMNS");
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Said {
+        Said::from(self.command().args(arguments).output().unwrap())
+    }
+
+    /// Names of what lies in the directory.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.dir.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// What the program said and how it ended.
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Said {
+        Said {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Said {
+    /// The data with all white space as single spaces.
+    pub fn plain(&self) -> String {
+        self.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// It did its work.
+    #[track_caller]
+    pub fn fine(self) -> Said {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        assert!(!self.err.contains("panicked"), "{self:?}");
+        self
+    }
+
+    /// It refused with this status, in one line on stderr that has all these words, and gave no data.
+    #[track_caller]
+    pub fn refused(self, code: i32, words: &[&str]) -> Said {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.out, "", "data on stdout");
+        let line = self.err.lines().last().unwrap_or_default();
+        assert!(line.starts_with("iolab: "), "{self:?}");
+        for word in words {
+            assert!(line.contains(word), "no {word:?} in {line:?}");
+        }
+        assert!(!self.err.contains("panicked") && !self.err.contains("internal"), "{self:?}");
+        self
+    }
+}
+
+/// A document may be megabytes long.
+impl std::fmt::Debug for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let out: String = self.out.chars().take(2000).collect();
+        writeln!(f, "status {:?}\n--- stdout\n{out}\n--- stderr\n{}", self.code, self.err)
+    }
+}
