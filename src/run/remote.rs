@@ -29,15 +29,20 @@ pub struct RemoteExecutor<T> {
 impl<T: Transport> RemoteExecutor<T> {
     /// An executor for this plan; the agent is greeted when the clock is first asked for.
     pub fn new(transport: T, plan: &Plan) -> RemoteExecutor<T> {
+        RemoteExecutor::at(transport, &plan.workload, &plan.directory, &plan.protocol.cpus)
+    }
+
+    /// An executor for a workload under a directory, bound to these processors (none: not bound).
+    pub fn at(transport: T, workload: &str, directory: &Path, cpus: &[u32]) -> RemoteExecutor<T> {
         RemoteExecutor {
             transport,
             start: Request::Start {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                directory: path_to_text(&absolute(&plan.directory)),
-                cpus: plan.protocol.cpus.clone(),
+                directory: path_to_text(&absolute(directory)),
+                cpus: cpus.to_vec(),
             },
             clock: None,
-            workload: plan.workload.clone(),
+            workload: workload.to_owned(),
             made: Vec::new(),
             born: Instant::now(),
             deaths: 0,
