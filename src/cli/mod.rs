@@ -16,6 +16,7 @@ mod output;
 mod parts;
 mod progress;
 mod protocol;
+mod quick;
 mod record;
 mod resume;
 mod schema;
@@ -45,6 +46,7 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  iolab quick                          a survey of this directory in a minute
   iolab read big.iso --budget 30s      which way to read this file
   iolab read --cache cold,warm         is it the cache?
   iolab syscall                        what a system call costs here
@@ -56,6 +58,7 @@ be compared, 20 refused: not safe, or no space; 130 interrupted.";
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Quick(quick::Quick),
     #[command(flatten)]
     Measure(measure::Measure),
     Run(resume::Run),
@@ -75,6 +78,7 @@ enum Command {
 impl Command {
     fn run(self, talk: &output::Talk) -> Ending {
         match self {
+            Command::Quick(quick) => quick.run(talk),
             Command::Measure(measure) => measure.run(talk),
             Command::Run(run) => run.run(talk),
             Command::History(history) => history.run(talk),

@@ -81,11 +81,7 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
             .lines
             .push(format!("{state} {}", plateau.describe(document.experiment.protocol.delta)));
         if finding.advice.is_none() {
-            finding.advice = Some(format!(
-                "blocks of {}{}",
-                bytes_text(plateau.smallest),
-                if plateau.smallest < plateau.largest { " or more" } else { "" }
-            ));
+            finding.advice = Some(plateau.advice());
         }
     }
     finding
@@ -103,6 +99,17 @@ struct Plateau {
 }
 
 impl Plateau {
+    /// What to use: a block that is shown to be as good as any, else the fastest seen, said so.
+    fn advice(&self) -> String {
+        match (self.shown, self.smallest < self.largest) {
+            (true, true) => format!("blocks of {} or more", bytes_text(self.smallest)),
+            (true, false) => format!("blocks of {}", bytes_text(self.smallest)),
+            (false, _) => {
+                format!("blocks of {} (the fastest seen, not proven)", bytes_text(self.best))
+            }
+        }
+    }
+
     fn describe(&self, delta: f64) -> String {
         let speed = match (self.low, self.high) {
             (Some(low), Some(high)) => {
