@@ -305,6 +305,7 @@ fn warnings(doc: &Document) -> Vec<(&'static str, String)> {
     // The gravest first; of one gravity in the order in which they came.
     seen.sort_by_key(|w| std::cmp::Reverse(w.code.severity()));
     let text = |w: &Warning| match w.text.is_empty() {
+        _ if w.text.starts_with(w.code.summary()) => w.text.clone(),
         true => w.code.summary().to_owned(),
         false => format!("{}: {}", w.code.summary(), w.text),
     };
