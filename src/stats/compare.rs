@@ -171,30 +171,40 @@ pub fn standing(seen: &Observations, rules: &Rules) -> Standing {
     Standing { kind, best, leader, pairs, rounds: rounds as u32 }
 }
 
-/// Kind and tie set as [`standing`] has them, without every pair: a cell is only compared until one
-/// proves it slower. Much cheaper where one of many cells is best.
+/// Kind and tie set as [`standing`] has them, without every pair: a cell that is proven slower is
+/// compared with no further one. Much cheaper where few of many cells are best.
 pub fn resolve(seen: &Observations, rules: &Rules) -> (AnswerKind, Vec<usize>) {
     let mut comparer = Comparer::new(seen, rules);
     let mut order: Vec<(usize, f64)> =
         (0..seen.y.len()).filter_map(|cell| Some((cell, median(&seen.y[cell])?))).collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut slower = |cell: usize| {
-        order.iter().filter(|(rival, _)| *rival != cell).any(|(rival, _)| {
-            let pair = comparer.pair(cell.min(*rival), cell.max(*rival));
-            let proof = if cell < *rival { Verdict::Slower } else { Verdict::Faster };
-            pair.is_some_and(|pair| pair.verdict == proof)
-        })
-    };
-    let best: Vec<usize> =
-        (0..seen.y.len()).filter(|c| takes_part(seen, *c) && !slower(*c)).collect();
-    let among = |at: usize| best[at + 1..].iter().map(move |b| (at, *b));
-    let mut inside = Vec::new();
-    for (at, b) in (0..best.len()).flat_map(among) {
-        inside.extend(comparer.pair(best[at], b));
+    let mut slower = vec![false; seen.y.len()];
+    // Cells compared with every other: nothing about them is left to find out.
+    let mut known = vec![false; seen.y.len()];
+    let mut equivalent = Vec::new();
+    for (cell, _) in &order {
+        for (rival, _) in order.iter().filter(|(rival, _)| rival != cell) {
+            if slower[*cell] {
+                break;
+            }
+            if known[*rival] {
+                continue;
+            }
+            let Some(pair) = comparer.pair(*cell.min(rival), *cell.max(rival)) else { continue };
+            match pair.verdict {
+                Verdict::Slower => slower[pair.a] = true,
+                Verdict::Faster => slower[pair.b] = true,
+                Verdict::Equivalent => equivalent.push(pair),
+                Verdict::Undecided => {}
+            }
+        }
+        known[*cell] = !slower[*cell];
     }
+    let best: Vec<usize> =
+        (0..slower.len()).filter(|c| !slower[*c] && takes_part(seen, *c)).collect();
     let kind = match seen.rounds() < FEWEST_STEADY_ROUNDS {
         true => AnswerKind::Undecided,
-        false => kind(&best, &inside),
+        false => kind(&best, &equivalent),
     };
     if best.is_empty() { (kind, leader(seen).into_iter().collect()) } else { (kind, best) }
 }

@@ -9,16 +9,20 @@ fn ordered(value: f64) -> u64 {
     bits ^ (((bits as i64 >> 63) as u64) | 1 << 63)
 }
 
+/// Up to this length ranks are counted (n² comparisons without a branch), which is faster than to
+/// sort: a sort of random numbers is made of mispredicted branches.
+const SHORT: usize = 96;
+
 /// Buffers for one series at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     /// The values in the order they were seen. All finite.
     pub(crate) values: Vec<f64>,
-    /// Sorted: the upper bits order the value, the lower ones are its index.
-    keys: Vec<u64>,
-    index_mask: u64,
+    sorted: Vec<f64>,
     /// Twice the mid-rank of each value, so that ties stay integers.
     twice_rank: Vec<i64>,
+    /// The upper bits order a value, the lower ones are its index.
+    keys: Vec<u64>,
 }
 
 impl Series {
@@ -30,26 +34,58 @@ impl Series {
         self.values.len()
     }
 
-    /// Sorts. The index replaces the lowest bits of the image: values closer than 2⁻⁴⁰ of
-    /// themselves count as equal, which no clock can tell apart.
+    /// Finds order and ranks of the values.
     pub(crate) fn sort(&mut self) {
         let n = self.values.len();
-        self.index_mask = n.next_power_of_two() as u64 - 1;
-        let mask = self.index_mask;
+        self.sorted.resize(n, 0.0);
+        self.twice_rank.resize(n, 0);
+        if n > SHORT || !self.count() {
+            self.sort_keys();
+        }
+    }
+
+    /// Ranks by counting; false where values are equal.
+    fn count(&mut self) -> bool {
+        let mut sum = 0;
+        for (value, rank) in self.values.iter().zip(&mut self.twice_rank) {
+            let below: i64 = self.values.iter().map(|other| i64::from(other < value)).sum();
+            sum += below;
+            *rank = 2 * below + 2;
+            self.sorted[below as usize] = *value;
+        }
+        let n = self.values.len() as i64;
+        sum == n * (n - 1) / 2
+    }
+
+    /// Ranks by sorting. The index replaces the lowest bits of the image: values closer than 2⁻⁴⁰ of
+    /// themselves count as equal, which no clock can tell apart.
+    fn sort_keys(&mut self) {
+        let n = self.values.len();
+        let mask = n.next_power_of_two() as u64 - 1;
         self.keys.clear();
         self.keys
             .extend(self.values.iter().enumerate().map(|(i, v)| ordered(*v) & !mask | i as u64));
         self.keys.sort_unstable();
+        let mut start = 0;
+        for equal in self.keys.chunk_by(|a, b| a & !mask == b & !mask) {
+            let end = start + equal.len();
+            for (key, place) in equal.iter().zip(start..) {
+                let index = (key & mask) as usize;
+                self.sorted[place] = self.values[index];
+                self.twice_rank[index] = (start + end + 1) as i64;
+            }
+            start = end;
+        }
     }
 
     /// The value of a rank, from 0. [`Series::sort`] first.
     pub(crate) fn at(&self, rank: usize) -> f64 {
-        self.values[(self.keys[rank] & self.index_mask) as usize]
+        self.sorted[rank]
     }
 
     /// The median; NaN where empty.
     pub(crate) fn median(&self) -> f64 {
-        match self.keys.len() {
+        match self.sorted.len() {
             0 => f64::NAN,
             n if n % 2 == 1 => self.at(n / 2),
             n => (self.at(n / 2 - 1) + self.at(n / 2)) / 2.0,
@@ -58,38 +94,20 @@ impl Series {
 
     /// [x_(l), x_(n+1−l)] for the rank l, from 1; unbounded for 0.
     pub(crate) fn between(&self, rank: usize) -> Interval {
-        let n = self.keys.len();
+        let n = self.sorted.len();
         if rank == 0 || rank > n {
             return Interval::default();
         }
         Interval { low: Some(self.at(rank - 1)), high: Some(self.at(n - rank)) }
     }
 
-    fn rank_all(&mut self) {
-        let n = self.keys.len();
-        self.twice_rank.clear();
-        self.twice_rank.resize(n, 0);
-        let mut start = 0;
-        while start < n {
-            let value = self.keys[start] & !self.index_mask;
-            let mut end = start + 1;
-            while end < n && self.keys[end] & !self.index_mask == value {
-                end += 1;
-            }
-            for key in &self.keys[start..end] {
-                self.twice_rank[(key & self.index_mask) as usize] = (start + end + 1) as i64;
-            }
-            start = end;
-        }
-    }
-
     /// Spearman's correlation of neighbours, (x_1 … x_{n−1}) with (x_2 … x_n). 0 where nothing varies.
-    pub(crate) fn lag1(&mut self) -> f64 {
+    /// [`Series::sort`] first.
+    pub(crate) fn lag1(&self) -> f64 {
         let n = self.values.len();
         if n < 3 {
             return 0.0;
         }
-        self.rank_all();
         // Ranks within the n − 1 that stay are those within all, less one above the one that leaves.
         let (first, last) = (self.twice_rank[0], self.twice_rank[n - 1]);
         let without = |rank: i64, gone: i64| rank - 1 - (rank - gone).signum();
