@@ -1,5 +1,7 @@
 //! The statistics against figures of SciPy kept in `tests/fixtures/stats` (its README says how).
 
+#![allow(clippy::unwrap_used)]
+
 use iolab::stats;
 use serde_json::Value;
 
