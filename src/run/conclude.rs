@@ -38,7 +38,7 @@ pub fn conclude(plan: &Plan, outcome: &Outcome) -> Conclusion {
     let cells = outcome.cells.iter().enumerate();
     let estimates: Vec<Option<Estimate>> =
         cells.map(|(cell, c)| estimate(&c.samples, &work(cell))).collect();
-    let logs = logs(&outcome.cells, &outcome.twin);
+    let logs = logs(plan, &outcome.cells, &outcome.twin);
     let twin_d = twin_series(plan, outcome, &logs);
     let answers = (0..plan.conditions.len())
         .filter(|index| !plan.conditions[*index].cells.is_empty())
@@ -58,7 +58,7 @@ pub fn twin(plan: &Plan, outcome: &Outcome) -> Option<Twin> {
         by_epoch: false,
         seed: seed_for(plan.protocol.seed, "twin", 0),
     };
-    let logs = logs(&outcome.cells, &outcome.twin);
+    let logs = logs(plan, &outcome.cells, &outcome.twin);
     let figures = twin_figures(&twin_series(plan, outcome, &logs), &rules);
     let exp = |pick: fn(&TwinFigures) -> Option<f64>| figures.as_ref().and_then(pick).map(f64::exp);
     Some(Twin {
@@ -79,7 +79,7 @@ fn twin_series(plan: &Plan, outcome: &Outcome, logs: &[RoundLog]) -> Vec<f64> {
 
 /// The observations of one answer, from a whole outcome.
 pub fn observations_of(plan: &Plan, outcome: &Outcome, condition: usize) -> Observations {
-    let logs = logs(&outcome.cells, &outcome.twin);
+    let logs = logs(plan, &outcome.cells, &outcome.twin);
     observations(plan.conditions[condition].cells.clone(), &outcome.cells, &logs)
 }
 

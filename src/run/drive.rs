@@ -70,7 +70,7 @@ fn new<'a, 'o>(
     }
     out.cells.resize_with(plan.cells.len(), Default::default);
     let mut tracks: Vec<Track> = plan.conditions.iter().map(|c| Track::new(slots_of(c))).collect();
-    for log in logs(&out.cells, &out.twin) {
+    for log in logs(plan, &out.cells, &out.twin) {
         tracks.iter_mut().for_each(|t| t.append(&log, |slot| left_round(&out.cells, slot)));
         out.steady_rounds += 1;
     }

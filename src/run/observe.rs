@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use super::work::unit_ns;
 use super::{CellOutcome, LeftWhy};
+use crate::plan::Plan;
 use crate::result::{Phase, Sample};
 use crate::stats::Observations;
 
@@ -80,7 +82,7 @@ impl Track {
 }
 
 /// The steady rounds of a run, from its samples, oldest first.
-pub(super) fn logs(cells: &[CellOutcome], twin: &[Sample]) -> Vec<RoundLog> {
+pub(super) fn logs(plan: &Plan, cells: &[CellOutcome], twin: &[Sample]) -> Vec<RoundLog> {
     let arms = cells.iter().map(|c| &c.samples[..]).chain([twin]).enumerate();
     let mut rounds: BTreeMap<u32, Vec<(u32, usize, &Sample)>> = BTreeMap::new();
     for (slot, samples) in arms {
@@ -99,7 +101,10 @@ pub(super) fn logs(cells: &[CellOutcome], twin: &[Sample]) -> Vec<RoundLog> {
         if first.phase == Phase::Steady {
             let trials = trials
                 .iter()
-                .map(|(_, slot, sample)| Seen { slot: *slot, unit_ns: sample.unit_ns() })
+                .filter_map(|(_, slot, sample)| {
+                    let cell = plan.cells.get(*slot).or(plan.cells.get(plan.baseline?))?;
+                    Some(Seen { slot: *slot, unit_ns: unit_ns(cell, sample) })
+                })
                 .collect();
             logs.push(RoundLog { round, epoch, previous, trials });
         }
@@ -134,6 +139,7 @@ pub(super) fn observations(
 mod tests {
     use super::{logs, observations};
     use crate::result::{Measurement, Phase, Sample};
+    use crate::run::testing::{PlanShape, plan};
     use crate::run::{CellOutcome, Left, LeftWhy};
 
     fn sample(round: u32, position: u32, wall_ns: u64) -> Sample {
@@ -151,7 +157,8 @@ mod tests {
         b.left = Some(Left { round: 4, why: LeftWhy::Screened, reason: String::new() });
         let twin = vec![sample(3, 2, 7), sample(5, 0, 7)];
         let cells = [a, b];
-        let seen = observations(vec![0, 1], &cells, &logs(&cells, &twin));
+        let plan = plan(&PlanShape::new(2, 1));
+        let seen = observations(vec![0, 1], &cells, &logs(&plan, &cells, &twin));
         assert_eq!(seen.epoch, [0, 1, 1]);
         assert_eq!(seen.y[0], [0.0, 2f64.ln(), 3f64.ln()]);
         assert_eq!(seen.y[1][0], 4f64.ln());

@@ -5,7 +5,7 @@ use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_ins
 use super::looks::{UNPROVEN, never_proven};
 use super::observe::{RoundLog, Seen, Track};
 use super::schedule::{shuffle, stream};
-use super::work::Work;
+use super::work::{Work, unit_ns};
 use super::{
     Amount, Dose, Event, Executor, ExecutorError, Observer, Outcome, Policy, StopSignal, Stopped,
     TrialOrder,
@@ -221,7 +221,8 @@ impl Driver<'_, '_> {
             let Some(sample) = self.trial(slot, log.trials.len() as u32, log.epoch)? else {
                 return Ok(None);
             };
-            log.trials.push(Seen { slot, unit_ns: sample.unit_ns() });
+            let unit_ns = unit_ns(&self.plan.cells[cell], &sample);
+            log.trials.push(Seen { slot, unit_ns });
             self.keep(slot, sample)?;
             self.previous = Some(slot);
         }

@@ -2,6 +2,7 @@
 
 use crate::catalog::Factor;
 use crate::plan::{Cell, Plan};
+use crate::result::Sample;
 
 /// A mapping that is read in sequence is counted in windows of this size, in any other order in
 /// pages.
@@ -35,6 +36,19 @@ impl Work {
     }
 }
 
+/// Nanoseconds per unit of work, where the sample counts: for a cell whose job is one call, the call
+/// (a read of 4 KiB and an lseek are rungs of one ladder); else the byte.
+pub(super) fn unit_ns(cell: &Cell, sample: &Sample) -> Option<f64> {
+    let measured = &sample.measurement;
+    match cell.levels.get(Factor::Operation) {
+        Some(_) if sample.counts() && measured.operations > 0 => {
+            Some(measured.wall_ns as f64 / measured.operations as f64)
+        }
+        Some(_) => None,
+        None => sample.unit_ns(),
+    }
+}
+
 /// Bytes of one operation of a cell that works on a file.
 pub(super) fn step_bytes(cell: &Cell) -> u64 {
     let sequential =
@@ -57,4 +71,40 @@ pub(super) fn lies_in_cache(cell: &Cell) -> bool {
 /// where its cached pages lie matter, and can be drawn anew.
 pub(super) fn wants_priming(cell: &Cell) -> bool {
     cell.instance.is_some() && cell.levels.text(Factor::Cache) == Some("warm")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Work, step_bytes, unit_ns};
+    use crate::catalog::{Factor, Level, Levels};
+    use crate::plan::Cell;
+    use crate::result::{Measurement, Phase, Sample};
+    use crate::run::testing::{PlanShape, plan};
+
+    fn cell(levels: Levels) -> Cell {
+        Cell { id: "x".into(), levels, condition: 0, instance: Some(0), skip: None }
+    }
+
+    #[test]
+    fn calls_are_compared_by_the_call_and_passes_by_the_byte() {
+        let (wall_ns, bytes, operations) = (8_000, 4_000, 10);
+        let measurement = Measurement { wall_ns, bytes, operations, ..Measurement::default() };
+        let (round, position, epoch, phase) = (3, 0, 0, Phase::Steady);
+        let sample = Sample { round, position, phase, epoch, measurement, fault: None };
+        let call = cell(Levels::new().with(Factor::Operation, Level::word("pread")));
+        assert_eq!(unit_ns(&call, &sample), Some(800.0));
+        assert_eq!(unit_ns(&cell(Levels::new()), &sample), Some(2.0));
+    }
+
+    #[test]
+    fn a_pass_is_so_many_blocks_windows_or_pages_and_a_call_is_one() {
+        let plan = plan(&PlanShape { file_bytes: (5 << 20) + 1, ..PlanShape::new(1, 1) });
+        let operations = |levels: Levels| Work::of(&plan, &cell(levels)).operations_per_pass;
+        assert_eq!(operations(Levels::new().with(Factor::Block, Level::Number(1 << 20))), 6);
+        assert_eq!(operations(Levels::new()), 6);
+        let random = Levels::new().with(Factor::Pattern, Level::word("random"));
+        assert_eq!(step_bytes(&cell(random.clone())), rustix::param::page_size() as u64);
+        assert!(operations(random) > 6);
+        assert_eq!(operations(Levels::new().with(Factor::Operation, Level::word("read"))), 1);
+    }
 }
