@@ -10,7 +10,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::edge::Failure;
 use crate::catalog::{Factor, Level, path_to_text};
-use crate::plan::Facts;
+use crate::plan::{Facts, Plan};
 use crate::spec::Experiment;
 use crate::{host, place};
 
@@ -48,6 +48,20 @@ pub fn tested_directory(experiment: &Experiment) -> PathBuf {
         Some(Level::Path(path)) => path.parent().unwrap_or(path).to_owned(),
         _ => experiment.directory.clone(),
     }
+}
+
+/// Where the agent works: the plan's directory, or, where only the person's files are read and
+/// they are in a place that cannot be written to, one that is made for such use.
+pub fn work_directory(plan: &Plan) -> PathBuf {
+    let makes_files = plan.instances.iter().any(|instance| instance.path.is_none());
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    let writable = |path: &PathBuf| accessat(CWD, path, access, AtFlags::EACCESS).is_ok();
+    if plan.instances.is_empty() || makes_files || writable(&plan.directory) {
+        return plan.directory.clone();
+    }
+    // On a disk first: tmpfs has no cold state, so that the probes could not be tested there.
+    let others = [PathBuf::from("/var/tmp"), std::env::temp_dir()];
+    others.into_iter().find(writable).unwrap_or_else(|| plan.directory.clone())
 }
 
 /// A directory that files can be made in.

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::edge::{Ending, Exit, Failure, say};
+use super::facts;
 use super::output::{Output, Talk, dumb, unicode};
 use super::progress::Progress;
 use super::record::Recorder;
@@ -131,7 +132,8 @@ impl Session<'_> {
             Ok(agent) => agent,
             Err(e) => return (None, Some(Failure::internal(format!("start the agent: {e}")))),
         };
-        let mut executor = RemoteExecutor::new(agent, self.plan);
+        let (directory, cpus) = (facts::work_directory(self.plan), &self.plan.protocol.cpus);
+        let mut executor = RemoteExecutor::at(agent, &self.plan.workload, &directory, cpus);
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr()) && !dumb();
         let mut progress = Progress::new(self.talk, terminal, unicode());
         let history = self.resumes.as_ref().map(|resumed| resumed.history.clone());
