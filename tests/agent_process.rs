@@ -427,6 +427,31 @@ fn strangers_and_other_versions_are_refused() {
     assert_eq!(agent.wait().unwrap().code(), Some(1));
 }
 
+#[test]
+fn trials_run_on_the_processors_asked_for() {
+    let dir = directory();
+    let mut child = LocalChild::start_program(program()).unwrap();
+    let Request::Start { version, directory, .. } = start(dir.path()) else { unreachable!() };
+    let on = |cpus| Request::Start { version: version.clone(), directory: directory.clone(), cpus };
+    for none in [1023, 70_000] {
+        assert!(matches!(child.ask(&on(vec![none])).unwrap(), Reply::Refused(_)));
+    }
+    let first = std::fs::read_to_string("/proc/self/status").unwrap();
+    let first = allowed(&first).split([',', '-']).next().unwrap().parse().unwrap();
+    assert!(matches!(child.ask(&on(vec![first])).unwrap(), Reply::Started { .. }));
+    let pid = child.pid().unwrap();
+    let looker = std::thread::spawn(move || {
+        std::fs::read_to_string(format!("/proc/{}/status", trial_of(pid).as_raw_pid())).unwrap()
+    });
+    let endless = Request::Trial(Box::new(calls(ENDLESS, 300_000_000)));
+    assert!(matches!(child.ask(&endless).unwrap(), Reply::Lost(_)));
+    assert_eq!(allowed(&looker.join().unwrap()), first.to_string());
+}
+
+fn allowed(status: &str) -> &str {
+    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim()
+}
+
 /// A plan of one cell, enough for the executor.
 fn plan(dir: &Path) -> Plan {
     let levels = read_levels("pread", "xor", "warm");

@@ -1,0 +1,191 @@
+// The bare loops that iolab is held against: what a careful C programmer writes by hand, built
+// with cc -O2 -march=native when the bench starts. Each run does one piece of work and prints its
+// time in nanoseconds. The work is that of the same word in ours.rs.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void fail(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static void *buffer(size_t bytes) {
+    void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    if (!p) fail("aligned_alloc");
+    memset(p, 0xa5, bytes);
+    return p;
+}
+
+// XOR of 32-bit words: eight accumulators of the widest vector.
+typedef uint64_t wide __attribute__((vector_size(64), aligned(64)));
+
+static uint32_t fold(const void *bytes, size_t n) {
+    const wide *p = bytes;
+    wide a = {0}, b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+    size_t rows = n / 512;
+    for (size_t i = 0; i < rows; i++, p += 8) {
+        a ^= p[0], b ^= p[1], c ^= p[2], d ^= p[3];
+        e ^= p[4], f ^= p[5], g ^= p[6], h ^= p[7];
+    }
+    a ^= b ^ c ^ d ^ e ^ f ^ g ^ h;
+    uint64_t x = a[0] ^ a[1] ^ a[2] ^ a[3] ^ a[4] ^ a[5] ^ a[6] ^ a[7];
+    uint32_t word = (uint32_t)(x ^ (x >> 32));
+    const uint32_t *rest = (const uint32_t *)((const char *)bytes + rows * 512);
+    for (size_t i = 0; i < n % 512 / 4; i++) word ^= rest[i];
+    return word;
+}
+
+// calls OPERATION CALLS FILE
+static uint64_t calls(char **argv) {
+    const char *op = argv[0];
+    long n = atol(argv[1]);
+    int fd = open(argv[2], O_RDWR | O_CLOEXEC);
+    if (fd < 0) fail(argv[2]);
+    char byte = 1;
+    uint64_t start = now();
+    if (!strcmp(op, "read")) {
+        for (long i = 0; i < n; i++)
+            if (read(fd, &byte, 1) != 1) fail("read");
+    } else if (!strcmp(op, "pread")) {
+        for (long i = 0; i < n; i++)
+            if (pread(fd, &byte, 1, i) != 1) fail("pread");
+    } else if (!strcmp(op, "write")) {
+        for (long i = 0; i < n; i++)
+            if (write(fd, &byte, 1) != 1) fail("write");
+    } else if (!strcmp(op, "lseek")) {
+        for (long i = 0; i < n; i++)
+            if (lseek(fd, 0, SEEK_SET) != 0) fail("lseek");
+    } else if (!strcmp(op, "getppid")) {
+        for (long i = 0; i < n; i++) (void)getppid();
+    } else {
+        exit(2);
+    }
+    return now() - start;
+}
+
+struct part {
+    const char *path;
+    int mapped;
+    off_t start, end;
+    int passes;
+    uint32_t word;
+    uint64_t began, ended;
+    pthread_barrier_t *gate;
+};
+
+#define BLOCK 65536
+
+static void *read_part(void *argument) {
+    struct part *p = argument;
+    int fd = open(p->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) fail(p->path);
+    void *block = buffer(BLOCK);
+    if (p->gate) pthread_barrier_wait(p->gate);
+    p->began = now();
+    for (int pass = 0; pass < p->passes; pass++) {
+        if (p->mapped) {
+            size_t bytes = (size_t)(p->end - p->start);
+            void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, p->start);
+            if (map == MAP_FAILED) fail("mmap");
+            p->word ^= fold(map, bytes);
+            munmap(map, bytes);
+        } else {
+            for (off_t at = p->start; at < p->end; at += BLOCK) {
+                if (pread(fd, block, BLOCK, at) != BLOCK) fail("pread");
+                p->word ^= fold(block, BLOCK);
+            }
+        }
+    }
+    p->ended = now();
+    return NULL;
+}
+
+// read METHOD THREADS PASSES FILE BYTES
+static uint64_t read_file(char **argv) {
+    int threads = atoi(argv[1]);
+    off_t bytes = atoll(argv[4]);
+    pthread_barrier_t gate;
+    pthread_barrier_init(&gate, NULL, (unsigned)threads);
+    struct part parts[64];
+    pthread_t id[64];
+    for (int t = 0; t < threads; t++) {
+        parts[t] = (struct part){.path = argv[3], .mapped = !strcmp(argv[0], "mmap"),
+                                 .start = bytes / threads * t, .end = bytes / threads * (t + 1),
+                                 .passes = atoi(argv[2]), .gate = threads > 1 ? &gate : NULL};
+        if (t > 0) pthread_create(&id[t], NULL, read_part, &parts[t]);
+    }
+    read_part(&parts[0]);
+    uint64_t began = parts[0].began, ended = parts[0].ended;
+    uint32_t word = parts[0].word;
+    for (int t = 1; t < threads; t++) {
+        pthread_join(id[t], NULL);
+        if (parts[t].began < began) began = parts[t].began;
+        if (parts[t].ended > ended) ended = parts[t].ended;
+        word ^= parts[t].word;
+    }
+    fprintf(stderr, "%08x\n", word);
+    return ended - began;
+}
+
+// fold BYTES TIMES
+static uint64_t fold_memory(char **argv) {
+    size_t bytes = (size_t)atoll(argv[0]);
+    long times = atol(argv[1]);
+    void *memory = buffer(bytes);
+    uint32_t word = fold(memory, bytes);
+    uint64_t start = now();
+    for (long i = 0; i < times; i++) {
+        __asm__ volatile("" : "+r"(memory) : : "memory");
+        word ^= fold(memory, bytes);
+    }
+    uint64_t took = now() - start;
+    fprintf(stderr, "%08x\n", word);
+    return took;
+}
+
+// histogram random|constant BYTES TIMES, by the plain loop
+static uint64_t histogram(char **argv) {
+    size_t bytes = (size_t)atoll(argv[1]);
+    long times = atol(argv[2]);
+    unsigned char *memory = buffer(bytes);
+    uint64_t x = 88172645463325252u;
+    for (size_t i = 0; i < bytes && !strcmp(argv[0], "random"); i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        memory[i] = (unsigned char)(x >> 24);
+    }
+    static uint64_t counts[256];
+    uint64_t start = now();
+    for (long t = 0; t < times; t++) {
+        __asm__ volatile("" : "+r"(memory) : : "memory");
+        for (size_t i = 0; i < bytes; i++) counts[memory[i]]++;
+    }
+    uint64_t took = now() - start;
+    fprintf(stderr, "%lu\n", (unsigned long)counts[0]);
+    return took;
+}
+
+int main(int argc, char **argv) {
+    uint64_t took = 0;
+    if (argc < 3) return 2;
+    if (!strcmp(argv[1], "calls")) took = calls(argv + 2);
+    else if (!strcmp(argv[1], "read")) took = read_file(argv + 2);
+    else if (!strcmp(argv[1], "fold")) took = fold_memory(argv + 2);
+    else if (!strcmp(argv[1], "histogram")) took = histogram(argv + 2);
+    else return 2;
+    printf("%lu\n", (unsigned long)took);
+    return 0;
+}

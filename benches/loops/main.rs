@@ -1,0 +1,156 @@
+//! iolab's loops against bare C, in interleaved pairs. Prints a Markdown table with PASS or FAIL
+//! against the limits of docs/performance.md; the exit status is 1 where one fails.
+//!
+//! `cargo bench --bench loops` (about two minutes; `-- quick` for a rough look). Give the machine
+//! a rest meanwhile: a busy neighbour widens the intervals.
+
+#![allow(clippy::unwrap_used)] // a bench that cannot go on should stop loudly
+
+mod ours;
+mod pairs;
+mod trials;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use pairs::{Ratio, Rivals, measure};
+
+const FILE_BYTES: u64 = 64 << 20;
+/// A page of the ladder's file is enough for so many single bytes.
+const CALLS: u64 = 200_000;
+
+/// What a ratio of times must keep to.
+enum Limit {
+    /// Ours takes at most this multiple of theirs.
+    AtMost(f64),
+    /// Ours is at least this many times as fast.
+    SpeedAtLeast(f64),
+}
+
+struct Figure {
+    name: String,
+    work: Vec<String>,
+    /// Units of work, to print what one costs; bytes are printed as GB/s.
+    units: f64,
+    bytes: bool,
+    limit: Limit,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if words.first().is_some_and(|word| word == "one") {
+        println!("{}", ours::run(&words[1..]));
+        return ExitCode::SUCCESS;
+    }
+    let pairs = if words.iter().any(|word| word == "quick") { 11 } else { 61 };
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("loops");
+    std::fs::create_dir_all(&directory).unwrap();
+    let bare = build_bare(&directory);
+    let file = directory.join("file");
+    std::fs::write(&file, noise(FILE_BYTES as usize)).unwrap();
+    std::fs::write(directory.join("ladder"), noise(1 << 20)).unwrap();
+    println!("| figure | ours | bare C | ratio (95 %) | limit | |");
+    println!("| --- | ---: | ---: | --- | --- | --- |");
+    let mut good = true;
+    for figure in figures(&directory, &file) {
+        let mut rivals = rivals(&bare, &figure.work);
+        good &= row(&figure, &measure(&mut rivals, pairs));
+    }
+    good &= trials::rows(&directory);
+    let _ = std::fs::remove_dir_all(&directory);
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn figures(directory: &Path, file: &Path) -> Vec<Figure> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, work: &str, path: &Path, units: u64, bytes, limit| {
+        let path = path.to_str().unwrap();
+        let work = work.split(' ').map(|word| word.replace("FILE", path)).collect();
+        all.push(Figure { name: name.into(), work, units: units as f64, bytes, limit });
+    };
+    for operation in ["read", "pread", "lseek", "getppid", "write"] {
+        let work = format!("calls {operation} {CALLS} FILE");
+        let name = format!("{operation}, 1 byte a call");
+        let ladder = directory.join("ladder");
+        add(&name, &work, &ladder, CALLS, false, Limit::AtMost(1.03));
+    }
+    for method in ["pread", "mmap"] {
+        for threads in [1, 2] {
+            let work = format!("read {method} {threads} 4 FILE {FILE_BYTES}");
+            let name = format!("cached {method} 64 KiB + XOR, {threads} thread(s)");
+            add(&name, &work, file, 4 * FILE_BYTES, true, Limit::SpeedAtLeast(0.98));
+        }
+    }
+    for (name, bytes, times) in
+        [("XOR fold, 64 KiB", 64_u64 << 10, 30_000_u64), ("XOR fold, 256 MiB", 256 << 20, 2)]
+    {
+        let work = format!("fold {bytes} {times}");
+        add(name, &work, file, bytes * times, true, Limit::SpeedAtLeast(0.98));
+    }
+    for (data, speed) in [("random", 1.1), ("constant", 3.0)] {
+        let work = format!("histogram {data} 1048576 30");
+        let name = format!("histogram against a byte loop, {data} bytes");
+        add(&name, &work, file, 30 << 20, true, Limit::SpeedAtLeast(speed));
+    }
+    all
+}
+
+fn row(figure: &Figure, ratio: &Ratio) -> bool {
+    let cost = |ns: f64| match figure.bytes {
+        true => format!("{:.2} GB/s", figure.units / ns),
+        false => format!("{:.1} ns", ns / figure.units),
+    };
+    let (good, limit, low, middle, high) = match figure.limit {
+        Limit::AtMost(most) => {
+            let limit = format!("≤ {most} × the time");
+            (ratio.median <= most, limit, ratio.low, ratio.median, ratio.high)
+        }
+        Limit::SpeedAtLeast(least) => {
+            let limit = format!("≥ {least} × the speed");
+            let (low, high) = (1.0 / ratio.high, 1.0 / ratio.low);
+            (1.0 / ratio.median >= least, limit, low, 1.0 / ratio.median, high)
+        }
+    };
+    println!(
+        "| {} | {} | {} | {middle:.3} ({low:.3}–{high:.3}) | {limit} | {} |",
+        figure.name,
+        cost(ratio.ours_ns),
+        cost(ratio.theirs_ns),
+        verdict(good),
+    );
+    good
+}
+
+/// The last column.
+pub fn verdict(good: bool) -> &'static str {
+    if good { "PASS" } else { "**FAIL**" }
+}
+
+fn rivals(bare: &Path, work: &[String]) -> Rivals {
+    let mut ours = Command::new(std::env::current_exe().unwrap());
+    ours.arg("one").args(work);
+    let mut theirs = Command::new(bare);
+    theirs.args(work);
+    Rivals { ours, theirs }
+}
+
+fn build_bare(directory: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/loops/bare.c");
+    let program = directory.join("bare");
+    let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    cc.args(["-O2", "-march=native", "-pthread", "-o"]).arg(&program).arg(source);
+    assert!(cc.status().is_ok_and(|status| status.success()), "a C compiler is needed: {cc:?}");
+    program
+}
+
+fn noise(bytes: usize) -> Vec<u8> {
+    let mut content = vec![0; bytes];
+    let mut x = 0x2545_f491_4f6c_dd1d_u64;
+    for word in content.as_chunks_mut::<8>().0 {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        *word = x.to_le_bytes();
+    }
+    content
+}

@@ -1,0 +1,79 @@
+//! The same pieces of work through iolab's own workloads, one a process, time in nanoseconds.
+
+use std::path::Path;
+
+use iolab::catalog::{Factor, Level, Levels};
+use iolab::method::consume::Fold;
+use iolab::method::{Histogram, NoWindow};
+use iolab::sys::{clock::now_ns, fold::xor32};
+use iolab::workload::{self, Extent, Subject, Trial};
+
+/// Does what the words say, as bare.c does.
+pub fn run(words: &[String]) -> u64 {
+    let number = |at: usize| words[at].parse::<u64>().unwrap();
+    match words[0].as_str() {
+        "calls" => calls(&words[1], number(2), Path::new(&words[3])),
+        "read" => read(&words[1], number(2), number(3), Path::new(&words[4]), number(5)),
+        "fold" => fold(number(1) as usize, number(2)),
+        "histogram" => histogram(words[1] == "random", number(2) as usize, number(3)),
+        other => panic!("no work is called {other:?}"),
+    }
+}
+
+/// The file stands in the scratch directory under the name that the workload gives it.
+fn calls(operation: &str, calls: u64, file: &Path) -> u64 {
+    let levels = Levels::new().with(Factor::Operation, Level::word(operation));
+    let scratch = file.parent().unwrap();
+    let trial = Trial { levels: &levels, extent: Extent::Passes(calls), subject: None, scratch };
+    (workload::find("syscall").unwrap().run)(&trial, &mut NoWindow).unwrap().wall_ns
+}
+
+fn read(method: &str, threads: u64, passes: u64, path: &Path, bytes: u64) -> u64 {
+    let levels = Levels::new()
+        .with(Factor::Method, Level::word(method))
+        .with(Factor::Block, Level::Number(64 << 10))
+        .with(Factor::Threads, Level::Number(threads))
+        .with(Factor::Consume, Level::word("xor"));
+    let subject = Some(Subject { path, bytes, seed: 1 });
+    let extent = Extent::Passes(passes);
+    let trial = Trial { levels: &levels, extent, subject, scratch: Path::new("/nonexistent") };
+    (workload::find("read").unwrap().run)(&trial, &mut NoWindow).unwrap().wall_ns
+}
+
+fn buffer(bytes: usize) -> (Vec<u8>, std::ops::Range<usize>) {
+    let memory = vec![0xa5; bytes + 4095];
+    let start = memory.as_ptr().align_offset(4096);
+    (memory, start..start + bytes)
+}
+
+fn fold(bytes: usize, times: u64) -> u64 {
+    let (memory, range) = buffer(bytes);
+    let fold = xor32();
+    let mut word = fold(&memory[range.clone()]);
+    let start = now_ns();
+    for _ in 0..times {
+        word ^= fold(std::hint::black_box(&memory[range.clone()]));
+    }
+    let took = now_ns() - start;
+    std::hint::black_box(word);
+    took
+}
+
+fn histogram(random: bool, bytes: usize, times: u64) -> u64 {
+    let (mut memory, range) = buffer(bytes);
+    let mut x = 88_172_645_463_325_252_u64;
+    for byte in memory[range.clone()].iter_mut().filter(|_| random) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        *byte = (x >> 24) as u8;
+    }
+    let mut histogram = Histogram::default();
+    let start = now_ns();
+    for _ in 0..times {
+        histogram.block(0, std::hint::black_box(&memory[range.clone()]));
+    }
+    let took = now_ns() - start;
+    std::hint::black_box(histogram.finish());
+    took
+}
