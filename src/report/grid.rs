@@ -153,8 +153,8 @@ mod tests {
         );
         assert_eq!(
             at(36),
-            "cell                  time  verdict\n\
-             a/rather/long/     32.0 ms  best\n\
+            "cell                   time  verdict\n\
+             a/rather/long/      32.0 ms  best\n\
              name/of/a/cell\n"
         );
         for width in 20..90 {
