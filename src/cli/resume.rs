@@ -10,7 +10,7 @@ use super::session::{Resumed, WORKING_DIRECTORY};
 use super::{Cli, Command};
 use crate::catalog::path_from_text;
 use crate::plan::Plan;
-use crate::result::{CellRecord, CellStatus, Document};
+use crate::result::{CellRecord, Document};
 use crate::run::{CellOutcome, History, Left, LeftWhy};
 
 /// Go on with a run that was interrupted; what was measured stays
@@ -86,13 +86,9 @@ pub fn resumed(document: Document, plan: &Plan) -> Result<Resumed, Failure> {
 }
 
 fn outcome(cell: &CellRecord) -> CellOutcome {
-    let why = match cell.status {
-        CellStatus::Eliminated => Some(LeftWhy::Proven),
-        CellStatus::Failed => Some(LeftWhy::Failed),
-        CellStatus::Measured | CellStatus::Skipped => None,
-    };
     let round = cell.samples.last().map_or(0, |sample| sample.round);
     let reason = cell.reason.clone().unwrap_or_default();
+    let why = LeftWhy::of(cell.status, &reason);
     CellOutcome { samples: cell.samples.clone(), left: why.map(|why| Left { round, why, reason }) }
 }
 
