@@ -165,3 +165,22 @@ fn a_run_that_measured_nothing_yet_has_a_document_too() {
     assert_eq!(document.answers[0].sentence, "nothing was measured");
     assert!(document.cells.iter().all(|c| c.estimate.is_none()));
 }
+
+#[test]
+fn an_interrupted_run_says_where_it_stopped() {
+    let plan = plan(&shape(2, 60));
+    let said = |asked_at_most: u32| {
+        let asked = std::cell::Cell::new(0);
+        let stop = || {
+            asked.set(asked.get() + 1);
+            if asked.get() > asked_at_most { StopSignal::Now } else { StopSignal::None }
+        };
+        let out = drive(&plan, &mut machine(&[1e5; 2], 0.01), &mut [], None, &stop).unwrap();
+        conclude(&plan, &out).answers.remove(0).sentence
+    };
+    assert_eq!(said(20), "no verdict: interrupted before the first steady round");
+    let later = said(50);
+    let start = "no verdict after ";
+    let end = " steady rounds, where it was interrupted: 10 are the fewest";
+    assert!(later.starts_with(start) && later.contains(end), "{later}");
+}

@@ -1,5 +1,6 @@
 //! What an answer says to a person.
 
+use super::budget::FEWEST_STEADY;
 use super::name::{is_plural, names_of};
 use super::plateau::plateau;
 use super::{Outcome, Stopped};
@@ -117,14 +118,6 @@ fn undecided(told: &Told<'_>, names: &[String]) -> String {
     if judgement.best.is_empty() {
         return nothing(told);
     }
-    if n < 10 {
-        let why = told.outcome.stopped;
-        let why = if why == Stopped::Interrupted { "interrupted" } else { "too few" };
-        return format!("no verdict: {why} after {n} steady rounds, and ten are the fewest");
-    }
-    let seen = judgement.detectable.map(|ratio| {
-        format!(": differences under {} could not be seen", percent_text(ratio - 1.0))
-    });
     let more = match told.more_seconds {
         Some(s) if s <= LONGEST_WAIT_S => {
             format!("; about {} more would do", rough_time_text(s * 1e9))
@@ -132,6 +125,19 @@ fn undecided(told: &Told<'_>, names: &[String]) -> String {
         Some(_) => "; no budget of a day would decide it".to_owned(),
         None => String::new(),
     };
+    if n < FEWEST_STEADY {
+        let interrupted = match told.outcome.stopped {
+            Stopped::Interrupted => ", where it was interrupted",
+            _ => "",
+        };
+        let rounds = if n == 1 { "steady round" } else { "steady rounds" };
+        return format!(
+            "no verdict after {n} {rounds}{interrupted}: {FEWEST_STEADY} are the fewest{more}"
+        );
+    }
+    let seen = judgement.detectable.map(|ratio| {
+        format!(": differences under {} could not be seen", percent_text(ratio - 1.0))
+    });
     let race = match judgement.best.len() {
         all if all == names.len() => String::new(),
         _ => format!(" between {}", listed(&judgement.best, names)),
@@ -140,10 +146,15 @@ fn undecided(told: &Told<'_>, names: &[String]) -> String {
 }
 
 fn nothing(told: &Told<'_>) -> String {
-    let left = told.condition.cells.iter().find_map(|c| told.outcome.cells[*c].left.as_ref());
-    match left {
-        Some(left) => format!("nothing was measured: {}", left.reason),
-        None => "nothing was measured".to_owned(),
+    let mut cells = told.condition.cells.iter().map(|c| &told.outcome.cells[*c]);
+    if let Some(left) = cells.clone().find_map(|cell| cell.left.as_ref()) {
+        return format!("nothing was measured: {}", left.reason);
+    }
+    match cells.any(|cell| !cell.samples.is_empty()) {
+        true => {
+            format!("no verdict: {} before the first steady round", told.outcome.stopped.text())
+        }
+        false => "nothing was measured".to_owned(),
     }
 }
 
