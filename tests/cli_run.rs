@@ -88,6 +88,47 @@ fn quiet_is_quiet_and_talk_stays_off_stdout() {
     assert!(!said.err.contains('\x1b') && !said.err.contains('\r'), "no redrawing here: {said:?}");
 }
 
+/// What a terminal would show, stdout and stderr together.
+fn on_a_terminal(home: &Home, environment: &[(&str, &str)]) -> Option<Said> {
+    let line = format!("{} read f {}", cli_support::IOLAB, SHORT.join(" "));
+    let mut script = std::process::Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).current_dir(home.path(""));
+    script.env("XDG_STATE_HOME", home.path("state")).env_remove("LC_ALL").env_remove("NO_COLOR");
+    script.envs(environment.iter().copied()).stdin(Stdio::null());
+    script.output().ok().map(Said::from)
+}
+
+#[test]
+fn a_terminal_gets_one_line_that_moves_and_a_dumb_one_does_not() {
+    let home = Home::new();
+    home.file("f", 300_000);
+    let utf8 = [("TERM", "xterm"), ("LANG", "C.UTF-8")];
+    let Some(said) = on_a_terminal(&home, &utf8) else {
+        eprintln!("SKIP a_terminal_gets_one_line_that_moves: script(1) is not installed");
+        return;
+    };
+    let said = said.fine();
+    assert!(said.out.contains("left: ") && said.out.contains('━'), "{said:?}");
+    assert!(said.out.contains("\x1b["), "colours and a line that is redrawn: {said:?}");
+
+    let ascii = on_a_terminal(&home, &[("TERM", "xterm"), ("LANG", "C")]).unwrap().fine();
+    assert!(ascii.out.is_ascii(), "{ascii:?}");
+    let dumb = on_a_terminal(&home, &[("TERM", "dumb"), ("LANG", "C.UTF-8")]).unwrap().fine();
+    assert!(!dumb.out.contains('\x1b') && !dumb.out.contains("left: "), "{dumb:?}");
+    let plain = [("TERM", "xterm"), ("LANG", "C.UTF-8"), ("NO_COLOR", "1")];
+    let plain = on_a_terminal(&home, &plain).unwrap().fine();
+    assert!(!plain.out.contains("\x1b[3") && !plain.out.contains("\x1b[1m"), "{plain:?}");
+}
+
+#[test]
+fn colours_where_they_are_asked_for() {
+    let home = Home::new();
+    home.file("f", 300_000);
+    read(&home, &["-q"]).fine();
+    assert!(!home.run(&["show"]).fine().out.contains('\x1b'));
+    assert!(home.run(&["show", "--color", "always"]).fine().out.contains('\x1b'));
+}
+
 #[test]
 fn a_file_is_made_and_removed() {
     let home = Home::new();
@@ -115,11 +156,9 @@ fn an_export_never_overwrites_what_is_measured() {
 fn a_store_that_cannot_be_written_is_told_before_anything_is_measured() {
     let home = Home::new();
     home.file("f", 300_000);
-    read(&home, &["--store", "/proc/nowhere/x"]);
-    let said = read(&home, &["--store", "/proc/nowhere/x"]);
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains("/proc/nowhere") && said.err.contains("--store"), "{said:?}");
-    assert_eq!(said.out, "");
+    read(&home, &["--store", "/proc/nowhere/x"]).refused(20, &["/proc/nowhere", "--store"]);
+    home.run(&["history", "--store", "f"]).refused(20, &["f", "nothing was changed", "--store"]);
+    assert_eq!(fs::read(home.path("f")).unwrap(), vec![0x5a; 300_000]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Where the program meets the outside: exit codes, what is said on stderr, data on stdout.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::process::ExitCode;
 
@@ -100,7 +100,24 @@ pub fn guard(program: impl FnOnce() -> Ending + panic::UnwindSafe) -> ExitCode {
 
 /// Talk, on stderr. Nothing is done where it cannot be heard.
 pub fn say(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let mut stderr = io::stderr().lock();
+    let _ = match stderr.is_terminal() && !super::output::unicode() {
+        true => writeln!(stderr, "{}", ascii(line)),
+        false => writeln!(stderr, "{line}"),
+    };
+}
+
+/// The line for a terminal that shows ASCII only.
+fn ascii(line: &str) -> String {
+    let one = |c: char| match c {
+        '×' => "x".to_owned(),
+        '–' => "-".to_owned(),
+        '…' => "...".to_owned(),
+        'µ' => "u".to_owned(),
+        c if c.is_ascii() => c.to_string(),
+        _ => "?".to_owned(),
+    };
+    line.chars().map(one).collect()
 }
 
 /// Data, on stdout.

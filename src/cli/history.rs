@@ -1,11 +1,14 @@
 //! `iolab history`, and what all commands that look into the history share.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::edge::{self, Ending, Failure, say};
 use super::output::Talk;
+use crate::catalog::path_to_text;
 use crate::record::{Filter, RecordError, Store};
 use crate::report;
 use crate::result::Document;
@@ -29,6 +32,21 @@ impl StoreArgs {
         Ok(store)
     }
 
+    /// Makes the directory of a history that will be written, so that one that cannot be is told
+    /// before anything is measured and not after.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make_room(store: &Store) -> Result<(), Failure> {
+        let parent = store.path().parent().unwrap_or(store.path());
+        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|error| {
+            let name = path_to_text(store.path());
+            Failure::refused(format!(
+                "cannot make the history {name}: {error}; name another file with --store PATH"
+            ))
+        })
+    }
+
     /// The directory of the history, where one is known.
     pub fn directory(&self) -> Option<PathBuf> {
         let path = match &self.store {
@@ -42,9 +60,9 @@ impl StoreArgs {
 /// The failure that a history gives.
 pub fn failure(error: RecordError) -> Failure {
     match error {
-        RecordError::NoSpace { .. } => Failure::refused(error),
         RecordError::NoRun { .. } => Failure::usage(error),
-        _ => Failure::internal(error),
+        RecordError::Kept { .. } => Failure::internal(error),
+        _ => Failure::refused(error),
     }
 }
 

@@ -41,7 +41,7 @@ impl List {
     /// What stdout met.
     pub fn run(self) -> Ending {
         edge::data(|out| match self.which {
-            Some(which) => rows(which).iter().try_for_each(|row| write_row(out, row)),
+            Some(which) => write_rows(out, &rows(which), 0),
             None => write_all(out),
         })
     }
@@ -55,18 +55,19 @@ fn write_all(out: &mut dyn Write) -> io::Result<()> {
         let title = format!("{which:?}");
         let gap = if number == 0 { "" } else { "\n" };
         writeln!(out, "{gap}{title}")?;
-        for (name, summary) in rows(*which) {
-            write_row(out, &(format!("  {name}"), summary))?;
-        }
+        write_rows(out, &rows(*which), 2)?;
     }
     Ok(())
 }
 
-fn write_row(out: &mut dyn Write, (name, summary): &Row) -> io::Result<()> {
-    const NAME: usize = 22;
-    for (number, line) in wrap(summary, 80 - NAME).lines().enumerate() {
-        let name = if number == 0 { name.as_str() } else { "" };
-        writeln!(out, "{name:<width$}{line}", width = NAME)?;
+/// Names and summaries in two columns, 80 wide.
+fn write_rows(out: &mut dyn Write, rows: &[Row], indent: usize) -> io::Result<()> {
+    let names = indent + 2 + rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, summary) in rows {
+        for (number, line) in wrap(summary, 80 - names.min(40)).lines().enumerate() {
+            let name = if number == 0 { name.as_str() } else { "" };
+            writeln!(out, "{:indent$}{name:<width$}{line}", "", width = names - indent)?;
+        }
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::edge::{Ending, Exit, Failure, say};
 use super::facts;
+use super::history::StoreArgs;
 use super::output::{Output, Talk, dumb, unicode};
 use super::progress::Progress;
 use super::record::Recorder;
@@ -72,6 +73,7 @@ impl Session<'_> {
         self.output.spare_files_of(plan)?;
         let devices = devices(plan);
         let store = self.output.store.open(&devices)?;
+        StoreArgs::make_room(&store)?;
         let directories = directories(plan);
         let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
         let environment = environment(&directories);
