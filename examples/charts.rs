@@ -1,9 +1,18 @@
 //! Draws every chart of the synthetic runs: `cargo run --example charts -- DIR [NAME…]`.
 //! For looking at them, and for the browser test.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 
-use iolab::report::chart;
+use iolab::report::{chart, html};
+use iolab::result::Document;
+
+fn page(path: &Path, runs: &[Document]) -> std::io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    html::write(runs, &mut file)?;
+    file.flush()
+}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args_os().skip(1);
@@ -28,6 +37,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             println!("{}", file.display());
         }
+        page(&dir.join(format!("{name}.html")), std::slice::from_ref(&run))?;
     }
+    let mut later = chart::scenes::blocks();
+    (later.run.id, later.run.started) = (14, "2026-12-01T08:00:00Z".to_owned());
+    page(&dir.join("runs.html"), &[chart::scenes::blocks(), later])?;
+    page(&dir.join("many.html"), &[chart::scenes::many(500, 50)])?;
     Ok(())
 }

@@ -6,6 +6,7 @@ mod export;
 mod google_benchmark;
 mod grid;
 mod history;
+pub mod html;
 mod json;
 mod look;
 mod markdown;

@@ -25,7 +25,7 @@ mod words;
 
 pub use model::{Chart, Datum, Table};
 pub use svg::{NARROW, Style, Theme, WIDE, chart_style, draw, escape, standalone_style};
-pub use words::clean;
+pub use words::{clean, levels_phrase as condition_text};
 
 use crate::result::Document;
 use cells::Index;

@@ -9,7 +9,7 @@ use crate::result::{Document, Phase, Sample};
 
 /// Most samples that are drawn; an even choice over the cells where there are more. The figures
 /// and the exports always have all of them.
-const MOST_POINTS: usize = 1200;
+const MOST_POINTS: usize = 700;
 /// Most outliers that are drawn besides.
 const MOST_OUTLIERS: usize = 120;
 

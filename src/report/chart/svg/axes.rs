@@ -26,7 +26,7 @@ pub fn draw(out: &mut String, frame: &Frame<'_>) {
 fn titles(out: &mut String, frame: &Frame<'_>) {
     let mut y = frame.outer_y + 14.0;
     if !frame.panel.title.is_empty() {
-        let words = fit(&frame.panel.title, 13.5, frame.outer_width);
+        let words = fit(&frame.panel.title, 14.5, frame.outer_width);
         let label =
             Label { x: frame.outer_x, y, size: 13.0, anchor: Anchor::Start, class: "title" };
         text::write(out, label, &words);

@@ -85,7 +85,7 @@ fn description(chart: &Chart) -> String {
 fn heading(out: &mut String, chart: &Chart, width: f64) -> f64 {
     let (size, leading) = if width < 500.0 { (15.0, 19.0) } else { (17.0, 22.0) };
     let mut y = 6.0;
-    for line in wrap(&chart.title, size * 1.06, width - 2.0 * PAD) {
+    for line in wrap(&chart.title, size * 1.13, width - 2.0 * PAD) {
         y += leading;
         let label = Label { x: PAD, y: y - 4.0, size, anchor: Anchor::Start, class: "title" };
         text::write(out, label, &line);
