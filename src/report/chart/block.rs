@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::{Facets, Group, Index, Source, Split, Standing, unit_time};
+use super::cells::{Facets, Group, Index, Source, Split};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, span};
+use super::standing::{Conditions, Standing, unit_time};
 use super::words::{interval_words, setting};
 use crate::catalog::{Factor, bytes_text, list_text, percent_text};
 use crate::result::{Answer, AnswerKind};
@@ -74,9 +75,11 @@ struct Plateau {
 fn plateaus(index: &Index<'_>) -> BTreeMap<(usize, String), Plateau> {
     let mut found = BTreeMap::new();
     for (run, document) in index.documents.iter().enumerate() {
+        let conditions = Conditions::of(document);
         for answer in document.answers.iter().filter(|a| a.kind != AnswerKind::Invalid) {
-            let standing = Standing::of(document, answer);
-            let plateau = standing.and_then(|s| plateau(&s, document.cells.iter()));
+            let cells = conditions.cells(answer);
+            let standing = Standing::of(document, cells, answer);
+            let plateau = standing.and_then(|s| plateau(&s, cells.iter().copied()));
             if let Some(plateau) = plateau {
                 found.insert((run, plateau.cell.clone()), plateau);
             }
@@ -326,7 +329,8 @@ fn headline(index: &Index<'_>) -> Option<String> {
             Some("No answer: the measurement is not sound".to_owned())
         }
         [only] => {
-            let leader = Standing::of(document, only)?.leader;
+            let conditions = Conditions::of(document);
+            let leader = Standing::of(document, conditions.cells(only), only)?.leader;
             let method = leader.factors.text(Factor::Method)?;
             let methods: Vec<&str> = only
                 .best

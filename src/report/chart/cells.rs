@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::model::{MOST_PANELS, MOST_SERIES};
 use super::words::{clean, level_phrase, level_text, short};
-use crate::catalog::{Factor, Kind, Level, Levels, path_to_text};
-use crate::result::{Answer, CellRecord, Document, Verdict};
+use crate::catalog::{Factor, Kind, Level, path_to_text};
+use crate::result::{CellRecord, Document};
 
 /// One cell with the run it is from.
 #[derive(Clone, Copy, Debug)]
@@ -239,93 +239,4 @@ impl<'a> Index<'a> {
 pub fn run_name(document: &Document) -> String {
     let day = document.run.started.get(..10).unwrap_or("");
     clean(format!("run {} {day}", document.run.id).trim_end())
-}
-
-/// One cell against the leader of its answer, in time: over 1 is slower.
-#[derive(Clone, Copy, Debug)]
-pub struct Against {
-    /// Time of the cell / time of the leader.
-    pub ratio: f64,
-    /// Lower end of its interval.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-}
-
-/// An answer as seen from its fastest cell.
-pub struct Standing<'a> {
-    /// The answer.
-    pub answer: &'a Answer,
-    /// The fastest of its best cells.
-    pub leader: &'a CellRecord,
-    /// Every other cell by id.
-    pub others: HashMap<&'a str, Against>,
-    /// Differences up to this share do not matter.
-    pub delta: f64,
-}
-
-impl<'a> Standing<'a> {
-    /// Looks an answer's pairs up from its leader; none where nothing was measured.
-    pub fn of(document: &'a Document, answer: &'a Answer) -> Option<Standing<'a>> {
-        let cells = cells_of(document, answer);
-        let measured = || cells.iter().filter(|c| unit_time(c).is_some());
-        let best = measured().filter(|c| answer.best.contains(&c.id));
-        let time = |c: &&&CellRecord| unit_time(c).unwrap_or(f64::INFINITY);
-        let fastest = |a: &&&CellRecord, b: &&&CellRecord| time(a).total_cmp(&time(b));
-        let leader = best.min_by(fastest).or_else(|| measured().min_by(fastest))?;
-        let others = answer.comparisons.iter().filter_map(|c| {
-            let over = |v: Option<f64>| v.filter(|v| *v > 0.0).map(|v| 1.0 / v);
-            if c.b == leader.id {
-                let (ratio, low, high) = (c.ratio, c.low, c.high);
-                Some((c.a.as_str(), Against { ratio, low, high }))
-            } else if c.a == leader.id {
-                let (low, high) = (over(c.high), over(c.low));
-                Some((c.b.as_str(), Against { ratio: over(Some(c.ratio))?, low, high }))
-            } else {
-                None
-            }
-        });
-        let delta = document.experiment.protocol.delta;
-        Some(Standing { answer, leader, others: others.collect(), delta })
-    }
-
-    /// Whether a cell is proven to be within what matters of the leader, or is the leader.
-    pub fn near(&self, id: &str) -> bool {
-        id == self.leader.id
-            || self.others.get(id).is_some_and(|a| a.high.is_some_and(|h| h <= 1.0 + self.delta))
-    }
-
-    /// Whether a cell is in the tie set: not proven slower than any other.
-    pub fn best(&self, id: &str) -> bool {
-        self.answer.best.iter().any(|b| b == id)
-    }
-}
-
-/// The verdict seen from the other cell.
-pub fn turned(verdict: Verdict) -> Verdict {
-    match verdict {
-        Verdict::Faster => Verdict::Slower,
-        Verdict::Slower => Verdict::Faster,
-        same => same,
-    }
-}
-
-/// The cells that one answer compares.
-pub fn cells_of<'a>(document: &'a Document, answer: &Answer) -> Vec<&'a CellRecord> {
-    document.cells.iter().filter(|cell| within(&cell.factors, &answer.condition)).collect()
-}
-
-/// Whether a cell has every level of a condition.
-fn within(cell: &Levels, condition: &Levels) -> bool {
-    condition.iter().all(|(factor, level)| cell.get(factor) == Some(level))
-}
-
-/// Median time of one pass, of one operation where no bytes move; where the cell has one.
-pub fn unit_time(cell: &CellRecord) -> Option<f64> {
-    let estimate = cell.estimate.as_ref()?;
-    let time = match estimate.bytes_per_second {
-        Some(_) => estimate.wall_ns.median,
-        None => estimate.ns_per_operation.median,
-    };
-    (time.is_finite() && time > 0.0).then_some(time)
 }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use super::block::subtitle;
-use super::cells::{Index, Part, Source, Split, turned};
+use super::cells::{Index, Part, Source, Split};
 use super::model::{Chart, Datum, Heat, HeatCell, HeatState, Layer, MOST_PANELS, Panel, Table};
 use super::scale::Axis;
+use super::standing::turned;
 use super::words::{clean, level_phrase, level_text};
 use crate::catalog::{Factor, Level, bytes_text, ratio_interval_text, ratio_text};
 use crate::result::{Comparison, Verdict};

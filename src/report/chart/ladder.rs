@@ -1,10 +1,11 @@
 //! The ladder of system calls: what one call costs, cheapest first.
 
 use super::block::{keys, subtitle};
-use super::cells::{Index, Source, unit_time};
+use super::cells::{Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, span};
+use super::standing::unit_time;
 use super::words::level_text;
 use crate::catalog::{Factor, Level, percent_text, time_text};
 

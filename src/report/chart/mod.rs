@@ -18,6 +18,7 @@ pub mod scenes;
 mod size;
 mod slope;
 mod stack;
+mod standing;
 mod svg;
 pub mod terminal;
 pub mod testing;

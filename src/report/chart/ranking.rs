@@ -4,9 +4,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::block::subtitle;
-use super::cells::{Index, Source, Standing, cells_of, unit_time};
+use super::cells::{Index, Source};
 use super::model::{Chart, Datum, Direction, Ink, Layer, Mark, Panel, Point, Series, Table};
 use super::scale::Axis;
+use super::standing::{Conditions, Standing, unit_time};
 use super::words::{clean, levels_phrase, short};
 use crate::catalog::{list_text, percent_text, ratio_interval_text, ratio_text};
 use crate::result::{Answer, AnswerKind, CellRecord, Document, Verdict};
@@ -34,9 +35,10 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     if answers.is_empty() || answers.len() > MOST_ANSWERS {
         return None;
     }
+    let conditions = Conditions::of(document);
     let ranked: Vec<(&Answer, Vec<Row<'_>>)> = answers
         .iter()
-        .filter_map(|answer| Some((*answer, rows(index, document, answer)?)))
+        .filter_map(|answer| Some((*answer, rows(index, &conditions, document, answer)?)))
         .filter(|(_, rows)| rows.len() > 1)
         .collect();
     if ranked.is_empty() {
@@ -76,10 +78,16 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
 }
 
 /// Cells of an answer, the fastest first.
-fn rows<'a>(index: &Index<'a>, document: &'a Document, answer: &'a Answer) -> Option<Vec<Row<'a>>> {
-    let standing = Standing::of(document, answer)?;
+fn rows<'a>(
+    index: &Index<'a>,
+    conditions: &Conditions<'a>,
+    document: &'a Document,
+    answer: &'a Answer,
+) -> Option<Vec<Row<'a>>> {
+    let inside = conditions.cells(answer);
+    let standing = Standing::of(document, inside, answer)?;
     let cells: Vec<&'a CellRecord> =
-        cells_of(document, answer).into_iter().filter(|c| unit_time(c).is_some()).collect();
+        inside.iter().copied().filter(|c| unit_time(c).is_some()).collect();
     let source = |cell: &'a CellRecord| Source { run: 0, document, cell };
     let sources: Vec<Source<'a>> = cells.iter().map(|c| source(c)).collect();
     let varying = index.varying(&sources, &[]);

@@ -2,12 +2,13 @@
 //! processors, and where more workers stop paying.
 
 use super::block::{keys, subtitle};
-use super::cells::{Facets, Index, Source, Standing};
+use super::cells::{Facets, Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, tip};
 use super::model::{
     Chart, CurvePoint, Direction, Ink, Layer, MOST_PANELS, Mark, Panel, Point, Series,
 };
 use super::scale::{Axis, digits_plain};
+use super::standing::{Conditions, Standing};
 use crate::catalog::{Factor, rate_text};
 use crate::result::Summary;
 
@@ -261,8 +262,10 @@ fn enough(index: &Index<'_>, line: &Line<'_>, best: f64) -> Option<u64> {
     let document = index.documents.first()?;
     let (_, leader) =
         line.points.iter().find(|(_, s)| speed(s).is_some_and(|s| s.median == best))?;
+    let conditions = Conditions::of(document);
     let standing = document.answers.iter().find_map(|answer| {
-        Standing::of(document, answer).filter(|s| s.leader.id == leader.cell.id)
+        Standing::of(document, conditions.cells(answer), answer)
+            .filter(|s| s.leader.id == leader.cell.id)
     })?;
     let near = |s: &Source<'_>| standing.near(&s.cell.id) || standing.best(&s.cell.id);
     line.points.iter().find(|(_, s)| near(s)).map(|(n, _)| *n)

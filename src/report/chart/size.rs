@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::block::{keys, subtitle};
-use super::cells::{Group, Index, Source, unit_time};
+use super::cells::{Group, Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, tip};
 use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, tick_time};
+use super::standing::unit_time;
 use crate::catalog::{Factor, Kind, Levels, bytes_text, count_text, list_text};
 use crate::result::Summary;
 
