@@ -1,8 +1,9 @@
 # make test     everything that must hold, on two cores well under 20 minutes
 # make quick    the main job, here
 # make bench    our loops against bare C, pairs interleaved; needs a quiet machine
+# make browser  the HTML report in a real browser (chromium; node)
 # make trust    the longer proofs of the statistics (hours of virtual runs)
-.PHONY: test setup lint unit quick bench trust clean
+.PHONY: test setup lint unit quick bench browser trust clean
 
 CARGO ?= cargo
 
@@ -23,6 +24,9 @@ quick:
 
 bench:
 	$(CARGO) bench --locked
+
+browser:
+	sh scripts/browser.sh
 
 trust:
 	IOLAB_TRUST=1 $(CARGO) test --release --locked --test 'proof*' -- --include-ignored --nocapture

@@ -10,7 +10,7 @@ use super::parts;
 use crate::catalog::{Code, Factor, Part, PartKind, Role};
 use crate::metric::METRICS;
 use crate::place::PLACES;
-use crate::report::FORMATS;
+use crate::report::{FOLDERS, FORMATS};
 use crate::workload::WORKLOADS;
 
 /// List what there is to choose from
@@ -82,7 +82,11 @@ fn rows(which: Which) -> Vec<Row> {
         Which::Metrics => {
             METRICS.iter().map(|m| (m.info.id.into(), m.info.summary.into())).collect()
         }
-        Which::Formats => FORMATS.iter().map(|f| (f.id.into(), f.summary.into())).collect(),
+        Which::Formats => FORMATS
+            .iter()
+            .map(|f| (f.id.into(), f.summary.into()))
+            .chain(FOLDERS.iter().map(|f| (f.id.into(), f.summary.into())))
+            .collect(),
         Which::Warnings => {
             Code::ALL.iter().map(|code| (code.id().into(), code.summary().into())).collect()
         }

@@ -18,6 +18,7 @@ mod progress;
 mod protocol;
 mod quick;
 mod record;
+mod report;
 mod resume;
 mod schema;
 mod selftest;
@@ -64,6 +65,7 @@ enum Command {
     Run(resume::Run),
     History(history::History),
     Show(show::Show),
+    Report(report::Report),
     Export(show::Export),
     List(list::List),
     Explain(explain::Explain),
@@ -83,6 +85,7 @@ impl Command {
             Command::Run(run) => run.run(talk),
             Command::History(history) => history.run(talk),
             Command::Show(show) => show.run(talk),
+            Command::Report(report) => report.run(talk),
             Command::Export(export) => export.run(talk),
             Command::List(list) => list.run(),
             Command::Explain(explain) => explain.run(),

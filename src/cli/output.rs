@@ -12,7 +12,7 @@ use super::edge::{self, Ending, Failure, say};
 use super::history::StoreArgs;
 use crate::catalog::path_to_text;
 use crate::plan::Plan;
-use crate::report::{self, FORMATS, Look};
+use crate::report::{self, FOLDERS, FORMATS, Look};
 use crate::result::Document;
 use crate::spec::choose;
 
@@ -131,10 +131,19 @@ pub fn export(text: &OsStr) -> Result<(String, PathBuf), Failure> {
         )));
     };
     let format = String::from_utf8_lossy(&bytes[..at]).into_owned();
-    known_format(&format).map_err(|fix| Failure::usage(format!("--export {fix}")))?;
+    let folder = FOLDERS.iter().any(|folder| folder.id == format);
+    if !folder {
+        known_format(&format).map_err(|fix| Failure::usage(format!("--export {fix}")))?;
+    }
     let path = PathBuf::from(OsStr::from_bytes(&bytes[at + 1..]));
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_dir() || !parent.is_dir() {
+    if folder && path.exists() && !path.is_dir() {
+        return Err(Failure::usage(format!(
+            "--export {format}={} is a file: {format} makes a directory of files",
+            path_to_text(&path)
+        )));
+    }
+    if (path.is_dir() && !folder) || !parent.is_dir() {
         let fix = if path.is_dir() {
             "is a directory: name a file in it"
         } else {
@@ -146,6 +155,9 @@ pub fn export(text: &OsStr) -> Result<(String, PathBuf), Failure> {
 }
 
 fn known_format(id: &str) -> Result<(), String> {
+    if FOLDERS.iter().any(|folder| folder.id == id) {
+        return Err(format!("'{id}' makes several files: write --export {id}=DIR"));
+    }
     let names: Vec<&str> = FORMATS.iter().map(|format| format.id).collect();
     match report::format(id) {
         Some(_) => Ok(()),

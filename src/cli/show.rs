@@ -11,8 +11,7 @@ use super::output::{self, OutputArgs, Talk};
 /// Show a recorded run again, in any format
 #[derive(Args, Clone, Debug)]
 #[command(
-    visible_alias = "report",
-    after_help = "Examples:\n  iolab show last\n  iolab show 17 --format markdown\n  iolab report 17 --format json --export csv=run.csv"
+    after_help = "Examples:\n  iolab show last\n  iolab show 17 --format markdown\n  iolab show 17 --format json --export csv=run.csv"
 )]
 pub struct Show {
     /// The run's number, or last

@@ -5,7 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{FORMATS, Format, Look};
+use super::chart::charts_for;
+use super::chart::export::{ExportError as PictureError, FOLDERS, write_all};
+use super::{FORMATS, Look};
 use crate::result::Document;
 
 /// Why there is no export. Whatever the file held before is still there.
@@ -29,7 +31,12 @@ pub enum ExportError {
         /// What to do.
         fix: &'static str,
     },
+    /// The pictures could not be written.
+    #[error(transparent)]
+    Pictures(#[from] PictureError),
 }
+
+type Fill<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
 /// Writes the run to a new file beside `path` and puts it there when it is whole. What is no
 /// regular file (a FIFO, `/dev/stdout`) is written to as it is.
@@ -37,11 +44,33 @@ pub enum ExportError {
 /// # Errors
 /// The format is unknown, or the file cannot be written; then nothing was changed.
 pub fn export(format_id: &str, path: &Path, doc: &Document) -> Result<(), ExportError> {
+    let document = std::slice::from_ref(doc);
+    if let Some(folder) = FOLDERS.iter().find(|f| f.id == format_id) {
+        write_all(&charts_for(document), path, folder.kind)?;
+        return Ok(());
+    }
     let format = super::format(format_id).ok_or_else(|| ExportError::Format {
         id: format_id.to_owned(),
-        known: FORMATS.iter().map(|f| f.id).collect::<Vec<_>>().join(", "),
+        known: known().join(", "),
     })?;
-    write_to(format, path, doc).map_err(|source| ExportError::Write {
+    to_file(path, &|out| (format.write)(doc, &Look::default(), out))
+}
+
+/// Writes the HTML report of several runs, whole or not at all.
+///
+/// # Errors
+/// The file cannot be written; then nothing was changed.
+pub fn export_page(path: &Path, runs: &[Document]) -> Result<(), ExportError> {
+    to_file(path, &|out| super::html::write(runs, out))
+}
+
+/// Every name that an export can have.
+fn known() -> Vec<&'static str> {
+    FORMATS.iter().map(|f| f.id).chain(FOLDERS.iter().map(|f| f.id)).collect()
+}
+
+fn to_file(path: &Path, fill: &Fill<'_>) -> Result<(), ExportError> {
+    write_to(path, fill).map_err(|source| ExportError::Write {
         path: path.to_path_buf(),
         fix: fix(&source),
         source,
@@ -59,33 +88,28 @@ fn fix(error: &io::Error) -> &'static str {
     }
 }
 
-fn write_to(format: &Format, path: &Path, doc: &Document) -> io::Result<()> {
+fn write_to(path: &Path, fill: &Fill<'_>) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(meta) if !meta.is_file() => {
             let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
-            (format.write)(doc, &Look::default(), &mut out)?;
+            fill(&mut out)?;
             out.flush()
         }
         // A link is followed: the file it names is what is replaced.
-        Ok(meta) => replace(format, &fs::canonicalize(path)?, doc, Some(meta.permissions())),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => replace(format, path, doc, None),
+        Ok(meta) => replace(&fs::canonicalize(path)?, fill, Some(meta.permissions())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => replace(path, fill, None),
         Err(e) => Err(e),
     }
 }
 
-fn replace(
-    format: &Format,
-    path: &Path,
-    doc: &Document,
-    permissions: Option<fs::Permissions>,
-) -> io::Result<()> {
+fn replace(path: &Path, fill: &Fill<'_>, permissions: Option<fs::Permissions>) -> io::Result<()> {
     if permissions.is_some() {
         // Renaming over a file asks for no right to it; writing to it would.
         OpenOptions::new().write(true).open(path)?;
     }
     let (temporary, file) = create_beside(path)?;
-    let written = fill(format, doc, file, permissions).and_then(|()| fs::rename(&temporary, path));
+    let written = put(fill, file, permissions).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         // The error that matters is the first one.
         let _ = fs::remove_file(&temporary);
@@ -93,14 +117,9 @@ fn replace(
     written
 }
 
-fn fill(
-    format: &Format,
-    doc: &Document,
-    file: File,
-    permissions: Option<fs::Permissions>,
-) -> io::Result<()> {
+fn put(fill: &Fill<'_>, file: File, permissions: Option<fs::Permissions>) -> io::Result<()> {
     let mut out = BufWriter::new(file);
-    (format.write)(doc, &Look::default(), &mut out)?;
+    fill(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     if let Some(permissions) = permissions {
         file.set_permissions(permissions)?;

@@ -18,7 +18,8 @@ mod view;
 
 use std::io::{self, Write};
 
-pub use export::{ExportError, export};
+pub use chart::export::FOLDERS;
+pub use export::{ExportError, export, export_page};
 pub use history::{history_json, history_table};
 pub use look::Look;
 
@@ -45,6 +46,7 @@ pub const FORMATS: &[Format] = &[
     published::MARKDOWN,
     published::CSV,
     google_benchmark::FORMAT,
+    html::FORMAT,
 ];
 
 /// The format of that name.

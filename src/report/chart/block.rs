@@ -152,10 +152,10 @@ fn shade(plateau: &Plateau) -> Option<Layer> {
 /// Sizes of the machine that explain a bend, where the environment has them.
 fn rules(source: &Source<'_>, x: &Axis) -> Vec<Layer> {
     const FACTS: [(&str, &str); 4] = [
-        ("page", "memory.page_bytes"),
-        ("L2", "cpu.cache.l2_bytes"),
-        ("st_blksize", "filesystem.block_bytes"),
-        ("read-ahead", "device.readahead_bytes"),
+        ("page", "page_bytes"),
+        ("L2", "cpu.l2_bytes"),
+        ("st_blksize", "fs.preferred_io_bytes"),
+        ("read-ahead", "device.read_ahead_bytes"),
     ];
     let cold = source.cell.factors.text(Factor::Cache) == Some("cold");
     let facts = &source.document.environment.0;

@@ -17,6 +17,32 @@ pub enum Picture {
     Png,
 }
 
+/// A format of several files: `--export ID=DIR`.
+#[derive(Clone, Copy, Debug)]
+pub struct Folder {
+    /// As written on the command line.
+    pub id: &'static str,
+    /// One line for lists and help.
+    pub summary: &'static str,
+    /// What the files are.
+    pub kind: Picture,
+}
+
+/// Every format that fills a directory.
+pub const FOLDERS: &[Folder] = &[
+    Folder {
+        id: "svg",
+        summary: "every chart as a file in a directory: --export svg=DIR",
+        kind: Picture::Svg,
+    },
+    #[cfg(feature = "png")]
+    Folder {
+        id: "png",
+        summary: "every chart as a file in a directory: --export png=DIR",
+        kind: Picture::Png,
+    },
+];
+
 /// Why pictures could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {

@@ -12,6 +12,7 @@ mod model;
 pub mod png;
 mod ranking;
 mod rounds;
+mod runs;
 mod scale;
 mod scaling;
 pub mod scenes;
@@ -36,6 +37,7 @@ type Builder = fn(&Index<'_>) -> Vec<Chart>;
 /// The builders in the order a report shows their charts; each decides for itself whether the
 /// factors that vary give it something to show.
 const BUILDERS: &[Builder] = &[
+    |index| runs::chart(index).into_iter().collect(),
     |index| slope::chart(index).into_iter().collect(),
     |index| heat::chart(index).into_iter().collect(),
     |index| block::chart(index).into_iter().collect(),

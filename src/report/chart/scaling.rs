@@ -208,18 +208,19 @@ fn series(key: usize, points: Vec<Point>) -> Layer {
 
 /// Processors and the limit of the container, where the environment has them.
 fn processors(index: &Index<'_>, x: &Axis) -> Vec<Layer> {
-    const FACTS: [(&str, &str); 3] =
-        [("cores", "cpu.cores"), ("processors", "cpu.count"), ("CPU limit", "limits.cpus")];
+    const FACTS: [(&str, &str); 2] = [("processors", "cpu.count"), ("allowed", "cpu.allowed")];
     let Some(document) = index.documents.first() else { return Vec::new() };
+    let mut seen = Vec::new();
     let known = FACTS.iter().filter_map(|(name, fact)| {
-        let at = document.environment.0.get(*fact)?.as_f64()?;
+        let at = document.environment.0.get(*fact)?.as_f64().filter(|at| !seen.contains(at))?;
+        seen.push(at);
         (x.low..=x.high).contains(&at).then(|| Layer::Rule {
             axis: Direction::X,
             at,
             label: format!("{} {name}", digits_plain(at)),
         })
     });
-    known.take(2).collect()
+    known.collect()
 }
 
 fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>]) -> String {

@@ -128,8 +128,8 @@ pub fn document(
 fn environment() -> Environment {
     let facts = serde_json::json!({
         "kernel.release": "6.18.5", "cpu.model": "Synthetic 3 GHz", "cpu.count": 4,
-        "cpu.cache.l2_bytes": 2 << 20, "cpu.cache.llc_bytes": 32 << 20, "memory.page_bytes": 4096,
-        "memory.total_bytes": 24u64 << 30, "filesystem.type": "ext4", "device.readahead_bytes": 131_072
+        "cpu.allowed": 4, "cpu.l2_bytes": 2 << 20, "cpu.llc_bytes": 32 << 20, "page_bytes": 4096,
+        "memory.total_bytes": 24u64 << 30, "fs.type": "ext4", "device.read_ahead_bytes": 131_072, "iolab.version": "0.1.0"
     });
     match facts {
         serde_json::Value::Object(map) => Environment(map.into_iter().collect()),

@@ -9,6 +9,7 @@ mod parts;
 
 use std::io::{self, Write};
 
+use crate::report::Format;
 use crate::report::chart::{
     Chart, NARROW, Style, Theme, WIDE, chart_style, charts_for, draw, escape,
 };
@@ -19,6 +20,13 @@ const SCRIPT: &str = include_str!("report.js");
 /// SHA-256 of [`SCRIPT`] in base64; a test compares the two and says the right one.
 const SCRIPT_SHA256: &str = "hHOCWEs/6VAcWEpuKq2sSyweHfBmPKDMJyW3PafAzaE=";
 const STYLE: &str = include_str!("report.css");
+
+/// How the list of formats knows it.
+pub const FORMAT: Format = Format {
+    id: "html",
+    summary: "the report with charts, one file that loads nothing; see also iolab report",
+    write: |document, _, out| write(std::slice::from_ref(document), out),
+};
 
 /// Writes the report of one run, or of several laid over each other and one after the other.
 ///
