@@ -95,7 +95,8 @@ impl Marker {
     }
 }
 
-/// Start of a process in clock ticks since boot; `None` where there is no such process.
+/// Start of a process in clock ticks since boot; `None` where there is no such process, or only
+/// what its parent has not yet taken note of.
 pub fn start_ticks(pid: &str) -> Option<u64> {
     parse_start_ticks(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
@@ -104,7 +105,9 @@ pub fn start_ticks(pid: &str) -> Option<u64> {
 fn parse_start_ticks(stat: &[u8]) -> Option<u64> {
     let behind = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let text = std::str::from_utf8(&stat[behind..]).ok()?;
-    text.split_ascii_whitespace().nth(19)?.parse().ok()
+    let mut fields = text.split_ascii_whitespace();
+    let dead = matches!(fields.next()?, "Z" | "X");
+    if dead { None } else { fields.nth(18)?.parse().ok() }
 }
 
 fn boot_id() -> String {

@@ -2,6 +2,7 @@
 //! it is.
 
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -42,6 +43,47 @@ pub fn try_in_child(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> 
     }
 }
 
+/// A process that acts when this one has ended, however it ended.
+#[derive(Debug)]
+pub struct Heir {
+    /// Closed by the kernel with the last process that has it: this one and its forked children.
+    _alive: OwnedFd,
+}
+
+/// Starts a process that runs `act` once this process and all that it forked have ended, or the
+/// [`Heir`] is dropped. It is nobody's child, has a session of its own and no descriptor of ours,
+/// so that it keeps nothing alive. Start it before namespaces are entered.
+pub fn leave_heir(act: impl FnOnce()) -> io::Result<Heir> {
+    let (end, alive) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    try_in_child(|| {
+        rustix::process::setsid()?;
+        // SAFETY: as in `try_in_child`; the child of the child leaves by _exit as well.
+        match unsafe { libc::fork() } {
+            -1 => return Err(io::Error::last_os_error()),
+            0 => {}
+            _ => return Ok(()),
+        }
+        close_all_but(end.as_raw_fd());
+        let mut byte = [0];
+        while rustix::io::read(&end, &mut byte) == Err(rustix::io::Errno::INTR) {}
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act));
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(0) }
+    })?;
+    Ok(Heir { _alive: alive })
+}
+
+fn close_all_but(keep: RawFd) {
+    let keep = keep as libc::c_uint;
+    for (first, last) in [(0, keep.wrapping_sub(1)), (keep + 1, libc::c_uint::MAX)] {
+        if first <= last && !(first == 0 && keep == 0) {
+            // SAFETY: this process uses no descriptor but `keep` from here on; it never returns to
+            // code that owns another one.
+            unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        }
+    }
+}
+
 fn wait_for(pid: libc::pid_t) -> io::Result<()> {
     let mut status = 0;
     loop {
@@ -67,7 +109,30 @@ fn wait_for(pid: libc::pid_t) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::try_in_child;
+    use super::{leave_heir, try_in_child};
+
+    #[test]
+    fn an_heir_acts_when_its_process_was_killed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        let killed = try_in_child(|| {
+            let _heir = leave_heir(|| drop(std::fs::write(&mark, "acted")))?;
+            assert!(!mark.exists());
+            rustix::process::kill_process(
+                rustix::process::getpid(),
+                rustix::process::Signal::KILL,
+            )?;
+            Ok(())
+        });
+        assert!(killed.is_err());
+        for _ in 0..1000 {
+            if mark.exists() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        panic!("it did not act");
+    }
 
     #[test]
     fn a_childs_error_comes_back_and_its_changes_do_not() {
