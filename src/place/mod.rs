@@ -20,6 +20,7 @@ mod space;
 pub mod tmpfs;
 mod tool;
 mod userns;
+pub mod vm;
 
 use std::path::{Path, PathBuf};
 
