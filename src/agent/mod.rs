@@ -3,17 +3,20 @@
 
 mod content;
 mod frame;
+mod guest;
 mod instance;
 mod ledger;
 mod protocol;
 mod serve;
 mod transport;
 mod trial;
+mod virtual_machine;
 
 pub use content::Content;
 pub use frame::{read_frame, write_frame};
 pub use protocol::{InstanceOrder, Reply, Request, TrialRequest};
 pub use serve::{serve, serve_streams};
 pub use transport::{LocalChild, Transport};
+pub use virtual_machine::VirtualMachine;
 
 pub use crate::workload::Extent;

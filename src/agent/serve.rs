@@ -11,6 +11,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::frame::{read_frame, write_frame};
+use super::guest::{is_guest, serve_guest};
 use super::instance::{Instance, fault};
 use super::protocol::{InstanceOrder, Reply, Request, TrialRequest};
 use super::trial::{self, Ended, Setting};
@@ -29,6 +30,9 @@ const DRAIN_BRIEFLY: Duration = Duration::from_millis(50);
 /// The process `iolab agent`: frames on standard input and output. Ends with 0 after `End` or when
 /// the controller has gone, with 1 where a frame cannot be read.
 pub fn serve() -> ExitCode {
+    if is_guest() {
+        return serve_guest();
+    }
     ignore(&FROM_OUTSIDE);
     report_file_limit_as_error();
     let stdio = rustix::stdio::stdin()

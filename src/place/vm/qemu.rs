@@ -92,6 +92,12 @@ impl Machine {
         self.child.id()
     }
 
+    /// How it ended, in words, where it has.
+    pub fn ending(&mut self) -> Option<String> {
+        let status = self.child.try_wait().ok().flatten()?;
+        Some(format!("the virtual machine ended: {status}"))
+    }
+
     /// Waits for the guest to power off by itself.
     ///
     /// # Errors
