@@ -8,6 +8,10 @@ cc:gcc
 setpriv:util-linux
 mkfs.ext4:e2fsprogs
 losetup:mount
+mkfs.xfs:xfsprogs
+mkfs.btrfs:btrfs-progs
+mksquashfs:squashfs-tools
+mkfs.erofs:erofs-utils
 "
 
 missing=""

@@ -178,7 +178,7 @@ fn an_interrupted_run_says_where_it_stopped() {
         let out = drive(&plan, &mut machine(&[1e5; 2], 0.01), &mut [], None, &stop).unwrap();
         conclude(&plan, &out).answers.remove(0).sentence
     };
-    assert_eq!(said(20), "no verdict: interrupted before the first steady round");
+    assert_eq!(said(12), "no verdict: interrupted before the first steady round");
     let later = said(50);
     let start = "no verdict after ";
     let end = " steady rounds, where it was interrupted: 10 are the fewest";

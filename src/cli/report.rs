@@ -9,8 +9,8 @@ use super::edge::{self, Ending, Exit, Failure, say};
 use super::history::load;
 use super::output::{OutputArgs, Talk};
 use crate::catalog::path_to_text;
-use crate::report::chart::{charts_for, terminal};
 use crate::report;
+use crate::report::chart::{charts_for, terminal};
 use crate::result::Document;
 
 /// Draw recorded runs: charts here, or one HTML file that loads nothing
