@@ -1,6 +1,8 @@
 //! Every end that a forked piece of work can have. One test, alone in its binary: a fork copies
 //! one thread only, so no other test may hold a lock meanwhile.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! Real agents, real signals: what is lost when a trial, the agent or the controller dies.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt;

@@ -1,5 +1,7 @@
 //! The real agent behind the executor: real files, real pages, real processes.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,8 @@
 //! Every method and every operation in the catalog, by being listed there: the right bytes, the
 //! right digest, the right count, for every awkward size, order, consumer and number of threads.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -170,7 +172,7 @@ fn bounded_trials_visit_the_whole_file() {
                 let step = (entry.step_bytes)(4096, pattern.parse().unwrap());
                 let blocks = size.div_ceil(step);
                 // Lanes of equal length wrap together, so that each block is seen exactly once.
-                if blocks % threads != 0 {
+                if !blocks.is_multiple_of(threads) {
                     continue;
                 }
                 let levels = cell(part.id, 4096, pattern, "xor", threads);

@@ -1,6 +1,8 @@
 //! The outside world misbehaves: each time one clear line with the fix, the right exit status,
 //! no panic, nothing lost and nothing left behind. Real mounts, limits and signals.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,8 @@
 //! The HTML report and the pictures as files: whatever a run holds, the page is complete, asks
 //! nothing of anyone, and no name leaves its place.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::time::Instant;
 
 use iolab::report::chart::{Chart, NARROW, Style, Theme, WIDE, charts_for, draw, scenes};
@@ -115,7 +117,7 @@ fn well_formed(xml: &str) -> Result<(), String> {
         } else if !tag.ends_with('/') {
             open.push(tag.split_whitespace().next().unwrap_or(""));
         }
-        if tag.matches('"').count() % 2 != 0 {
+        if !tag.matches('"').count().is_multiple_of(2) {
             return Err(format!("quotes in <{tag}>"));
         }
         rest = &rest[end + 1..];

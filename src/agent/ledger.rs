@@ -59,7 +59,8 @@ impl Ledger {
             return Ok(Some(Partial::None));
         }
         let sequential = layout.pattern == Pattern::Sequential;
-        let in_order = layout.lanes.iter().all(|lane| lane.legs == [0..lane.count]);
+        let in_order =
+            layout.lanes.iter().all(|lane| lane.legs.len() == 1 && lane.legs[0] == (0..lane.count));
         match (in_order, sequential, consume) {
             (true, false, Consume::Crc32c) => {
                 let block = layout.lanes.first().map_or(1, |lane| lane.step_bytes);

@@ -74,7 +74,7 @@ fn answer(session: &mut Option<Session>, request: Request, input: &File) -> Opti
         (Request::Make(order), Some(session)) => session.make(&order, input),
         (Request::Renew(order), Some(session)) => session.renew(&order),
         (Request::Trial(request), Some(session)) => match session.trial(&request, input) {
-            Ended::Here(Ok(measurement)) => Ok(Reply::Measured(Box::new(measurement))),
+            Ended::Here(Ok(measurement)) => Ok(Reply::Measured(measurement)),
             Ended::Here(Err(fault)) => Ok(Reply::Lost(fault)),
             Ended::Deserted => return None,
         },

@@ -19,7 +19,7 @@ use crate::workload::{self, Subject, Trial, Visit, Workload};
 /// How a trial ended for the agent.
 pub enum Ended {
     /// With a measurement or a fault of its own.
-    Here(Result<Measurement, Fault>),
+    Here(Result<Box<Measurement>, Fault>),
     /// The controller went away meanwhile.
     Deserted,
 }
@@ -39,10 +39,10 @@ pub struct Setting<'a> {
 /// Measures one trial.
 pub fn run(
     request: &TrialRequest,
-    mut instance: Option<&mut Instance>,
+    instance: Option<&mut Instance>,
     setting: &Setting<'_>,
 ) -> Ended {
-    match attempt(request, instance.as_deref_mut(), setting) {
+    match attempt(request, instance, setting) {
         Ok(ended) => ended,
         Err(fault) => Ended::Here(Err(fault)),
     }
@@ -50,7 +50,7 @@ pub fn run(
 
 fn attempt(
     request: &TrialRequest,
-    mut instance: Option<&mut Instance>,
+    instance: Option<&mut Instance>,
     setting: &Setting<'_>,
 ) -> Result<Ended, Fault> {
     let workload = workload::find(&request.workload).ok_or_else(|| Fault {
@@ -81,10 +81,10 @@ fn attempt(
         measurement.flags.push(Code::NotDrained);
     }
     conclude(&mut measurement, proof, visit.as_ref());
-    if let (Some(visit), Some(instance)) = (visit, instance.as_deref_mut()) {
+    if let (Some(visit), Some(instance)) = (visit, instance) {
         check(&mut measurement, &visit, instance)?;
     }
-    Ok(Ended::Here(Ok(measurement)))
+    Ok(Ended::Here(Ok(Box::new(measurement))))
 }
 
 fn reach(

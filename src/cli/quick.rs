@@ -219,11 +219,11 @@ impl Survey<'_> {
         if self.left_ns() < 0.2 * self.protocol.budget_ns as f64 {
             return Ok(());
         }
-        if let Some(topic) = self.least_certain() {
-            if let Some((leg, plan)) = plans.iter_mut().find(|(leg, _)| leg.topic == topic) {
-                plan.protocol.budget_ns = (self.left_ns() * 0.95) as u64;
-                self.leg(leg, plan)?;
-            }
+        if let Some(topic) = self.least_certain()
+            && let Some((leg, plan)) = plans.iter_mut().find(|(leg, _)| leg.topic == topic)
+        {
+            plan.protocol.budget_ns = (self.left_ns() * 0.95) as u64;
+            self.leg(leg, plan)?;
         }
         Ok(())
     }

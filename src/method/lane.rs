@@ -86,7 +86,7 @@ impl Layout {
     pub fn passes(mut self, passes: u64) -> Layout {
         for lane in &mut self.lanes {
             lane.passes = passes;
-            lane.legs = vec![0..lane.count];
+            lane.legs = std::iter::once(0..lane.count).collect();
         }
         self
     }

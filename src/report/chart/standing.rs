@@ -5,22 +5,25 @@ use std::collections::HashMap;
 use crate::catalog::{Factor, Levels};
 use crate::result::{Answer, CellRecord, Document, Verdict};
 
+/// Cells by their levels.
+type ByLevels<'a> = HashMap<Levels, Vec<&'a CellRecord>>;
+
 /// The cells of each condition of a run, found once: a run may have thousands of answers.
 pub struct Conditions<'a> {
     /// Cells by their levels of the factors that conditions name; one map a set of factors.
-    maps: Vec<(Vec<Factor>, HashMap<Levels, Vec<&'a CellRecord>>)>,
+    maps: Vec<(Vec<Factor>, ByLevels<'a>)>,
 }
 
 impl<'a> Conditions<'a> {
     /// Sorts the cells of a run into the conditions of its answers.
     pub fn of(document: &'a Document) -> Conditions<'a> {
-        let mut maps: Vec<(Vec<Factor>, HashMap<Levels, Vec<&'a CellRecord>>)> = Vec::new();
+        let mut maps: Vec<(Vec<Factor>, ByLevels<'a>)> = Vec::new();
         for answer in &document.answers {
             let factors = factors_of(&answer.condition);
             if maps.iter().any(|(known, _)| *known == factors) {
                 continue;
             }
-            let mut map: HashMap<Levels, Vec<&'a CellRecord>> = HashMap::new();
+            let mut map = ByLevels::new();
             for cell in &document.cells {
                 let levels = cell.factors.only(|f| factors.contains(&f));
                 map.entry(levels).or_default().push(cell);

@@ -16,9 +16,10 @@ const MOST_CELLS: usize = 2_000;
 /// `application/json`: `<`, `>`, `&`, line separators and direction characters are escaped.
 pub fn json_text(documents: &[Document]) -> String {
     let total: usize = documents.iter().flat_map(|d| &d.cells).map(|c| c.samples.len()).sum();
+    let without_cpu = &[COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[5], COLUMNS[6]];
     let columns: &[Column] = match total {
-        0..=MOST_WITH_CPU => &COLUMNS,
-        ..=MOST_SAMPLES => &[COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[5], COLUMNS[6]],
+        n if n <= MOST_WITH_CPU => &COLUMNS,
+        n if n <= MOST_SAMPLES => without_cpu,
         _ => &[],
     };
     let runs: Vec<Value> = documents.iter().map(|d| run(d, columns)).collect();
