@@ -115,7 +115,9 @@ impl Progress {
             self.next_line = self.next_line.saturating_mul(2);
             self.tell(&format!("round {}: {leader}; {left} left at most", self.round));
         }
-        self.show(format!("round {}, {left} left: {leader}", self.round), false);
+        // A short run shows its first round too, however soon it comes.
+        let now = self.round == 1;
+        self.show(format!("round {}, {left} left: {leader}", self.round), now);
     }
 }
 
@@ -159,8 +161,9 @@ impl Observer for Progress {
 }
 
 fn bar(unicode: bool) -> ProgressBar {
-    // indicatif limits itself by time too; ours is the one that decides.
-    let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(20));
+    // indicatif limits itself by time too; ours is the one that decides, so its limit is set so
+    // high that it never drops a picture.
+    let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(255));
     let (template, marks) = match unicode {
         true => ("{bar:16} {wide_msg}", "━╸ "),
         false => ("[{bar:16}] {wide_msg}", "=> "),
