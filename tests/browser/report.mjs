@@ -72,6 +72,7 @@ for (const file of files) {
     await page.waitForSelector('html[data-ready]', { timeout: 5000 }).catch(() => faults.push(`${file}: the script did not finish`));
     const ready = Date.now() - started;
     if (file === 'many.html') console.log(`${file} at ${width}: interactive after ${ready} ms`);
+    await page.waitForSelector('html[data-done]', { timeout: 15000 }).catch(() => faults.push(`${file}: charts were not finished`));
     const at = `${file} at ${width} ${colorScheme}`;
     const spill = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     check(spill <= 0, `${at}: ${spill} px too wide`);
@@ -108,7 +109,7 @@ for (const file of files) {
 
 // What a person does, on one page.
 const page = await open('blocks.html', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
-await page.waitForSelector('html[data-ready]');
+await page.waitForSelector('html[data-done]');
 const first = page.locator('figure#time-by-block .wide svg .m').first();
 await first.hover();
 const tip = page.locator('#tip');

@@ -1,10 +1,12 @@
 //! Several runs beside each other: each cell that at least two of them have, a dot a run. Runs
 //! share no rounds, so nothing is proven across them; the title says what the intervals show.
 
-use super::block::{keys, subtitle};
-use super::cells::{Index, Source};
+use super::block::subtitle;
+use super::cells::{Index, Source, run_name};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
-use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
+use super::model::{
+    Chart, Direction, Ink, Key, Layer, MOST_SERIES, Mark, Panel, Point, Series,
+};
 use super::scale::Axis;
 use super::words::short;
 use crate::catalog::Levels;
@@ -32,7 +34,6 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         return None;
     }
     let measure = Estimated::of(index);
-    let facets = index.facets(&index.cells, crate::catalog::Factor::ALL.as_slice());
     let varying = index.varying(&index.cells, &[]);
     let hidden = rows.len().saturating_sub(MOST_ROWS);
     let title = title(index, &rows, measure);
@@ -44,14 +45,18 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let names = rows.iter().map(|(_, cells)| name(cells)).collect();
     let ends = rows.iter().flat_map(|(_, cells)| cells).filter_map(|s| measure.of_cell(s.cell));
     let ends = ends.flat_map(|v| [Some(v.median), v.low, v.high]).flatten();
+    let shown = index.documents.iter().enumerate().take(MOST_SERIES);
     let panel = Panel {
         title: String::new(),
         x: Axis::times(measure.axis(), ends),
         y: Axis::category("", names),
-        layers: (0..index.documents.len().min(6)).map(|run| dots(run, &rows, measure)).collect(),
+        layers: (0..index.documents.len().min(MOST_SERIES)).map(|run| dots(run, &rows, measure)).collect(),
     };
     let mut notes =
         vec!["Runs share no rounds: intervals beside each other are no verdict".to_owned()];
+    if index.documents.len() > MOST_SERIES {
+        notes.push(format!("The first {MOST_SERIES} runs are drawn, all are in the table"));
+    }
     if hidden > 0 {
         notes.push(format!("{hidden} more cells are in the table only"));
     }
@@ -60,7 +65,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         title,
         subtitle: subtitle(index, &[]),
         panels: vec![panel],
-        keys: keys(&facets),
+        keys: shown.map(|(at, d)| Key { name: run_name(d), ink: Ink::nth(at) }).collect(),
         notes,
         guide: Vec::new(),
         table: curve_table(index, measure),

@@ -52,7 +52,7 @@
   };
   const seen = (mark) => !mark.closest('.off') && mark.getClientRects().length > 0;
 
-  all('svg.chart').forEach((svg) => {
+  const enhance = (svg) => {
     const marks = all('.m', svg);
     marks.forEach((mark, at) => {
       const title = mark.querySelector(':scope > title');
@@ -96,7 +96,15 @@
       next.setAttribute('tabindex', '0');
       next.focus();
     });
-  });
+  };
+  // One chart at a time, those in sight first: a page of many charts answers at once.
+  const waiting = all('svg.chart').sort((a, b) => b.getClientRects().length - a.getClientRects().length);
+  const next = () => {
+    const svg = waiting.shift();
+    if (!svg) { document.documentElement.dataset.done = 'yes'; return; }
+    enhance(svg);
+    setTimeout(next);
+  };
 
   // The legend shows and hides series, in both layouts of a chart.
   all('figure').forEach((figure) => {
@@ -225,5 +233,6 @@
   all('button[data-do]').forEach((button) => {
     button.addEventListener('click', () => actions[button.dataset.do](button.closest('figure'), button));
   });
+  next();
   document.documentElement.dataset.ready = 'yes';
 })();
