@@ -53,13 +53,14 @@ impl Agent {
     }
 
     fn make(&mut self, id: usize, bytes: u64, content: Content) {
-        let order = InstanceOrder { id, path: None, bytes, seed: 7, content };
+        let order = InstanceOrder { id, path: None, bytes, seed: 7, content, place: None };
         assert_eq!(self.ask(Request::Make(order)), Reply::Done);
     }
 
     fn open(&mut self, path: &Path, bytes: u64) -> Reply {
         let path = Some(path_to_text(path));
-        let order = InstanceOrder { id: 0, path, bytes, seed: 7, content: Content::Random };
+        let order =
+            InstanceOrder { id: 0, path, bytes, seed: 7, content: Content::Random, place: None };
         self.ask(Request::Make(order))
     }
 
@@ -399,8 +400,14 @@ fn a_limit_on_file_size_is_a_refusal_and_leaves_nothing() {
     say(&mut agent, &start(dir.path()));
     let reply = hear(&mut agent);
     let scratch = scratch_of(&reply);
-    let order =
-        |bytes| InstanceOrder { id: 0, path: None, bytes, seed: 1, content: Content::Random };
+    let order = |bytes| InstanceOrder {
+        id: 0,
+        path: None,
+        bytes,
+        seed: 1,
+        content: Content::Random,
+        place: None,
+    };
     say(&mut agent, &Request::Make(order(8 << 20)));
     match hear(&mut agent) {
         Reply::Refused(fault) => assert_eq!(fault.errno, Some(27), "{fault}"),

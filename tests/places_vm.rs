@@ -3,14 +3,16 @@
 
 #![allow(clippy::unwrap_used)] // also in helpers, which the lint does not take for tests
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use iolab::agent::{InstanceOrder, Reply, Request, Transport, VirtualMachine};
-use iolab::catalog::PlaceLevel;
+use iolab::agent::{
+    Content, Extent, InstanceOrder, PlaceTerms, Reply, Request, Transport, TrialRequest,
+    VirtualMachine,
+};
+use iolab::catalog::{Factor, Level, Levels, PlaceLevel};
 use iolab::place::vm::{self, Accelerator, Cache, Disk, Kernel, Setup};
-use iolab::place::{Consent, LEAST_IMAGE_BYTES, Mounts, Order};
+use iolab::place::{LEAST_IMAGE_BYTES, file_system_named};
 
 fn kernel(test: &str) -> Option<Kernel> {
     let found = vm::available().and_then(|()| Kernel::find(None, None));
@@ -18,15 +20,8 @@ fn kernel(test: &str) -> Option<Kernel> {
 }
 
 fn setup(kernel: Kernel, ground: &Path, file_systems: &[&str]) -> Setup {
-    let consent = Consent::default();
-    let disk = |name: &&str| {
-        let level = PlaceLevel::plain(name);
-        // The image is made as a file; nothing is mounted on this side.
-        let mounts = Mounts::enter().unwrap();
-        let image_bytes = LEAST_IMAGE_BYTES;
-        Disk::make(&Order { level: &level, ground, image_bytes, consent: &consent, mounts })
-            .unwrap()
-    };
+    let disk =
+        |name: &&str| Disk::make(&PlaceLevel::plain(name), ground, LEAST_IMAGE_BYTES).unwrap();
     Setup {
         kernel,
         program: PathBuf::from(env!("CARGO_BIN_EXE_iolab")),
@@ -36,7 +31,6 @@ fn setup(kernel: Kernel, ground: &Path, file_systems: &[&str]) -> Setup {
         memory_bytes: 1 << 30,
         processors: 1,
         cache: Cache::None,
-        console: ground.join("console"),
     }
 }
 
@@ -44,7 +38,9 @@ fn setup(kernel: Kernel, ground: &Path, file_systems: &[&str]) -> Setup {
 fn a_guest_boots_and_speaks_in_time() {
     let Some(kernel) = kernel("a_guest_boots_and_speaks_in_time") else { return };
     let ground = tempfile::Builder::new().prefix("iolab-vm-").tempdir_in("/var/tmp").unwrap();
-    let setup = setup(kernel, ground.path(), &["jfs", "bfs"]);
+    let mut names = vec!["jfs", "bfs", "nilfs2", "f2fs", "ext4"];
+    names.retain(|name| file_system_named(name).unwrap().mkfs.find().is_ok());
+    let setup = setup(kernel, ground.path(), &names);
     let mut guest = VirtualMachine::boot(setup).unwrap();
     let machine = guest.machine().unwrap();
     eprintln!(
@@ -62,14 +58,34 @@ fn a_guest_boots_and_speaks_in_time() {
     };
     let Reply::Started { scratch, .. } = guest.ask(&start).unwrap() else { panic!("not started") };
     assert!(scratch.starts_with("/tmp/"), "{scratch}");
-    let order = InstanceOrder {
-        id: 0,
-        path: None,
-        bytes: 1 << 16,
-        seed: 1,
-        content: iolab::agent::Content::default(),
-    };
-    assert_eq!(guest.ask(&Request::Make(order)).unwrap(), Reply::Done);
+    let disks = names.iter().enumerate().map(|(at, name)| ((*name).into(), vm::disk_name(at)));
+    let terms = PlaceTerms { disks: disks.collect(), ..PlaceTerms::default() };
+    assert_eq!(guest.ask(&Request::Places(terms)).unwrap(), Reply::Done);
+    for (id, name) in names.iter().enumerate() {
+        let (content, place) = (Content::default(), Some((*name).to_owned()));
+        let order = InstanceOrder { id, path: None, bytes: 1 << 20, seed: 1, content, place };
+        assert_eq!(guest.ask(&Request::Make(order)).unwrap(), Reply::Done, "{name}");
+        let levels = Levels::new()
+            .with(Factor::Method, Level::word("pread"))
+            .with(Factor::Place, Level::word(*name))
+            .with(Factor::Cache, Level::word("remount"));
+        let trial = TrialRequest {
+            workload: "read".into(),
+            levels,
+            instance: Some(id),
+            extent: Extent::Passes(1),
+            limit_ns: 60_000_000_000,
+        };
+        let Reply::Measured(measured) = guest.ask(&Request::Trial(Box::new(trial))).unwrap() else {
+            panic!("{name}: not measured")
+        };
+        assert_eq!(measured.bytes, 1 << 20);
+        assert_eq!(measured.proof.digest.unwrap().matches, Some(true), "{name}");
+        let proof = measured.proof.cache.unwrap();
+        assert!(proof.proven && proof.how.starts_with("remount"), "{name}: {proof:?}");
+    }
+    let Reply::Described(facts) = guest.ask(&Request::Describe).unwrap() else { panic!() };
+    let served: BTreeSet<&str> = facts.iter().map(|facts| facts.file_system.as_str()).collect();
+    assert_eq!(served, names.into_iter().collect());
     assert_eq!(guest.ask(&Request::End).unwrap(), Reply::Done);
-    let _: (BTreeMap<u8, u8>, Duration) = Default::default();
 }

@@ -121,6 +121,36 @@ impl Instance {
         Ok(Instance { path, bytes: known.bytes, seed: order.seed, file, content, known, ledger })
     }
 
+    /// Whether iolab made it.
+    pub fn made(&self) -> bool {
+        self.content.is_some()
+    }
+
+    /// Lets go of the file, so that its file system can be unmounted.
+    pub fn close(&mut self) -> Result<(), Fault> {
+        let nothing = File::open("/dev/null");
+        self.file = nothing.map_err(|e| fault("let go of a file", &e))?;
+        Ok(())
+    }
+
+    /// Opens the file of the same name in `directory`, where a mount has brought it.
+    pub fn reopen(&mut self, directory: &Path) -> Result<(), Fault> {
+        let path = self.path.file_name().map_or(directory.to_owned(), |name| directory.join(name));
+        let doing = || format!("open {} again", path_to_text(&path));
+        let open = || -> io::Result<(File, Identity)> {
+            let file = File::from(open_for_reading(&path)?);
+            let identity = Identity::of(&file.metadata()?);
+            Ok((file, identity))
+        };
+        let (file, known) = open().map_err(|e| fault(doing(), &e))?;
+        if known.bytes != self.bytes {
+            let cause = format!("it had {} bytes and now has {}", self.bytes, known.bytes);
+            return Err(Fault { doing: doing(), cause, errno: None, signal: None });
+        }
+        (self.path, self.file, self.known) = (path.clone(), file, known);
+        Ok(())
+    }
+
     /// Whether the file under this name is still the one it was, untouched.
     pub fn check(&self) -> Result<(), Fault> {
         let doing = || format!("look at {}", path_to_text(&self.path));

@@ -1,11 +1,13 @@
 //! What controller and agent say to each other: one request, one reply, each a frame of a 4-byte
 //! little-endian length and JSON.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::content::Content;
 use crate::catalog::Levels;
-use crate::result::{Fault, Measurement};
+use crate::result::{Fault, Measurement, PlaceFacts};
 use crate::workload::Extent;
 
 /// What the controller asks.
@@ -20,6 +22,10 @@ pub enum Request {
         /// Processors to bind to; empty: not bound.
         cpus: Vec<u32>,
     },
+    /// Before the first file on a place: under which terms places are made.
+    Places(PlaceTerms),
+    /// What the places turned out to be.
+    Describe,
     /// Make or open a file instance.
     Make(InstanceOrder),
     /// Evict all instances, then prime them in this order.
@@ -44,6 +50,25 @@ pub struct InstanceOrder {
     /// What a made file holds.
     #[serde(default)]
     pub content: Content,
+    /// The place that it is made on, as written; absent: the directory under test.
+    #[serde(default)]
+    pub place: Option<String>,
+}
+
+/// How places are made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlaceTerms {
+    /// Size of every image.
+    pub image_bytes: u64,
+    /// Devices that may be written to, as lossless text.
+    #[serde(default)]
+    pub devices: Vec<String>,
+    /// Devices whose content may be lost.
+    #[serde(default)]
+    pub destroy: Vec<String>,
+    /// Places that lie on a disk with their file system already on it, by their text: in a guest.
+    #[serde(default)]
+    pub disks: BTreeMap<String, String>,
 }
 
 /// One trial.
@@ -73,7 +98,9 @@ pub enum Reply {
         /// The scratch directory, as lossless text.
         scratch: String,
     },
-    /// To `Make`, `Renew` and `End`.
+    /// To `Describe`.
+    Described(Vec<PlaceFacts>),
+    /// To `Places`, `Make`, `Renew` and `End`.
     Done,
     /// To `Trial`.
     Measured(Box<Measurement>),

@@ -13,11 +13,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::frame::{read_frame, write_frame};
 use super::guest::{is_guest, serve_guest};
 use super::instance::{Instance, fault};
-use super::protocol::{InstanceOrder, Reply, Request, TrialRequest};
+use super::places::Places;
+use super::protocol::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
+use super::refuse::refusal;
 use super::trial::{self, Ended, Setting};
 use crate::cache::{self, Prober};
-use crate::catalog::{path_from_text, path_to_text};
-use crate::place::{Scratch, sweep};
+use crate::catalog::{Factor, path_from_text, path_to_text};
+use crate::place::memory::{Limit, sweep_groups};
+use crate::place::{self, Scratch, sweep};
 use crate::result::Fault;
 use crate::sys::clock;
 use crate::sys::process::{FROM_OUTSIDE, ignore, report_file_limit_as_error};
@@ -71,6 +74,11 @@ fn answer(session: &mut Option<Session>, request: Request, input: &File) -> Opti
         }
         (Request::End, _) => session.take().map_or(Ok(Reply::Done), Session::end),
         (_, None) => Err(refusal("answer a request", "the first request must be `Start`")),
+        (Request::Places(terms), Some(session)) => session.enter_places(&terms),
+        (Request::Describe, Some(session)) => {
+            let facts = session.places.as_ref().map(Places::facts);
+            Ok(Reply::Described(facts.unwrap_or_default()))
+        }
         (Request::Make(order), Some(session)) => session.make(&order, input),
         (Request::Renew(order), Some(session)) => session.renew(&order),
         (Request::Trial(request), Some(session)) => match session.trial(&request, input) {
@@ -82,12 +90,15 @@ fn answer(session: &mut Option<Session>, request: Request, input: &File) -> Opti
     Some(reply.unwrap_or_else(Reply::Refused))
 }
 
-/// What lives from `Start` to `End`.
+/// What lives from `Start` to `End`. Field order is the order of dropping: open files before the
+/// places that they are on, and these before the directory that they are in.
 struct Session {
-    directory: PathBuf,
-    scratch: Scratch,
-    prober: Prober,
     instances: BTreeMap<usize, Instance>,
+    places: Option<Places>,
+    limits: BTreeMap<u64, Limit>,
+    prober: Prober,
+    scratch: Scratch,
+    directory: PathBuf,
     drain_limit: Duration,
 }
 
@@ -109,11 +120,15 @@ fn start(
         *session = None;
         // What a killed agent has left goes first; that it cannot be removed is no reason to stop.
         let _ = sweep(&directory);
+        place::sweep_loops();
+        sweep_groups();
         let scratch = Scratch::make(&directory)?;
         let prober = Prober::start(scratch.path())?;
         let instances = BTreeMap::new();
         let drain_limit = DRAIN_LIMIT;
-        *session = Some(Session { directory, scratch, prober, instances, drain_limit });
+        let (places, limits) = (None, BTreeMap::new());
+        *session =
+            Some(Session { instances, places, limits, prober, scratch, directory, drain_limit });
     }
     let scratch = session.as_ref().map(|s| path_to_text(s.scratch.path())).unwrap_or_default();
     let clock = clock::check().map_err(|e| refusal("measure the clock", &e.to_string()))?;
@@ -141,18 +156,36 @@ fn bind(cpus: &[u32]) -> Result<(), Fault> {
 }
 
 impl Session {
+    fn enter_places(&mut self, terms: &PlaceTerms) -> Result<Reply, Fault> {
+        if self.places.is_none() {
+            self.places = Some(Places::enter(&self.directory, self.scratch.path(), terms)?);
+        }
+        Ok(Reply::Done)
+    }
+
+    /// Where a file is to be made.
+    fn directory_for(&mut self, order: &InstanceOrder) -> Result<PathBuf, Fault> {
+        match (&order.place, &mut self.places) {
+            (None, _) => Ok(self.scratch.path().to_owned()),
+            (Some(place), Some(places)) => places.directory_for(place, order.id),
+            (Some(_), None) => Err(refusal("make a file on a place", "its terms were not given")),
+        }
+    }
+
     fn make(&mut self, order: &InstanceOrder, input: &File) -> Result<Reply, Fault> {
         if let Some(old) = self.instances.remove(&order.id)
-            && old.path.starts_with(self.scratch.path())
+            && old.made()
         {
             let _ = std::fs::remove_file(&old.path);
         }
-        let instance = Instance::new(order, self.scratch.path(), &|| !has_gone(input))?;
+        let directory = self.directory_for(order)?;
+        let instance = Instance::new(order, &directory, &|| !has_gone(input))?;
         self.instances.insert(order.id, instance);
         Ok(Reply::Done)
     }
 
     fn renew(&mut self, order: &[usize]) -> Result<Reply, Fault> {
+        self.seal()?;
         let files = order.iter().map(|id| self.instances.get(id).map(|i| &i.file));
         let files: Vec<&File> = files
             .collect::<Option<_>>()
@@ -163,6 +196,9 @@ impl Session {
     }
 
     fn trial(&mut self, request: &TrialRequest, input: &File) -> Ended {
+        if let Err(fault) = self.prepare(request) {
+            return Ended::Here(Err(fault));
+        }
         let instance = match request.instance {
             None => None,
             Some(id) => match self.instances.get_mut(&id) {
@@ -173,9 +209,14 @@ impl Session {
                 }
             },
         };
+        let place = request.levels.text(Factor::Place);
+        let places = place.zip(self.places.as_ref());
         let setting = Setting {
-            scratch: self.scratch.path(),
-            prober: &self.prober,
+            scratch: places
+                .and_then(|(place, all)| all.scratch(place))
+                .unwrap_or(self.scratch.path()),
+            prober: places.and_then(|(place, all)| all.prober(place)).unwrap_or(&self.prober),
+            limit: request.levels.number(Factor::Memory).and_then(|bytes| self.limits.get(&bytes)),
             watch: input.as_fd(),
             drain_limit: self.drain_limit,
         };
@@ -187,8 +228,37 @@ impl Session {
         ended
     }
 
+    fn seal(&mut self) -> Result<(), Fault> {
+        self.places.as_mut().map_or(Ok(()), |places| places.seal(&mut self.instances))
+    }
+
+    /// What a trial needs beside its file: places ready, their caches emptied, a memory limit.
+    fn prepare(&mut self, request: &TrialRequest) -> Result<(), Fault> {
+        self.seal()?;
+        let cache = request.levels.text(Factor::Cache);
+        match (request.levels.text(Factor::Place), &mut self.places, cache) {
+            (Some(place), Some(places), Some("remount")) => {
+                places.remount(place, &mut self.instances)?;
+            }
+            (Some(place), Some(places), Some("cold")) => places.evict_below(place)?,
+            (None, _, Some("remount")) => {
+                let cause = "iolab unmounts what it has mounted: use --place, or --cache cold";
+                return Err(refusal("remount the directory under test", cause));
+            }
+            _ => {}
+        }
+        if let Some(bytes) = request.levels.number(Factor::Memory)
+            && !self.limits.contains_key(&bytes)
+        {
+            self.limits.insert(bytes, Limit::make(bytes)?);
+        }
+        Ok(())
+    }
+
     fn end(self) -> Result<Reply, Fault> {
         drop(self.instances);
+        self.limits.into_values().try_for_each(Limit::remove)?;
+        self.places.map_or(Ok(()), Places::take_down)?;
         self.scratch.remove()?;
         // A predecessor may have been killed so late that its trial still held its directory.
         let _ = sweep(&self.directory);
@@ -201,8 +271,4 @@ fn has_gone(input: &File) -> bool {
     let mut fds = [PollFd::new(input, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     poll(&mut fds, Some(&now)).is_ok_and(|n| n > 0)
-}
-
-fn refusal(doing: &str, cause: &str) -> Fault {
-    Fault { doing: doing.into(), cause: cause.into(), errno: None, signal: None }
 }

@@ -32,6 +32,20 @@ pub trait Transport {
     fn ending(&mut self) -> Option<String>;
 }
 
+impl<T: Transport + ?Sized> Transport for Box<T> {
+    fn ask(&mut self, request: &Request) -> io::Result<Reply> {
+        (**self).ask(request)
+    }
+
+    fn restart(&mut self) -> io::Result<()> {
+        (**self).restart()
+    }
+
+    fn ending(&mut self) -> Option<String> {
+        (**self).ending()
+    }
+}
+
 /// An agent that is a child of this process, spoken to over its standard input and output.
 #[derive(Debug)]
 pub struct LocalChild {

@@ -6,11 +6,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::instance::{Instance, fault};
+use super::limited;
 use super::protocol::TrialRequest;
 use crate::cache::{self, Prober, State};
 use crate::catalog::{Code, Factor};
 use crate::method::Window;
 use crate::metric;
+use crate::place::memory::Limit;
 use crate::result::{CacheProof, Fault, Measurement};
 use crate::sys::fork::{End, run_forked};
 use crate::sys::process::signal_name;
@@ -34,6 +36,8 @@ pub struct Setting<'a> {
     pub watch: BorrowedFd<'a>,
     /// Longest wait for dirty pages.
     pub drain_limit: Duration,
+    /// The memory that it may use.
+    pub limit: Option<&'a Limit>,
 }
 
 /// Measures one trial.
@@ -71,12 +75,16 @@ fn attempt(
     let trial = Trial { levels, extent, subject, scratch };
     let visit = (workload.visits)(&trial)?;
     let drained = cache::drain(setting.scratch, setting.drain_limit)?;
-    let proof = reach(request, instance.as_deref(), setting.prober)?;
+    let proof = reach(request, instance.as_deref(), setting)?;
+    let before = setting.limit.map(Limit::evidence).transpose()?;
     // From here to the window nothing waits: pages that were just freed are used again soonest.
-    let mut measurement = match in_child(workload, &trial, request, setting.watch)? {
+    let mut measurement = match in_child(workload, &trial, request, setting)? {
         Some(measurement) => measurement,
         None => return Ok(Ended::Deserted),
     };
+    if let (Some(limit), Some(before)) = (setting.limit, before) {
+        limited::record(&mut measurement, before, limit.evidence()?);
+    }
     if !drained.drained {
         measurement.flags.push(Code::NotDrained);
     }
@@ -90,18 +98,27 @@ fn attempt(
 fn reach(
     request: &TrialRequest,
     instance: Option<&Instance>,
-    prober: &Prober,
+    setting: &Setting<'_>,
 ) -> Result<Option<CacheProof>, Fault> {
     let (Some(wanted), Some(instance)) = (request.levels.text(Factor::Cache), instance) else {
         return Ok(None);
     };
+    let remounted = wanted == "remount";
+    let wanted = if remounted { State::Cold.name() } else { wanted };
     let wanted: State = wanted.parse().map_err(|cause| Fault {
         doing: "reach a cache state".into(),
         cause,
         errno: None,
         signal: None,
     })?;
-    cache::reach(wanted, &instance.file, prober).map(Some)
+    if let Some(limit) = setting.limit {
+        limited::prepare(limit, &instance.file, instance.bytes, wanted)?;
+    }
+    let mut proof = cache::reach(wanted, &instance.file, setting.prober)?;
+    if remounted {
+        proof.how = format!("remount+{}", proof.how);
+    }
+    Ok(Some(proof))
 }
 
 /// `None`: the controller went away.
@@ -109,20 +126,22 @@ fn in_child(
     workload: &Workload,
     trial: &Trial<'_>,
     request: &TrialRequest,
-    watch: BorrowedFd<'_>,
+    setting: &Setting<'_>,
 ) -> Result<Option<Measurement>, Fault> {
     let doing = || format!("run a trial of {}", request.workload);
     let lost = |cause: String, signal| Fault { doing: doing(), cause, errno: None, signal };
     let work = || {
         let mut counted = Counted::default();
-        let result = (workload.run)(trial, &mut counted).map(|mut measurement| {
+        let entered = setting.limit.map_or(Ok(()), Limit::enter);
+        let run = entered.and_then(|()| (workload.run)(trial, &mut counted));
+        let result = run.map(|mut measurement| {
             measurement.metrics = counted.metrics;
             measurement
         });
         serde_json::to_vec(&result).unwrap_or_default()
     };
     let limit = Duration::from_nanos(request.limit_ns);
-    match run_forked(work, limit, Some(watch)).map_err(|e| fault(doing(), &e.into()))? {
+    match run_forked(work, limit, Some(setting.watch)).map_err(|e| fault(doing(), &e.into()))? {
         End::Done(bytes) => serde_json::from_slice::<Result<Measurement, Fault>>(&bytes)
             .map_err(|e| lost(format!("its result cannot be read: {e}"), None))?
             .map(Some),

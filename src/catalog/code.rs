@@ -116,6 +116,8 @@ codes! {
         "Limits of the container (cgroup, seccomp) may hide or throttle what the machine can do.";
     Virtualised "VIRTUALISED" Note "running on a virtual machine"
         "The host's cache, scheduler and other guests take part in every figure. Ratios from the same round are sound; absolute figures hold for this machine today.";
+    Emulated "EMULATED" Caution "the cells ran in an emulated machine"
+        "A file system that this kernel lacks was measured in a virtual machine whose processor is a program (no KVM, or KVM did not boot). All cells of the run were in it, so they compare with each other; never compare such figures with those of another run.";
     ClockSource "CLOCK_SOURCE" Caution "the clock source is slow"
         "The clock source is neither tsc nor kvm-clock, so that reading the time is a system call.";
     StoreOnTarget "STORE_ON_TARGET" Note "the history is on the file system under test"

@@ -38,6 +38,11 @@ pub struct PlaceError {
     pub remedy: String,
 }
 
+impl PlaceError {
+    /// The problem with a name that no kind has.
+    pub const UNKNOWN: &'static str = "no such place";
+}
+
 fn wrong(part: &str, problem: impl Into<String>, remedy: impl Into<String>) -> PlaceError {
     PlaceError { part: part.to_owned(), problem: problem.into(), remedy: remedy.into() }
 }
@@ -88,8 +93,9 @@ pub fn parse_place(text: &str, kinds: &[&str]) -> Result<PlaceLevel, PlaceError>
         return by_path(place, text, rest);
     }
     if !kinds.contains(&kind) {
-        let remedy = format!("places are {}, dir:PATH and device:PATH", kinds.join(", "));
-        return Err(wrong(text, "no such place", remedy));
+        let named: Vec<&str> = kinds.iter().copied().filter(|k| !BY_PATH.contains(k)).collect();
+        let remedy = format!("places are {}, dir:PATH and device:PATH", named.join(", "));
+        return Err(wrong(text, PlaceError::UNKNOWN, remedy));
     }
     if text.ends_with(':') {
         return Err(wrong(text, "no option stands after the colon", "leave the colon out"));

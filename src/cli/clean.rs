@@ -28,7 +28,11 @@ impl Clean {
     /// The directory cannot be read, or something of ours cannot be removed.
     pub fn run(self, talk: &Talk) -> Ending {
         let found = place::clean(&self.directory, self.dry_run).map_err(Failure::usage)?;
-        if found.is_empty() && !talk.quiet {
+        let freed = if self.dry_run { Vec::new() } else { freed() };
+        for path in &freed {
+            edge::say(&format!("{}  freed", path_to_text(path)));
+        }
+        if found.is_empty() && freed.is_empty() && !talk.quiet {
             edge::say(&format!("nothing was left in {}", path_to_text(&self.directory)));
         }
         edge::data(|out| {
@@ -41,6 +45,11 @@ impl Clean {
             false => Ok(edge::Exit::Done),
         }
     }
+}
+
+/// Loop devices and memory limits of killed runs, wherever these were.
+fn freed() -> Vec<PathBuf> {
+    place::sweep_loops().into_iter().chain(place::memory::sweep_groups()).collect()
 }
 
 fn line(found: &place::Found, dry_run: bool) -> String {

@@ -14,16 +14,20 @@ use crate::plan::{Facts, Plan};
 use crate::spec::Experiment;
 use crate::{host, place};
 
+use super::{places, vm};
+
 /// Gathers the facts for an experiment.
 ///
 /// # Errors
 /// The directory does not exist, or cannot be written to where files must be made.
-pub fn gather(experiment: &Experiment) -> Result<Facts, Failure> {
+pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
     let files = experiment.factors.get(&Factor::File);
     if files.is_none() {
         check_directory(&experiment.directory)?;
     }
     let space = place::space(&experiment.directory).map_err(Failure::usage)?;
+    let named = places::levels(experiment);
+    let mut missing = if guest { vm::unavailable(&named) } else { places::unavailable(&named) };
     let cold =
         experiment.factors.get(&Factor::Cache).is_some_and(|l| l.contains(&Level::word("cold")));
     let tested = tested_directory(experiment);
@@ -37,7 +41,13 @@ pub fn gather(experiment: &Experiment) -> Result<Facts, Failure> {
         page_bytes: host::page_bytes(),
         processors: host::processors(),
         // The probes behind it are asked only where their answer matters.
-        unavailable: if cold { host::unavailable(&tested) } else { BTreeMap::new() },
+        unavailable: {
+            // Places have a cold state of their own.
+            let plain = cold && (named.is_empty());
+            missing.extend(if plain { host::unavailable(&tested) } else { BTreeMap::new() });
+            missing
+        },
+        places: places::needs(&named),
     })
 }
 

@@ -6,6 +6,7 @@ use super::axes::{self, Axes};
 use super::edge::{self, Ending, Failure};
 use super::history::StoreArgs;
 use super::output::{OutputArgs, Talk};
+use super::places::PlaceArgs;
 use super::protocol::ProtocolArgs;
 use super::session::{self, Session};
 use super::{announce, facts, parts, resume};
@@ -23,6 +24,7 @@ pub struct Measure {
     axes: ArgMatches,
     protocol: ProtocolArgs,
     output: OutputArgs,
+    places: PlaceArgs,
 }
 
 impl Measure {
@@ -33,13 +35,15 @@ impl Measure {
     pub fn run(self, talk: &Talk) -> Ending {
         let experiment = self.experiment()?;
         let output = self.output.read()?;
-        let plan = plan_of(&experiment)?;
+        let guest = self.places.guest(&experiment)?;
+        let plan = plan_in(&experiment, guest.is_some())?;
         if self.protocol.plan {
             return edge::data(|out| announce::write_plan(out, &plan, &self.output.format));
         }
         announce::before_start(&plan, talk);
         let argv = session::argv();
-        Session { plan: &plan, output: &output, talk, argv, resumes: None }.run()
+        let places = self.places.terms(&plan);
+        Session { plan: &plan, output: &output, talk, argv, resumes: None, places, guest }.run()
     }
 
     /// Goes on with a run that this command began.
@@ -50,11 +54,14 @@ impl Measure {
         self.protocol.fix_seed(document.run.seed);
         self.output.store = store;
         let output = self.output.read()?;
-        let plan = plan_of(&self.experiment()?)?;
+        let experiment = self.experiment()?;
+        let guest = self.places.guest(&experiment)?;
+        let plan = plan_in(&experiment, guest.is_some())?;
         announce::before_start(&plan, talk);
         let argv = document.run.argv.clone();
         let resumes = Some(resume::resumed(document, &plan)?);
-        Session { plan: &plan, output: &output, talk, argv, resumes }.run()
+        let places = self.places.terms(&plan);
+        Session { plan: &plan, output: &output, talk, argv, resumes, places, guest }.run()
     }
 
     fn experiment(&self) -> Result<Experiment, Failure> {
@@ -70,10 +77,15 @@ impl Measure {
 /// # Errors
 /// What was asked wrongly or cannot be had.
 pub fn plan_of(experiment: &Experiment) -> Result<Plan, Failure> {
+    plan_in(experiment, false)
+}
+
+/// The same, in a virtual machine on this one or not.
+fn plan_in(experiment: &Experiment, guest: bool) -> Result<Plan, Failure> {
     let unknown = || Failure::usage(format!("there is no workload {}", experiment.workload));
     let info = parts::workload(&experiment.workload).ok_or_else(unknown)?;
     parts::check(experiment, info).map_err(Failure::usage)?;
-    let facts = facts::gather(experiment)?;
+    let facts = facts::gather(experiment, guest)?;
     plan::make(experiment, info, parts::all(), &facts).map_err(failure)
 }
 
@@ -86,7 +98,8 @@ fn failure(error: plan::PlanError) -> Failure {
 
 fn command(info: &'static WorkloadInfo) -> Command {
     let command = axes::augment(Command::new(info.part.id), info);
-    let command = OutputArgs::augment_args(ProtocolArgs::augment_args(command));
+    let command = PlaceArgs::augment_args(ProtocolArgs::augment_args(command));
+    let command = OutputArgs::augment_args(command);
     // Last: the groups of options bring texts of their own.
     command.about(info.part.summary).long_about(None).after_help(examples(info))
 }
@@ -101,6 +114,10 @@ fn examples(info: &WorkloadInfo) -> String {
                 "does mmap win, and from which size on",
             ),
             ("read --threads 1..8:x2 --block 64Ki --method pread", "do more threads help"),
+            (
+                "read --file-size 256Mi --place ext4,xfs,btrfs:compress=zstd --cache remount",
+                "which file system reads faster, each in an image of its own",
+            ),
             ("read --file-size 1Gi --plan", "what it would cost; nothing is done"),
         ],
         "syscall" => &[
@@ -125,6 +142,7 @@ impl FromArgMatches for Measure {
             info: parts::workload(name).ok_or_else(missing)?,
             protocol: ProtocolArgs::from_arg_matches(axes)?,
             output: OutputArgs::from_arg_matches(axes)?,
+            places: PlaceArgs::from_arg_matches(axes)?,
             axes: axes.clone(),
         })
     }

@@ -14,6 +14,7 @@ mod man;
 mod measure;
 mod output;
 mod parts;
+mod places;
 mod progress;
 mod protocol;
 mod quick;
@@ -26,6 +27,7 @@ mod session;
 mod show;
 mod signals;
 mod time;
+mod vm;
 
 use std::process::ExitCode;
 

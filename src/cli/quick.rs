@@ -234,7 +234,15 @@ impl Survey<'_> {
 
     fn leg(&mut self, leg: &Leg, plan: &Plan) -> Result<(), Failure> {
         let output = &self.output;
-        let session = Session { plan, output, talk: self.talk, argv: argv(), resumes: None };
+        let session = Session {
+            plan,
+            output,
+            talk: self.talk,
+            argv: argv(),
+            resumes: None,
+            places: Default::default(),
+            guest: None,
+        };
         let (document, failure) = session.measure()?;
         self.interrupted = !document.run.complete && failure.is_none();
         self.runs.retain(|(topic, _)| *topic != leg.topic);

@@ -76,8 +76,15 @@ impl Selftest {
                 protocol: protocol.clone(),
             };
             let plan = plan_of(&experiment)?;
-            let session =
-                Session { plan: &plan, output: &output, talk, argv: argv(), resumes: None };
+            let session = Session {
+                plan: &plan,
+                output: &output,
+                talk,
+                argv: argv(),
+                resumes: None,
+                places: Default::default(),
+                guest: None,
+            };
             let (document, failure) = session.measure()?;
             lines.push(line(title, &document));
             if let Some(failure) = failure {

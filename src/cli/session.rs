@@ -5,16 +5,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::edge::{Ending, Exit, Failure, say};
-use super::facts;
 use super::history::StoreArgs;
 use super::output::{Output, Talk, dumb, unicode};
 use super::progress::Progress;
 use super::record::Recorder;
 use super::signals::Signals;
 use super::time;
-use crate::agent::LocalChild;
+use super::{facts, places, vm};
+use crate::agent::{LocalChild, PlaceTerms, Transport};
 use crate::catalog::{Factor, Level, path_to_text};
 use crate::host;
+use crate::place::vm::Kernel;
 use crate::plan::Plan;
 use crate::result::{Document, Environment, RunInfo, Warning};
 use crate::run::{self, CellOutcome, DriveError, History, Outcome, RemoteExecutor};
@@ -34,6 +35,10 @@ pub struct Session<'a> {
     pub argv: Vec<String>,
     /// The run that this one goes on with.
     pub resumes: Option<Resumed>,
+    /// Under which terms places are made.
+    pub places: PlaceTerms,
+    /// The kernel of the virtual machine that it runs in, where it does.
+    pub guest: Option<Kernel>,
 }
 
 /// A run that is gone on with.
@@ -76,7 +81,7 @@ impl Session<'_> {
         StoreArgs::make_room(&store)?;
         let directories = directories(plan);
         let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
-        let environment = environment(&directories);
+        let mut environment = environment(&directories);
         let mut warnings = host::hazards(&environment, &work(plan, &Sizes::of(plan)));
         let mut info = self.info();
         let opening = self.opening(&info, &environment);
@@ -87,11 +92,12 @@ impl Session<'_> {
         self.tell_hazards(&warnings);
 
         let signals = Signals::listen(self.talk.quiet).map_err(Failure::internal)?;
-        let (outcome, failure) = self.drive(&mut recorder, &signals);
+        let (outcome, failure) = self.drive(&mut recorder, &signals, &mut environment);
         let Some(mut outcome) = outcome else {
             recorder.discard();
             return Err(failure.unwrap_or_else(|| Failure::internal("nothing was measured")));
         };
+        warnings.extend(vm::warning(&environment));
         warnings.extend(host::swapped(&environment, &host::environment(&directories)));
         outcome.warnings.splice(0..0, warnings);
         info.finished = Some(time::now_text());
@@ -129,13 +135,15 @@ impl Session<'_> {
         &self,
         recorder: &mut Recorder,
         signals: &Signals,
+        environment: &mut Environment,
     ) -> (Option<Outcome>, Option<Failure>) {
-        let agent = match LocalChild::start() {
+        let (agent, directory, terms) = match self.agent(environment) {
             Ok(agent) => agent,
-            Err(e) => return (None, Some(Failure::internal(format!("start the agent: {e}")))),
+            Err(failure) => return (None, Some(failure)),
         };
-        let (directory, cpus) = (facts::work_directory(self.plan), &self.plan.protocol.cpus);
-        let mut executor = RemoteExecutor::at(agent, &self.plan.workload, &directory, cpus);
+        let cpus = &self.plan.protocol.cpus;
+        let mut executor =
+            RemoteExecutor::at(agent, &self.plan.workload, &directory, cpus).with_places(terms);
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr()) && !dumb();
         let mut progress = Progress::new(self.talk, terminal, unicode());
         let history = self.resumes.as_ref().map(|resumed| resumed.history.clone());
@@ -143,6 +151,7 @@ impl Session<'_> {
         let driven =
             run::drive(self.plan, &mut executor, &mut [recorder, &mut progress], history, &stop);
         drop(progress);
+        places::record(environment, &executor.places());
         if let Err(fault) = executor.end() {
             say(&format!("iolab: {fault}"));
         }
@@ -154,6 +163,24 @@ impl Session<'_> {
                 (outcome, Some(failure))
             }
         }
+    }
+
+    /// The agent, the directory it works in, and under which terms it makes places.
+    fn agent(
+        &self,
+        environment: &mut Environment,
+    ) -> Result<(Box<dyn Transport>, PathBuf, PlaceTerms), Failure> {
+        let mut terms = self.places.clone();
+        let Some(kernel) = &self.guest else {
+            let agent = LocalChild::start()
+                .map_err(|e| Failure::internal(format!("start the agent: {e}")))?;
+            return Ok((Box::new(agent), facts::work_directory(self.plan), terms));
+        };
+        let guest = vm::boot(kernel, self.plan, &mut terms)?;
+        if let Some(machine) = guest.machine() {
+            vm::record(machine, environment);
+        }
+        Ok((Box::new(guest), PathBuf::from(vm::DIRECTORY), terms))
     }
 
     fn tell_hazards(&self, warnings: &[Warning]) {

@@ -14,7 +14,7 @@ use super::mount::Mount;
 use super::tree::Tree;
 use crate::cache::{self, Prober, State};
 use crate::catalog::bytes_text;
-use crate::place::Scratch;
+use crate::place::{KINDS, Scratch};
 use crate::sys::machine::{try_io_uring, try_perf_clock, try_user_namespace};
 
 /// One line of `iolab doctor`.
@@ -37,6 +37,21 @@ fn probe(id: &'static str, outcome: Result<String, String>, remedy: &str) -> Pro
     }
 }
 
+/// Every kind of place that iolab makes itself.
+fn places() -> Vec<Probe> {
+    let kinds = KINDS.iter().filter(|kind| kind.part().id != "dir");
+    let row = |kind: &&'static dyn crate::place::Kind| {
+        let id = kind.part().id;
+        match kind.available() {
+            Ok(()) => probe(id, Ok("a place: --place can make it".into()), ""),
+            Err(missing) => {
+                probe(id, Err(format!("no place: {}", missing.reason)), &missing.remedy)
+            }
+        }
+    };
+    kinds.map(row).collect()
+}
+
 /// Tries everything, under `directory` where files are needed; `state` is where the history is
 /// kept. Takes well under a second and leaves nothing behind.
 pub fn probes(directory: &Path, state: Option<&Path>) -> Vec<Probe> {
@@ -51,6 +66,7 @@ pub fn probes(directory: &Path, state: Option<&Path>) -> Vec<Probe> {
         loop_devices(),
         memory_group(&tree),
     ]);
+    all.extend(places());
     all.push(pressure());
     all.extend(limits());
     all.extend(state.map(state_directory));

@@ -68,6 +68,18 @@ impl Kind for Device {
     }
 }
 
+/// Mounts what is on a disk already: the host of this guest has made it.
+///
+/// # Errors
+/// The kernel refuses it.
+pub fn on_disk(order: &Order<'_>, path: &Path) -> Result<Box<dyn Place>, Fault> {
+    let kind = file_system_named(&order.level.kind).ok_or_else(|| {
+        Missing::new("no such file system", "`iolab list places`").fault("mount a disk")
+    })?;
+    let place = DevicePlace::mount(order, path, kind, Vec::new())?;
+    Ok(Box::new(place))
+}
+
 /// Whether a device may be overwritten: it is one, is not in use, and holds nothing or its loss is
 /// consented to by name. Returns its size.
 ///

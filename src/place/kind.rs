@@ -90,6 +90,14 @@ pub trait Place: std::fmt::Debug {
     /// It is in use, or cannot be mounted again, or has no mount of its own.
     fn remount(&mut self) -> Result<(), Fault>;
 
+    /// Drops what is cached below the place: of an image whose loop device has no direct I/O.
+    ///
+    /// # Errors
+    /// It could not be written back.
+    fn evict_below(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// A fresh upper layer over the same lower one; places without layers refuse.
     ///
     /// # Errors

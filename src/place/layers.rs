@@ -128,6 +128,14 @@ impl Layers {
         self.places.iter_mut().try_for_each(|place| place.remount())
     }
 
+    /// Drops what is cached below the places below.
+    ///
+    /// # Errors
+    /// It could not be written back.
+    pub fn evict_below(&mut self) -> Result<(), Fault> {
+        self.places.iter_mut().try_for_each(|place| place.evict_below())
+    }
+
     /// A volatile overlay refuses to be mounted again over the same upper layer, for it may be
     /// incomplete after a crash. There was none: the layer was unmounted or synced in between.
     ///

@@ -77,6 +77,46 @@ pub fn file_system_named(id: &str) -> Option<&'static file_system::FileSystem> {
     FILE_SYSTEMS.iter().copied().find(|kind| kind.id == id)
 }
 
+/// What a place lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// An image of a size that is known before.
+    Image,
+    /// An image as large as its files.
+    Files,
+    /// Memory.
+    Memory,
+    /// A directory as it is.
+    Directory,
+    /// A device of the person's.
+    Device,
+    /// Other places, or two directories.
+    Layers,
+}
+
+/// What a place of this kind lies on.
+pub fn ground_of(level: &PlaceLevel) -> Ground {
+    match level.kind.as_str() {
+        "dir" => Ground::Directory,
+        "device" => Ground::Device,
+        "tmpfs" => Ground::Memory,
+        kind if file_system_named(kind).is_some() => Ground::Image,
+        kind if kind.contains("overlay") => Ground::Layers,
+        _ => Ground::Files,
+    }
+}
+
+/// Whether a place can be made here, with the places that it lies on.
+///
+/// # Errors
+/// What is missing, and what would help.
+pub fn available(level: &PlaceLevel) -> Result<(), Missing> {
+    let kind = kind_named(&level.kind)
+        .ok_or_else(|| Missing::new("no such place", "`iolab list places` names them"))?;
+    kind.available()?;
+    level.layers.iter().try_for_each(|(_, layer)| available(layer))
+}
+
 /// Makes a place.
 ///
 /// # Errors

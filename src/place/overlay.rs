@@ -278,6 +278,10 @@ impl Place for OverlayPlace {
         if self.merged.is_some() { Ok(()) } else { self.mount() }
     }
 
+    fn evict_below(&mut self) -> Result<(), Fault> {
+        self.layers.evict_below()
+    }
+
     fn remount(&mut self) -> Result<(), Fault> {
         self.unmount()?;
         self.layers.remount()?;

@@ -176,6 +176,10 @@ impl Place for ReadOnlyPlace {
         }
     }
 
+    fn evict_below(&mut self) -> Result<(), Fault> {
+        self.mounted.as_mut().map_or(Ok(()), Place::evict_below)
+    }
+
     fn take_down(&mut self) -> Result<(), Fault> {
         let tree = self.remove_tree();
         let mount = self.mounted.as_mut().map_or(Ok(()), Place::take_down);

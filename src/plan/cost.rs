@@ -26,11 +26,13 @@ pub(super) fn forecast(
     instances: &[Instance],
     renews_each_round: bool,
     protocol: &Protocol,
+    places_bytes: u64,
 ) -> Cost {
     let made = instances
         .iter()
         .filter(|i| i.path.is_none())
         .fold(0u64, |sum, i| sum.saturating_add(i.bytes));
+    let on_disk = made - in_places(instances);
     let active: Vec<&Cell> = cells.iter().filter(|cell| cell.skip.is_none()).collect();
     let share = (protocol.budget_ns / 10 * 9) / (40 * active.len().max(1) as u64);
     let window = GREATEST_WINDOW_NS.min(share).max(LEAST_WINDOW_NS);
@@ -49,15 +51,21 @@ pub(super) fn forecast(
     Cost {
         time_ns: if protocol.rounds.is_some() { all_rounds_ns } else { protocol.budget_ns },
         bytes_written: made,
-        space_bytes: made,
+        space_bytes: on_disk.saturating_add(places_bytes),
         rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
         privileges: Vec::new(),
     }
 }
 
+/// Bytes of files that lie inside of images.
+fn in_places(instances: &[Instance]) -> u64 {
+    let inside = instances.iter().filter(|i| i.path.is_none() && i.place.is_some());
+    inside.fold(0u64, |sum, i| sum.saturating_add(i.bytes))
+}
+
 fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64) -> u64 {
     let bytes = cell.instance.and_then(|id| instances.get(id)).map_or(0, |i| i.bytes);
-    let cold = cell.levels.text(Factor::Cache) == Some("cold");
+    let cold = cell.starts_cold();
     let is_call = cell.levels.get(Factor::Operation).is_some();
     let pass_ns = match (is_call, cold) {
         (true, _) => LEAST_WINDOW_NS,

@@ -1,9 +1,10 @@
 //! Which file each cell works on, and whether that can be had: skipped with the reason, or refused.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::cells::Draft;
-use super::{Facts, Instance};
+use super::{Facts, Instance, PlaceNeeds};
 use crate::catalog::{Factor, Level, Levels, bytes_text};
 use crate::spec::Experiment;
 
@@ -45,6 +46,8 @@ impl Instances {
         }
         let Some(wanted) = wanted else { return Ok(None) };
         warm_fits(&draft.levels, wanted.bytes, facts)?;
+        remount_works(&draft.levels, wanted.place.as_deref(), facts)?;
+        self.fits_place(&wanted, facts)?;
         Ok(Some(self.share(wanted, experiment.protocol.seed)))
     }
 
@@ -61,9 +64,45 @@ impl Instances {
         id
     }
 
-    /// Bytes of the files that iolab makes.
+    /// A place holds all files that are made on it.
+    fn fits_place(&self, wanted: &Wanted, facts: &Facts) -> Result<(), Skip> {
+        let Some(place) = &wanted.place else { return Ok(()) };
+        let holds = facts.places.get(place).and_then(|needs| needs.holds_bytes);
+        let there = |i: &&Instance| i.place.as_ref() == Some(place) && i.bytes != wanted.bytes;
+        let others =
+            self.all.iter().filter(there).fold(0, |sum: u64, i| sum.saturating_add(i.bytes));
+        match holds {
+            Some(holds) if others.saturating_add(wanted.bytes) > holds => {
+                let (bytes, holds) = (bytes_text(wanted.bytes), bytes_text(holds));
+                let reason = format!(
+                    "a file of {bytes} does not fit into {place}, which holds {holds} for sure; \
+                     give it size=, or take a smaller --file-size"
+                );
+                Err(Skip { reason, too_small: true })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn places<'a>(&'a self, facts: &'a Facts) -> impl Iterator<Item = &'a PlaceNeeds> {
+        let used: BTreeSet<&String> = self.all.iter().filter_map(|i| i.place.as_ref()).collect();
+        used.into_iter().filter_map(|place| facts.places.get(place))
+    }
+
+    /// Space that the images of the places take.
+    pub fn places_bytes(&self, facts: &Facts) -> u64 {
+        self.places(facts).fold(0, |sum, needs| sum.saturating_add(needs.disk_bytes))
+    }
+
+    /// What the places need, each once.
+    pub fn privileges(&self, facts: &Facts) -> Vec<String> {
+        let all: BTreeSet<String> = self.places(facts).map(|n| n.privilege.clone()).collect();
+        all.into_iter().filter(|privilege| !privilege.is_empty()).collect()
+    }
+
+    /// Bytes of the files that iolab makes in the directory under test itself.
     pub fn made_bytes(&self) -> u64 {
-        let made = self.all.iter().filter(|instance| instance.path.is_none());
+        let made = self.all.iter().filter(|i| i.path.is_none() && i.place.is_none());
         made.fold(0, |sum, instance| sum.saturating_add(instance.bytes))
     }
 }
@@ -94,6 +133,19 @@ fn wanted(draft: &Draft, facts: &Facts) -> Result<Option<Wanted>, Skip> {
         None => CALL_FILE_BYTES.max(draft.full.number(Factor::Block).unwrap_or(0)),
     };
     Ok(Some(Wanted { path: None, bytes, place }))
+}
+
+/// Only what iolab has mounted can be unmounted.
+fn remount_works(levels: &Levels, place: Option<&str>, facts: &Facts) -> Result<(), Skip> {
+    let remounts = place.and_then(|place| facts.places.get(place)).is_some_and(|n| n.remounts);
+    if levels.text(Factor::Cache) != Some("remount") || remounts {
+        return Ok(());
+    }
+    let reason = format!(
+        "remount: {} is not mounted by iolab; name a place such as --place ext4, or take --cache cold",
+        place.unwrap_or("the directory")
+    );
+    Err(Skip { reason, too_small: false })
 }
 
 fn warm_fits(levels: &Levels, bytes: u64, facts: &Facts) -> Result<(), Skip> {

@@ -36,7 +36,14 @@ pub fn make(
     refuse_what_does_not_fit(experiment, facts, &cells, &instances)?;
     let conditions = conditions(&draft.groups, &cells);
     let renews_each_round = conditions.iter().any(|c| c.own_instances);
-    let cost = cost::forecast(&cells, &instances.all, renews_each_round, &experiment.protocol);
+    let cost = cost::forecast(
+        &cells,
+        &instances.all,
+        renews_each_round,
+        &experiment.protocol,
+        instances.places_bytes(facts),
+    );
+    let cost = super::Cost { privileges: instances.privileges(facts), ..cost };
     let eliminate = experiment.protocol.eliminate.unwrap_or(!info.sweep);
     Ok(Plan {
         title: experiment.title.clone().unwrap_or_else(|| title(info, &axes)),
@@ -136,7 +143,8 @@ fn refuse_what_does_not_fit(
     instances: &Instances,
 ) -> Result<(), PlanError> {
     let directory = experiment.directory.clone();
-    let (needed, free) = (instances.made_bytes(), facts.free_bytes);
+    let made = instances.made_bytes().saturating_add(instances.places_bytes(facts));
+    let (needed, free) = (made, facts.free_bytes);
     if needed > free {
         return Err(PlanError::NoSpace { directory, needed, free });
     }

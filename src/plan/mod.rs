@@ -43,6 +43,8 @@ pub struct Facts {
     pub processors: u32,
     /// Part id (a method, an operation, a cache state, a place) → why it cannot be had here, and the remedy.
     pub unavailable: BTreeMap<String, String>,
+    /// Every place that was named, as written.
+    pub places: BTreeMap<String, PlaceNeeds>,
 }
 
 /// An experiment ready to run.
@@ -89,6 +91,26 @@ pub struct Cell {
     pub instance: Option<usize>,
     /// Why it cannot be measured here, and the remedy.
     pub skip: Option<String>,
+}
+
+impl Cell {
+    /// Whether its trials begin without cached pages, so that each reads its file once.
+    pub fn starts_cold(&self) -> bool {
+        matches!(self.levels.text(Factor::Cache), Some("cold" | "remount"))
+    }
+}
+
+/// What a place takes and gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlaceNeeds {
+    /// Space that its images take in the directory under test.
+    pub disk_bytes: u64,
+    /// Bytes of files that it holds for sure; absent: as many as the directory.
+    pub holds_bytes: Option<u64>,
+    /// Whether iolab mounts it, so that it can be remounted.
+    pub remounts: bool,
+    /// What it needs that an ordinary person may not have; empty where nothing.
+    pub privilege: String,
 }
 
 /// Cells that are compared with each other.

@@ -26,6 +26,7 @@ fn facts() -> Facts {
         page_bytes: 4096,
         processors: 2,
         unavailable: BTreeMap::new(),
+        places: BTreeMap::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use super::observe::{RoundLog, logs, observations};
 use super::schedule::seed_for;
 use super::sentence::{Told, sentence};
 use super::work::{Work, lies_in_cache};
-use crate::catalog::{Code, Factor, Severity, list_text};
+use crate::catalog::{Code, Severity, list_text};
 use crate::plan::{Condition, Plan};
 use crate::result::{Answer, AnswerKind, Comparison, Estimate, Phase, Sample, Twin, Warning};
 use crate::stats::{
@@ -169,7 +169,7 @@ fn context(
         instances: epochs.len() as u32,
         placement_matters: condition.cells.iter().any(|c| lies_in_cache(cell_of(c))),
         first_ratio: condition.cells.iter().map(|c| first_ratio(samples(c))).collect(),
-        cold: condition.cells.iter().any(|c| cell_of(c).levels.text(Factor::Cache) == Some("cold")),
+        cold: condition.cells.iter().any(|c| cell_of(c).starts_cold()),
         flagged: condition.cells.iter().map(|c| flagged(samples(c))).sum(),
         check_failed: condition.cells.iter().any(|c| samples(c).iter().any(failed)),
     }

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::{ClockFacts, Executor, ExecutorError, TrialOrder};
-use crate::agent::{Content, InstanceOrder, Reply, Request, Transport, TrialRequest};
+use crate::agent::{Content, InstanceOrder, PlaceTerms, Reply, Request, Transport, TrialRequest};
 use crate::catalog::path_to_text;
 use crate::plan::{Instance, Plan};
-use crate::result::{Fault, Measurement};
+use crate::result::{Fault, Measurement, PlaceFacts};
 
 /// So many agents may die in one run; more than that is no accident.
 const GREATEST_DEATHS: u32 = 3;
@@ -21,6 +21,7 @@ pub struct RemoteExecutor<T> {
     start: Request,
     clock: Option<ClockFacts>,
     workload: String,
+    terms: PlaceTerms,
     made: Vec<InstanceOrder>,
     born: Instant,
     deaths: u32,
@@ -43,10 +44,32 @@ impl<T: Transport> RemoteExecutor<T> {
             },
             clock: None,
             workload: workload.to_owned(),
+            terms: PlaceTerms::default(),
             made: Vec::new(),
             born: Instant::now(),
             deaths: 0,
         }
+    }
+
+    /// Under these terms places are made.
+    #[must_use]
+    pub fn with_places(self, terms: PlaceTerms) -> RemoteExecutor<T> {
+        RemoteExecutor { terms, ..self }
+    }
+
+    /// What the places turned out to be; nothing where there are none, or the agent is gone.
+    pub fn places(&mut self) -> Vec<PlaceFacts> {
+        if !self.has_places() {
+            return Vec::new();
+        }
+        match self.transport.ask(&Request::Describe) {
+            Ok(Reply::Described(facts)) => facts,
+            _ => Vec::new(),
+        }
+    }
+
+    fn has_places(&self) -> bool {
+        self.made.iter().any(|order| order.place.is_some())
     }
 
     /// Removes what was made and ends the agent.
@@ -98,6 +121,7 @@ impl<T: Transport> RemoteExecutor<T> {
         };
         self.transport.restart().map_err(|error| failed("start a new agent", error.to_string()))?;
         let requests: Vec<Request> = std::iter::once(self.start.clone())
+            .chain(self.has_places().then(|| Request::Places(self.terms.clone())))
             .chain(self.made.iter().cloned().map(Request::Make))
             .chain((!self.made.is_empty()).then(|| self.renewal()))
             .collect();
@@ -158,7 +182,11 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             bytes: instance.bytes,
             seed: instance.seed,
             content: Content::default(),
+            place: instance.place.clone(),
         };
+        if order.place.is_some() && !self.has_places() {
+            self.ask(&Request::Places(self.terms.clone()))?;
+        }
         match self.ask(&Request::Make(order.clone()))? {
             Reply::Done => {
                 self.made.push(order);

@@ -30,7 +30,7 @@ impl Work {
         };
         Work {
             operations_per_pass,
-            once: cell.levels.text(Factor::Cache) == Some("cold"),
+            once: cell.starts_cold(),
             threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
         }
     }

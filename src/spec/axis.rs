@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use super::range::{items, parse_list};
 use super::units::{parse_bytes, parse_count};
 use super::{Experiment, SpecError};
-use crate::catalog::{Factor, FactorUse, Kind, Level, Part, PartKind, WorkloadInfo};
+use crate::catalog::{
+    Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError, WorkloadInfo, parse_place,
+    parse_places,
+};
 
 /// Linux moves at most this many bytes in one call (MAX_RW_COUNT of 4 KiB pages).
 const GREATEST_BLOCK: u64 = 0x7fff_f000;
@@ -44,10 +47,10 @@ impl Vocabulary<'_> {
             _ => None,
         };
         let capability = self.info.capability;
-        self.parts.iter().copied().filter(move |part| {
-            Some(part.kind) == kind
-                && (part.kind == PartKind::Place || part.capabilities.contains(&capability))
-        })
+        self.parts
+            .iter()
+            .copied()
+            .filter(move |part| Some(part.kind) == kind && part.capabilities.contains(&capability))
     }
 
     /// The words that may be written for a factor of words.
@@ -69,12 +72,30 @@ impl Vocabulary<'_> {
         self.axis(factor)?;
         match factor.kind() {
             Kind::Path => Ok(vec![Level::Path(PathBuf::from(text))]),
+            Kind::Word if factor == Factor::Place => self.places(text),
             Kind::Word => self.words_of_list(factor, text),
             Kind::Bytes | Kind::Count => {
                 let numbers = parse_list(text, &|one| number(factor, one))?;
                 Ok(numbers.into_iter().map(Level::Number).collect())
             }
         }
+    }
+
+    /// Places have options of their own, and commas between them.
+    fn places(&self, text: &str) -> Result<Vec<Level>, SpecError> {
+        let places = parse_places(text, &self.words(Factor::Place));
+        let places = places.map_err(|error| self.no_place(text, &error))?;
+        Ok(places.iter().map(|place| Level::word(place.to_string())).collect())
+    }
+
+    fn no_place(&self, text: &str, error: &PlaceError) -> SpecError {
+        let words = self.words(Factor::Place);
+        let at = text.find(&error.part).unwrap_or(0);
+        let near = |remedy: String| match error.problem == PlaceError::UNKNOWN {
+            true => choose(&error.part, &words),
+            false => remedy,
+        };
+        SpecError::new(text, at, error.problem.clone(), near(error.remedy.clone()))
     }
 
     fn words_of_list(&self, factor: Factor, text: &str) -> Result<Vec<Level>, SpecError> {
@@ -91,6 +112,10 @@ impl Vocabulary<'_> {
 
     fn word(&self, factor: Factor, text: &str) -> Result<(), SpecError> {
         let words = self.words(factor);
+        if factor == Factor::Place {
+            let place = parse_place(text, &words);
+            return place.map(drop).map_err(|error| self.no_place(text, &error));
+        }
         for word in &words {
             // `stride:N` stands for `stride:` and any positive number.
             if let Some(stem) = word.strip_suffix('N').filter(|stem| stem.ends_with(':')) {
@@ -120,6 +145,16 @@ impl Vocabulary<'_> {
         }
         for factor in experiment.protocol.ask.iter().flatten() {
             self.axis(*factor).map_err(|e| e.of("--ask"))?;
+        }
+        if experiment.factors.contains_key(&Factor::File)
+            && experiment.factors.contains_key(&Factor::Place)
+        {
+            return Err(SpecError::new(
+                "place",
+                0,
+                "a file of yours is where it is",
+                "give --file-size to have one made on each place",
+            ));
         }
         if experiment.factors.contains_key(&Factor::File)
             && experiment.factors.contains_key(&Factor::FileSize)

@@ -26,6 +26,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::File, default: "", words: &[] },
         FactorUse { factor: Factor::FileSize, default: "", words: &[] },
         FactorUse { factor: Factor::Method, default: "", words: &[] },
+        FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
         FactorUse { factor: Factor::Threads, default: "1", words: &[] },
         FactorUse {
@@ -39,7 +40,12 @@ const INFO: WorkloadInfo = WorkloadInfo {
             default: "xor",
             words: &["none", "xor", "histogram", "crc32c"],
         },
-        FactorUse { factor: Factor::Cache, default: "warm", words: &["cold", "warm", "any"] },
+        FactorUse {
+            factor: Factor::Cache,
+            default: "warm",
+            words: &["cold", "warm", "any", "remount"],
+        },
+        FactorUse { factor: Factor::Memory, default: "", words: &[] },
     ],
     capability: Capability::Read,
     sweep: false,

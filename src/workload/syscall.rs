@@ -27,6 +27,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
     },
     factors: &[
         FactorUse { factor: Factor::Operation, default: "", words: &[] },
+        FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "1", words: &[] },
         FactorUse { factor: Factor::IdleThreads, default: "0", words: &[] },
     ],

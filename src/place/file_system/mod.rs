@@ -230,6 +230,10 @@ impl Place for ImagePlace {
         })
     }
 
+    fn evict_below(&mut self) -> Result<(), Fault> {
+        if self.device.direct_io { Ok(()) } else { self.image.evict() }
+    }
+
     fn take_down(&mut self) -> Result<(), Fault> {
         if self.down {
             return Ok(());

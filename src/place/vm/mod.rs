@@ -9,14 +9,14 @@ mod program;
 mod qemu;
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use guest::{Port, become_init, end};
 pub use kernel::Kernel;
 pub use qemu::{Accelerator, Machine, available};
 
 use super::image::Image;
-use super::kind::{Missing, Order};
+use super::kind::Missing;
 use super::{fault, file_system_named};
 use crate::catalog::PlaceLevel;
 use crate::result::Fault;
@@ -40,8 +40,6 @@ pub struct Setup {
     pub processors: u32,
     /// How the host caches the disks.
     pub cache: Cache,
-    /// Where the guest's console is written to.
-    pub console: PathBuf,
 }
 
 /// How the host caches a disk of the guest.
@@ -72,20 +70,20 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Makes an image and the file system on it.
+    /// Makes an image in `ground` and the file system on it; nothing is mounted on this side.
     ///
     /// # Errors
     /// No such file system, its tool is missing or fails, no space.
-    pub fn make(order: &Order<'_>) -> Result<Disk, Fault> {
-        let kind = file_system_named(&order.level.kind).ok_or_else(|| {
-            let reason = format!("{} cannot be put on a disk of a VM", order.level.kind);
+    pub fn make(level: &PlaceLevel, ground: &Path, image_bytes: u64) -> Result<Disk, Fault> {
+        let kind = file_system_named(&level.kind).ok_or_else(|| {
+            let reason = format!("{} cannot be put on a disk of a VM", level.kind);
             Missing::new(reason, "file systems in images can: ext4, xfs, jfs, …")
-                .fault(format!("make the place {}", order.level))
+                .fault(format!("make the place {level}"))
         })?;
-        let bytes = order.level.size_bytes.unwrap_or(order.image_bytes);
+        let bytes = level.size_bytes.unwrap_or(image_bytes);
         kind.fits(bytes)?;
-        let image = Image::make(order.ground, bytes)?;
-        let mkfs = kind.make_on(&image.path(), bytes, order.level)?;
+        let image = Image::make(ground, bytes)?;
+        let mkfs = kind.make_on(&image.path(), bytes, level)?;
         Ok(Disk { image, mkfs })
     }
 
@@ -94,16 +92,10 @@ impl Disk {
     }
 }
 
-/// What the guest mounts for a place that the host asked for: the same, on its disk.
-pub fn in_guest(level: &PlaceLevel, disk: usize) -> PlaceLevel {
-    let letter = char::from(b'a' + u8::try_from(disk).unwrap_or(25).min(25));
-    PlaceLevel {
-        kind: "device".into(),
-        path: Some(PathBuf::from(format!("/dev/vd{letter}"))),
-        file_system: Some(level.kind.clone()),
-        options: level.options.clone(),
-        ..PlaceLevel::default()
-    }
+/// The name of the disk with this number in the guest.
+pub fn disk_name(number: usize) -> String {
+    let letter = char::from(b'a' + u8::try_from(number).unwrap_or(25).min(25));
+    format!("/dev/vd{letter}")
 }
 
 /// Writes the initramfs of a setup to a new file in memory.

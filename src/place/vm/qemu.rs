@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -65,6 +66,7 @@ pub struct Machine {
     pub note: Option<String>,
     /// From start to greeting.
     pub boot_ns: u64,
+    console: File,
 }
 
 impl Machine {
@@ -128,9 +130,13 @@ fn start(
     limit: Duration,
 ) -> Result<Machine, Fault> {
     let doing = || format!("boot {} with {}", setup.kernel.version, accelerator.name());
+    let console = rustix::fs::memfd_create(c"iolab-console", rustix::fs::MemfdFlags::CLOEXEC)
+        .map_err(|e| fault(doing(), &e.into(), ""))?;
+    let console = File::from(console);
     let program = QEMU.find().map_err(|missing| missing.fault(doing()))?;
     let mut command = Command::new(program);
-    command.args(words(setup, initramfs, accelerator));
+    // In a group of its own: Ctrl-C at the terminal is the controller's to understand.
+    command.args(words(setup, initramfs, &console, accelerator)).process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let mut child = dies_with_us(&mut command).spawn().map_err(|e| fault(doing(), &e, ""))?;
@@ -138,7 +144,8 @@ fn start(
     let input = child.stdin.take();
     let boot_ns = 0;
     let kernel = String::new();
-    let mut machine = Machine { child, input, output, accelerator, kernel, note: None, boot_ns };
+    let mut machine =
+        Machine { child, input, output, accelerator, kernel, note: None, boot_ns, console };
     match machine.output.as_mut().map(|output| greeting(output, limit)) {
         Some(Ok(kernel)) => {
             machine.kernel = kernel;
@@ -147,7 +154,7 @@ fn start(
         }
         other => {
             let error = other.map_or_else(String::new, |r| r.err().unwrap_or_default());
-            let said = last_words(&mut machine, setup);
+            let said = last_words(&mut machine);
             let remedy = "`iolab doctor` shows what a guest needs";
             Err(Missing::new(format!("{error}: {said}"), remedy).fault(doing()))
         }
@@ -187,13 +194,13 @@ fn greeting(output: &mut File, limit: Duration) -> Result<String, String> {
 }
 
 /// What qemu or the guest's console said last.
-fn last_words(machine: &mut Machine, setup: &Setup) -> String {
+fn last_words(machine: &mut Machine) -> String {
     let _ = machine.child.kill();
     let mut said = String::new();
     if let Some(stderr) = &mut machine.child.stderr {
         let _ = stderr.read_to_string(&mut said);
     }
-    let console = std::fs::read(&setup.console).unwrap_or_default();
+    let console = std::fs::read(descriptor(&machine.console)).unwrap_or_default();
     said.push_str(&String::from_utf8_lossy(&console));
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let panic = lines.iter().position(|line| line.contains("Kernel panic"));
@@ -201,8 +208,12 @@ fn last_words(machine: &mut Machine, setup: &Setup) -> String {
     lines[from..].iter().take(3).copied().collect::<Vec<_>>().join(" / ")
 }
 
-fn words(setup: &Setup, initramfs: &File, accelerator: Accelerator) -> Vec<String> {
-    let own = std::process::id();
+/// A descriptor of this process as another one can open it.
+fn descriptor(file: &File) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
+}
+
+fn words(setup: &Setup, initramfs: &File, console: &File, accelerator: Accelerator) -> Vec<String> {
     let mut words: Vec<String> =
         ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-machine", "pc"]
             .map(str::to_owned)
@@ -214,9 +225,9 @@ fn words(setup: &Setup, initramfs: &File, accelerator: Accelerator) -> Vec<Strin
     option("-m", format!("{}M", setup.memory_bytes >> 20));
     option("-smp", setup.processors.to_string());
     option("-kernel", setup.kernel.image.display().to_string());
-    option("-initrd", format!("/proc/{own}/fd/{}", initramfs.as_raw_fd()));
+    option("-initrd", descriptor(initramfs));
     option("-append", kernel_line(setup));
-    option("-chardev", format!("file,id=console,path={}", escaped(&setup.console)));
+    option("-chardev", format!("file,id=console,path={}", descriptor(console)));
     option("-serial", "chardev:console".into());
     option("-device", "virtio-serial-pci".into());
     option("-chardev", "stdio,id=port,signal=off".into());

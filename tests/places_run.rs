@@ -1,0 +1,160 @@
+//! Places as an axis of real runs: each cell on its file system, with its proof, in one record.
+
+#![allow(clippy::unwrap_used)] // also in helpers, which the lint does not take for tests
+
+mod cli_support;
+
+use cli_support::{Home, Said};
+use iolab::catalog::Factor;
+use iolab::place::{kind_named, memory};
+use iolab::result::{CellStatus, Document};
+
+fn document(said: &Said) -> Document {
+    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
+}
+
+fn usable(test: &str, kinds: &[&str]) -> bool {
+    let missing = kinds.iter().find_map(|id| kind_named(id).unwrap().available().err());
+    missing.inspect(|missing| eprintln!("SKIP {test}: {missing}")).is_none()
+}
+
+const SHORT: [&str; 12] = [
+    "read",
+    "--file-size",
+    "4Mi",
+    "--method",
+    "pread",
+    "--block",
+    "64Ki",
+    "--rounds",
+    "10",
+    "--format",
+    "json",
+    "--place",
+];
+
+fn run(home: &Home, more: &[&str]) -> Said {
+    home.run(&[&SHORT[..], more].concat())
+}
+
+#[test]
+fn file_systems_are_levels_of_one_question() {
+    if !usable("file_systems_are_levels_of_one_question", &["ext4", "xfs", "tmpfs"]) {
+        return;
+    }
+    let home = Home::new();
+    let said = run(&home, &["ext2:size=512Mi,noatime,xfs,tmpfs"]).fine();
+    let run = document(&said);
+    let places: Vec<&str> =
+        run.cells.iter().map(|cell| cell.factors.text(Factor::Place).unwrap()).collect();
+    assert_eq!(places, ["ext2:size=512Mi,noatime", "xfs", "tmpfs"]);
+    assert!(run.cells.iter().all(|c| c.status == CellStatus::Measured), "{:?}", run.cells);
+    assert!(run.cells.iter().all(|c| c.samples.iter().filter(|s| s.counts()).count() >= 10));
+    assert_eq!(run.answers.len(), 1);
+    assert_eq!(run.answers[0].comparisons.len(), 3);
+    let facts = &run.environment.0["place.ext2:size=512Mi,noatime"];
+    assert!(facts["mount_options"].as_str().unwrap().contains("noatime"), "{facts}");
+    assert_eq!(facts["image_bytes"], 512 << 20);
+    let xfs = &run.environment.0["place.xfs"];
+    assert_eq!(xfs["image_bytes"], 512 << 20, "one size for all: {xfs}");
+    assert_eq!(home.names(), ["state"], "nothing is left");
+}
+
+#[test]
+fn a_remount_is_a_cold_state_with_the_same_proof() {
+    let test = "a_remount_is_a_cold_state_with_the_same_proof";
+    if !usable(test, &["ext4", "squashfs", "overlay"]) {
+        return;
+    }
+    let home = Home::new();
+    let places = "ext4:size=512Mi,squashfs,overlay:on=ext4";
+    let said = run(&home, &[places, "--cache", "remount,cold"]).fine();
+    let run = document(&said);
+    assert_eq!(run.cells.len(), 6);
+    for cell in &run.cells {
+        let place = cell.factors.text(Factor::Place).unwrap();
+        for sample in &cell.samples {
+            let proof = sample.measurement.proof.cache.as_ref().unwrap();
+            let remount = cell.factors.text(Factor::Cache) == Some("remount");
+            assert_eq!(proof.how.starts_with("remount"), remount, "{proof:?}");
+            assert!(proof.proven || place != "ext4:size=512Mi", "{place}: {proof:?}");
+        }
+    }
+    assert_eq!(home.names(), ["state"]);
+}
+
+#[test]
+fn a_memory_limit_is_a_condition_and_refaults_prove_it() {
+    let test = "a_memory_limit_is_a_condition_and_refaults_prove_it";
+    if let Err(missing) = memory::way() {
+        return eprintln!("SKIP {test}: {missing}");
+    }
+    let home = Home::new();
+    let arguments = [
+        "read",
+        "--file-size",
+        "64Mi",
+        "--method",
+        "pread",
+        "--block",
+        "256Ki",
+        "--rounds",
+        "10",
+        "--cache",
+        "any",
+        "--memory",
+        "16Mi,256Mi",
+        "--format",
+        "json",
+    ];
+    let run = document(&home.run(&arguments).fine());
+    for cell in &run.cells {
+        let limit = cell.factors.number(Factor::Memory).unwrap();
+        for sample in cell.samples.iter().filter(|sample| sample.fault.is_none()) {
+            let metric = |id: &str| sample.measurement.metrics[id];
+            assert!(metric("limit_peak_bytes") <= limit as f64);
+            assert_eq!(metric("limit_refaults") > 0.0, limit == 16 << 20, "{limit}");
+            assert_eq!(metric("device_read_bytes") > 0.0, limit == 16 << 20, "{limit}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_skipped_with_its_reason() {
+    if !usable("what_cannot_be_had_is_skipped_with_its_reason", &["ext4"]) {
+        return;
+    }
+    let home = Home::new();
+    let said = run(&home, &["ext4:size=512Mi,jfs,device:/dev/null"]);
+    if kind_named("jfs").unwrap().available().is_ok() {
+        return eprintln!("SKIP what_cannot_be_had_is_skipped: this kernel has jfs");
+    }
+    // The device is asked for when it is made: its refusal ends the run before the first trial.
+    assert_ne!(said.code, Some(0));
+    assert!(said.err.contains("/dev/null"), "{said:?}");
+    let run = document(&run(&home, &["ext4:size=512Mi,jfs"]).fine());
+    assert_eq!(run.cells[1].status, CellStatus::Skipped);
+    let reason = run.cells[1].reason.as_deref().unwrap();
+    assert!(reason.contains("this kernel has no jfs") && reason.contains("--vm"), "{reason}");
+}
+
+#[test]
+fn the_plan_says_what_images_take_and_refuses_what_does_not_fit() {
+    if !usable("the_plan_says_what_images_take", &["ext4", "xfs"]) {
+        return;
+    }
+    let home = Home::new();
+    let plan = home.run(&["read", "--file-size", "4Mi", "--place", "ext4,xfs", "--plan"]).fine();
+    assert!(plan.out.contains("2.0") || plan.out.contains("2 GiB"), "{plan:?}");
+    assert!(plan.out.contains("namespace"), "{plan:?}");
+    let large = ["read", "--file-size", "600Mi", "--place", "ext4:size=512Mi", "--plan"];
+    let said = home.run(&large);
+    assert!(said.err.contains("does not fit into ext4"), "{said:?}");
+    let said = home.run(&["read", "--place", "ext5", "--plan"]);
+    assert!(said.code == Some(2) && said.err.contains("did you mean ext"), "{said:?}");
+    let file = home.file("f", 4096);
+    let said = home.run(&["read", file.to_str().unwrap(), "--place", "ext4"]);
+    assert!(said.code == Some(2) && said.err.contains("--file-size"), "{said:?}");
+    let said = home.run(&["read", "--file-size", "4Mi", "--cache", "remount", "--plan"]);
+    assert!(said.err.contains("not mounted by iolab"), "{said:?}");
+}
