@@ -59,6 +59,8 @@ Data goes to stdout, all else to stderr. Exit status: 0 done, 1 internal
 error, 2 usage, 10 regression, 11 undecided (where asked for), 12 runs cannot
 be compared, 20 refused: not safe, or no space; 130 interrupted.";
 
+// Made once in a run and gone at once: boxing it would only complicate the derive.
+#[allow(clippy::large_enum_variant)]
 #[derive(Subcommand, Debug)]
 enum Command {
     Quick(quick::Quick),
