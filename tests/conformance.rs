@@ -220,6 +220,8 @@ fn impossible_levels_are_refused_in_words() {
     assert!(refused(&cell("read", 1, "random", "sha", 1)).cause.contains("histogram"));
     assert!(refused(&cell("read", 0, "random", "xor", 1)).cause.contains("blocks of 0 bytes"));
     assert!(refused(&cell("read", 1, "random", "xor", 0)).cause.contains("0 threads"));
+    let levels = cell("read", 1, "random", "xor", 1);
+    assert!(read(&levels, Extent::Passes(0), path, 10).unwrap_err().cause.contains("no pass"));
     assert!(refused(&cell("pread", 2 << 30, "random", "xor", 1)).cause.contains("1 GiB"));
 }
 

@@ -110,6 +110,7 @@ fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
     let subject = trial.subject.ok_or_else(no_file)?;
     let layout = Layout::new(subject.bytes, step, threads, pattern, subject.seed);
     let layout = match trial.extent {
+        Extent::Passes(0) => return Err(refuse("it asks for no pass".into())),
         Extent::Passes(passes) => layout.passes(passes),
         Extent::Part { first_operation, operations } => layout.part(first_operation, operations),
     };
