@@ -6,7 +6,7 @@ mod cli_support;
 
 use cli_support::{Home, Said};
 use iolab::catalog::Factor;
-use iolab::place::{kind_named, memory};
+use iolab::place::{file_system_named, kind_named, memory, vm};
 use iolab::result::{CellStatus, Document};
 
 fn document(said: &Said) -> Document {
@@ -121,21 +121,48 @@ fn a_memory_limit_is_a_condition_and_refaults_prove_it() {
 
 #[test]
 fn what_cannot_be_had_is_skipped_with_its_reason() {
-    if !usable("what_cannot_be_had_is_skipped_with_its_reason", &["ext4"]) {
+    if !usable("what_cannot_be_had_is_skipped_with_its_reason", &["ext4", "squashfs"]) {
         return;
     }
     let home = Home::new();
-    let said = run(&home, &["ext4:size=512Mi,jfs,device:/dev/null"]);
-    if kind_named("jfs").unwrap().available().is_ok() {
-        return eprintln!("SKIP what_cannot_be_had_is_skipped: this kernel has jfs");
-    }
+    let said = run(&home, &["ext4:size=512Mi,device:/dev/null"]);
     // The device is asked for when it is made: its refusal ends the run before the first trial.
     assert_ne!(said.code, Some(0));
     assert!(said.err.contains("/dev/null"), "{said:?}");
-    let run = document(&run(&home, &["ext4:size=512Mi,jfs"]).fine());
+    if kind_named("jfs").unwrap().available().is_ok() {
+        return eprintln!("SKIP what_cannot_be_had_is_skipped: this kernel has jfs");
+    }
+    // squashfs keeps the mix out of a virtual machine.
+    let run = document(&run(&home, &["ext4:size=512Mi,jfs,squashfs"]).fine());
     assert_eq!(run.cells[1].status, CellStatus::Skipped);
     let reason = run.cells[1].reason.as_deref().unwrap();
     assert!(reason.contains("this kernel has no jfs") && reason.contains("--vm"), "{reason}");
+}
+
+#[test]
+fn a_mix_with_a_file_system_that_this_kernel_lacks_runs_in_a_guest_all_of_it() {
+    let test = "a_mix_with_a_file_system_that_this_kernel_lacks";
+    if kind_named("jfs").unwrap().available().is_ok() {
+        return eprintln!("SKIP {test}: this kernel has jfs");
+    }
+    if !usable(test, &["ext4"]) {
+        return;
+    }
+    let mkfs = file_system_named("jfs").unwrap().mkfs.find();
+    if let Err(missing) = mkfs.map(drop).map_err(|e| e.to_string()).and_then(|()| machine()) {
+        return eprintln!("SKIP {test}: {missing}");
+    }
+    let home = Home::new();
+    let run = document(&run(&home, &["ext4:size=512Mi,jfs"]).fine());
+    assert!(run.cells.iter().all(|c| c.status == CellStatus::Measured), "{:?}", run.cells);
+    assert_eq!(run.answers[0].comparisons.len(), 1);
+    assert!(run.environment.0.contains_key("vm.kernel"));
+    assert_eq!(home.names(), ["state"], "nothing is left");
+}
+
+fn machine() -> Result<(), String> {
+    vm::available().map_err(|e| e.to_string())?;
+    vm::Kernel::find(None, None).map(drop).map_err(|e| e.to_string())
 }
 
 #[test]

@@ -100,7 +100,8 @@ pub fn boot(
     let files: u64 = plan.instances.iter().map(|instance| instance.bytes).sum();
     let setup = Setup {
         kernel: kernel.clone(),
-        program: PathBuf::from("/proc/self/exe"),
+        // Not /proc/self: the loader that lists our libraries would find itself there.
+        program: PathBuf::from(format!("/proc/{}/exe", std::process::id())),
         arguments: Vec::new(),
         file_systems,
         disks,

@@ -4,9 +4,7 @@
 use super::block::subtitle;
 use super::cells::{Index, Source, run_name};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
-use super::model::{
-    Chart, Direction, Ink, Key, Layer, MOST_SERIES, Mark, Panel, Point, Series,
-};
+use super::model::{Chart, Direction, Ink, Key, Layer, MOST_SERIES, Mark, Panel, Point, Series};
 use super::scale::Axis;
 use super::words::short;
 use crate::catalog::Levels;
@@ -50,7 +48,9 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         title: String::new(),
         x: Axis::times(measure.axis(), ends),
         y: Axis::category("", names),
-        layers: (0..index.documents.len().min(MOST_SERIES)).map(|run| dots(run, &rows, measure)).collect(),
+        layers: (0..index.documents.len().min(MOST_SERIES))
+            .map(|run| dots(run, &rows, measure))
+            .collect(),
     };
     let mut notes =
         vec!["Runs share no rounds: intervals beside each other are no verdict".to_owned()];
