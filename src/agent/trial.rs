@@ -73,12 +73,30 @@ fn attempt(
     };
     let (levels, extent, scratch) = (&request.levels, request.extent, setting.scratch);
     let trial = Trial { levels, extent, subject, scratch };
-    let visit = (workload.visits)(&trial)?;
+    let around = &workload.around;
+    let prepared = (around.prepare)(&trial);
+    let ended =
+        prepared.and_then(|()| prepared_trial(request, workload, &trial, instance, setting));
+    // What the trial made is removed however it ended; its own fault is the one to tell.
+    let cleared = (around.clear)(&trial);
+    let ended = ended?;
+    cleared.map(|()| ended)
+}
+
+/// A trial whose files are there: cache state, window, checks.
+fn prepared_trial(
+    request: &TrialRequest,
+    workload: &Workload,
+    trial: &Trial<'_>,
+    instance: Option<&mut Instance>,
+    setting: &Setting<'_>,
+) -> Result<Ended, Fault> {
+    let visit = (workload.visits)(trial)?;
     let drained = cache::drain(setting.scratch, setting.drain_limit)?;
     let proof = reach(request, instance.as_deref(), setting)?;
     let before = setting.limit.map(Limit::evidence).transpose()?;
     // From here to the window nothing waits: pages that were just freed are used again soonest.
-    let mut measurement = match in_child(workload, &trial, request, setting)? {
+    let mut measurement = match in_child(workload, trial, request, setting)? {
         Some(measurement) => measurement,
         None => return Ok(Ended::Deserted),
     };
@@ -92,6 +110,7 @@ fn attempt(
     if let (Some(visit), Some(instance)) = (visit, instance) {
         check(&mut measurement, &visit, instance)?;
     }
+    (workload.around.verify)(trial, &mut measurement)?;
     Ok(Ended::Here(Ok(Box::new(measurement))))
 }
 

@@ -22,6 +22,26 @@ pub struct Workload {
     /// Which bytes of its file the trial consumes and how, so that its digest can be checked;
     /// nothing where there is none.
     pub visits: fn(&Trial<'_>) -> Result<Option<Visit>, Fault>,
+    /// What is done outside of the timed window.
+    pub around: Around,
+}
+
+/// What a workload does outside of the timed window, in the agent itself: never in the process
+/// that is measured, whose caches and counters are to be its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Around {
+    /// Makes what the trial needs in its scratch directory; the cache state is reached afterwards.
+    pub prepare: fn(&Trial<'_>) -> Result<(), Fault>,
+    /// Whether the trial did what it says; puts flags and proofs into the measurement.
+    pub verify: fn(&Trial<'_>, &mut Measurement) -> Result<(), Fault>,
+    /// Removes what the trial made: always called once `prepare` was, however the trial ended.
+    pub clear: fn(&Trial<'_>) -> Result<(), Fault>,
+}
+
+impl Around {
+    /// For a workload that leaves nothing behind.
+    pub const NOTHING: Around =
+        Around { prepare: |_| Ok(()), verify: |_, _| Ok(()), clear: |_| Ok(()) };
 }
 
 /// Every workload's description.

@@ -4,10 +4,10 @@ use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo
 use crate::method::{self, Consume, Layout, Outcome, Pattern, ReadEntry, ReadJob, Window};
 use crate::result::{Digest, Fault, Measurement, Proof};
 
-use super::{Extent, Trial, Visit, Workload, refusal};
+use super::{Around, Extent, Trial, Visit, Workload, refusal};
 
 /// The workload.
-pub const WORKLOAD: Workload = Workload { info: INFO, run, visits };
+pub const WORKLOAD: Workload = Workload { info: INFO, run, visits, around: Around::NOTHING };
 
 /// Threads of one trial, at most.
 const MOST_THREADS: u64 = 4096;

@@ -7,10 +7,11 @@ use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 
 use super::ladder::{Bench, find};
-use super::{Extent, Trial, Workload, refusal};
+use super::{Around, Extent, Trial, Workload, refusal};
 
 /// The workload.
-pub const WORKLOAD: Workload = Workload { info: INFO, run, visits: |_| Ok(None) };
+pub const WORKLOAD: Workload =
+    Workload { info: INFO, run, visits: |_| Ok(None), around: Around::NOTHING };
 
 /// Idle threads, at most.
 const MOST_IDLE: u64 = 4096;
