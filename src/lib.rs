@@ -20,4 +20,5 @@ pub mod run; //      drives a plan round by round; stops, eliminates, emits even
 pub mod spec; //     an experiment as written: units, ranges, validation
 pub mod stats; //    samples → intervals, comparisons, answers, grades
 pub mod sys; //      system calls; the only room with unsafe code
+pub mod tree; //     many files as a description: names, sizes, contents
 pub mod workload; // what is done: one file each //      one file a subcommand: arguments in, exit code out

@@ -6,6 +6,7 @@ mod factor;
 mod level;
 mod part;
 mod place;
+mod sizes;
 mod text;
 
 pub use code::{Code, Severity};
@@ -13,6 +14,7 @@ pub use factor::{Factor, Kind, Role};
 pub use level::{Level, Levels, path_from_text, path_to_text};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
 pub use place::{PlaceError, PlaceLevel, common_size, parse_place, parse_places};
+pub use sizes::{SIZES_FORMS, Sizes};
 pub use text::{
     bytes_text, count_text, digits_text, list_text, percent_text, rate_text, ratio_digits,
     ratio_interval_text, ratio_text, rough_time_text, time_text,

@@ -1,0 +1,113 @@
+//! A tree of files as a description: which files there are, how large, and what they hold. All of
+//! it is computed from a seed and a file's number, never stored, so that a million files take no
+//! memory. Pure: nothing here touches a machine.
+
+mod content;
+mod draw;
+mod name;
+mod shape;
+
+pub use content::{Body, Content, HEADER_BYTES};
+pub use name::Name;
+pub use shape::{Shape, WORDS as SHAPES};
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::Sizes;
+
+/// A tree of `files` files, numbered from 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tree {
+    /// How many.
+    pub files: u64,
+    /// How large.
+    pub sizes: Sizes,
+    /// In which directories.
+    pub shape: Shape,
+    /// What they hold.
+    pub body: Body,
+    /// Decides sizes and contents.
+    pub seed: u64,
+}
+
+/// A tree as an instance that trials work on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TreeOrder {
+    /// Made once; trials only read it.
+    Kept(Tree),
+    /// Only described: each trial makes its own.
+    Each(Tree),
+    /// The person's, with so many files when it was looked at; never written to.
+    Found(u64),
+}
+
+impl TreeOrder {
+    /// Files in it.
+    pub fn files(&self) -> u64 {
+        match self {
+            TreeOrder::Kept(tree) | TreeOrder::Each(tree) => tree.files,
+            TreeOrder::Found(files) => *files,
+        }
+    }
+
+    /// Files and directories that iolab makes for it.
+    pub fn inodes(&self) -> u64 {
+        match self {
+            TreeOrder::Kept(tree) | TreeOrder::Each(tree) => {
+                tree.files.saturating_add(tree.directories()).saturating_add(1)
+            }
+            TreeOrder::Found(_) => 0,
+        }
+    }
+}
+
+impl Tree {
+    /// Bytes of one file.
+    #[inline]
+    pub fn size(&self, file: u64) -> u64 {
+        match &self.sizes {
+            Sizes::Fixed(bytes) => *bytes,
+            other => draw::size(other, self.files, self.seed, file),
+        }
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        match &self.sizes {
+            Sizes::Fixed(bytes) => bytes.saturating_mul(self.files),
+            Sizes::Total(bytes) => *bytes,
+            _ => (0..self.files).fold(0_u64, |sum, file| sum.saturating_add(self.size(file))),
+        }
+    }
+
+    /// Directories below the root; number 0 is the root itself and not among them.
+    pub fn directories(&self) -> u64 {
+        self.shape.directories(self.files)
+    }
+
+    /// The directory of a file: 0 is the root.
+    pub fn directory(&self, file: u64) -> u64 {
+        self.shape.directory(file, self.files)
+    }
+
+    /// The directory that a directory (not the root) lies in, always of a smaller number.
+    pub fn parent(&self, directory: u64) -> u64 {
+        self.shape.parent(directory)
+    }
+
+    /// What the files hold.
+    pub fn content(&self, block: u64) -> Content {
+        Content::new(self.body, self.seed, block)
+    }
+}
+
+/// Two numbers to one that has nothing in common with its neighbours': SplitMix64's output
+/// function (Steele, Lea & Flood 2014).
+#[inline]
+fn mix(seed: u64, id: u64) -> u64 {
+    let mut z = seed.wrapping_add(id.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
