@@ -15,7 +15,7 @@ use iolab::agent::{
     read_frame, write_frame,
 };
 use iolab::catalog::{Factor, Level, Levels, path_from_text, path_to_text};
-use iolab::plan::{Cell, Condition, Cost, Instance, Plan};
+use iolab::plan::{Cell, Condition, Cost, FileUse, Instance, Plan};
 use iolab::result::{Fault, Measurement};
 use iolab::run::{Executor, ExecutorError, RemoteExecutor, TrialOrder};
 use iolab::spec::Protocol;
@@ -481,7 +481,14 @@ fn plan(dir: &Path) -> Plan {
             skip: None,
         }],
         conditions: vec![condition],
-        instances: vec![Instance { id: 0, path: None, bytes: 1 << 20, place: None, seed: 5 }],
+        instances: vec![Instance {
+            id: 0,
+            path: None,
+            bytes: 1 << 20,
+            place: None,
+            seed: 5,
+            used: FileUse::Read,
+        }],
         baseline: Some(0),
         cost: Cost::default(),
         notes: Vec::new(),

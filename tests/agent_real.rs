@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use iolab::agent::{Extent, LocalChild};
 use iolab::catalog::{Factor, Level, Levels};
-use iolab::plan::{Cell, Instance};
+use iolab::plan::{Cell, FileUse, Instance};
 use iolab::run::{Executor, ExecutorError, RemoteExecutor, TrialOrder};
 
 struct Room {
@@ -51,7 +51,7 @@ fn order(cell: &Cell, extent: Extent) -> TrialOrder<'_> {
 }
 
 fn made(bytes: u64) -> Instance {
-    Instance { id: 0, path: None, bytes, place: None, seed: 5 }
+    Instance { id: 0, path: None, bytes, place: None, seed: 5, used: FileUse::Read }
 }
 
 #[test]

@@ -7,13 +7,17 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use iolab::catalog::{Capability, Factor, Level, Levels};
+use iolab::catalog::{Capability, Factor, Level, Levels, Part};
 use iolab::method::{METHODS, NoWindow, Pattern};
 use iolab::result::{Fault, Measurement};
 use iolab::workload::{Extent, Subject, Trial};
 use iolab::{method, workload};
 
 const SEED: u64 = 77;
+
+fn readers() -> impl Iterator<Item = &'static Part> {
+    METHODS.iter().filter(|part| part.capabilities.contains(&Capability::Read))
+}
 
 /// On the disk: /tmp may be tmpfs.
 fn directory() -> tempfile::TempDir {
@@ -87,7 +91,7 @@ const CONSUMERS: [&str; 4] = ["none", "xor", "histogram", "crc32c"];
 /// One file, every method × pattern × consumer × threads at this block, two passes each.
 fn every_way_of_reading(path: &Path, content: &[u8], block: u64) {
     let size = content.len() as u64;
-    for part in METHODS.iter().filter(|part| part.capabilities.contains(&Capability::Read)) {
+    for part in readers() {
         let entry = method::find(part.id).unwrap().read.as_ref().unwrap();
         for pattern in PATTERNS {
             let parsed: Pattern = pattern.parse().unwrap();
@@ -165,7 +169,7 @@ fn bounded_trials_visit_the_whole_file() {
     let (path, content) = (dir.path().join("f"), noise(24 * 4096 - 77));
     std::fs::write(&path, &content).unwrap();
     let size = content.len() as u64;
-    for part in METHODS.iter().filter(|part| !part.by_name_only) {
+    for part in readers().filter(|part| !part.by_name_only) {
         let entry = method::find(part.id).unwrap().read.as_ref().unwrap();
         for pattern in PATTERNS {
             for threads in [1, 2, 3] {
@@ -243,7 +247,7 @@ fn a_storm_of_signals_changes_nothing() {
                 std::thread::sleep(std::time::Duration::from_micros(50));
             }
         });
-        for part in METHODS.iter().filter(|part| !part.by_name_only) {
+        for part in readers().filter(|part| !part.by_name_only) {
             let levels = cell(part.id, 1 << 16, "sequential", "crc32c", 2);
             let measured = read(&levels, Extent::Passes(5), &path, 3 << 20).unwrap();
             assert_eq!(measured.proof.digest.map(|d| d.hex), digest("crc32c", &content, 1, true));

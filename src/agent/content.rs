@@ -14,13 +14,15 @@ pub enum Content {
     Zero,
     /// A hole: zeros that are not written.
     Sparse,
+    /// Random bytes that trials write over: nothing is known of them afterwards.
+    Overwritten,
 }
 
 impl Content {
     /// The bytes from offset `at` on.
     pub fn fill(self, seed: u64, at: u64, buffer: &mut [u8]) {
         match self {
-            Content::Random => random(seed, at, buffer),
+            Content::Random | Content::Overwritten => random(seed, at, buffer),
             Content::Zero | Content::Sparse => buffer.fill(0),
         }
     }

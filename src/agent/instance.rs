@@ -155,7 +155,10 @@ impl Instance {
     pub fn check(&self) -> Result<(), Fault> {
         let doing = || format!("look at {}", path_to_text(&self.path));
         let now = std::fs::metadata(&self.path).map_err(|e| fault(doing(), &e))?;
-        let now = Identity::of(&now);
+        let mut now = Identity::of(&now);
+        if self.content == Some(Content::Overwritten) {
+            now.modified = self.known.modified;
+        }
         if now == self.known {
             return Ok(());
         }

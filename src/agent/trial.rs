@@ -154,7 +154,8 @@ fn in_child(
         let entered = setting.limit.map_or(Ok(()), Limit::enter);
         let run = entered.and_then(|()| (workload.run)(trial, &mut counted));
         let result = run.map(|mut measurement| {
-            measurement.metrics = counted.metrics;
+            // What the workload has measured itself stays.
+            measurement.metrics.append(&mut counted.metrics);
             measurement
         });
         serde_json::to_vec(&result).unwrap_or_default()

@@ -47,6 +47,10 @@ pub enum Factor {
     Readahead,
     /// What written bytes look like.
     Fill,
+    /// What is written to: a new file, one that is overwritten.
+    Target,
+    /// Until when a write is timed.
+    Until,
     /// First touch, second, steady.
     Pass,
 }
@@ -75,7 +79,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 20] = [
+    pub const ALL: [Factor; 22] = [
         Factor::Place,
         Factor::File,
         Factor::FileSize,
@@ -95,6 +99,8 @@ impl Factor {
         Factor::QueueDepth,
         Factor::Readahead,
         Factor::Fill,
+        Factor::Target,
+        Factor::Until,
         Factor::Pass,
     ];
 
@@ -122,6 +128,8 @@ impl Factor {
             Factor::QueueDepth => ("queue-depth", Question, Count, "requests in flight"),
             Factor::Readahead => ("readahead", Question, Bytes, "read-ahead of the device"),
             Factor::Fill => ("fill", Condition, Word, "what written bytes look like"),
+            Factor::Target => ("target", Condition, Word, "what the file is before it is written"),
+            Factor::Until => ("until", Condition, Word, "the moment up to which it is timed"),
             Factor::Pass => ("pass", Condition, Word, "first touch, second, steady"),
         }
     }

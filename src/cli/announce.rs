@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::edge::say;
 use super::output::Talk;
 use crate::catalog::{Factor, Level, bytes_text, path_to_text, rough_time_text};
-use crate::plan::{Cell, Condition, Plan, level_text};
+use crate::plan::{Cell, Condition, FileUse, Plan, level_text};
 
 /// One line each of what is written, removed, changed and skipped, to stderr.
 pub fn before_start(plan: &Plan, talk: &Talk) {
@@ -145,12 +145,17 @@ fn heading(plan: &Plan, condition: &Condition) -> String {
 /// The files and their fate.
 fn files(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
-    let made: Vec<u64> =
-        plan.instances.iter().filter(|i| i.path.is_none()).map(|i| i.bytes).collect();
+    let sizes = |used: &dyn Fn(FileUse) -> bool| -> Vec<u64> {
+        let made = plan.instances.iter().filter(|i| i.path.is_none() && used(i.used));
+        made.map(|i| i.bytes).collect()
+    };
+    let made = sizes(&|used| used != FileUse::Absent);
+    let in_turn = sizes(&|used| used == FileUse::Absent);
     let sum = made.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
     let directory = path_to_text(&plan.directory);
     match made.as_slice() {
-        [] => lines.push("writes nothing".to_owned()),
+        [] if in_turn.is_empty() => lines.push("writes nothing".to_owned()),
+        [] => {}
         [bytes] => lines.push(format!(
             "makes one file of {} in {directory}, removed afterwards",
             bytes_text(*bytes)
@@ -160,6 +165,12 @@ fn files(plan: &Plan) -> Vec<String> {
             all.len(),
             bytes_text(sum)
         )),
+    }
+    if let Some(most) = in_turn.iter().max() {
+        lines.push(format!(
+            "writes files of up to {} in {directory}, one at a time, each removed after its trial",
+            bytes_text(*most)
+        ));
     }
     for instance in &plan.instances {
         if let Some(path) = &instance.path {

@@ -47,6 +47,7 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
             missing.extend(if plain { host::unavailable(&tested) } else { BTreeMap::new() });
             missing
         },
+        impossible: Some(crate::workload::impossible),
         places: places::needs(&named),
     })
 }

@@ -120,6 +120,19 @@ fn examples(info: &WorkloadInfo) -> String {
             ),
             ("read --file-size 1Gi --plan", "what it would cost; nothing is done"),
         ],
+        "write" => &[
+            ("write", "which method and block size, until the data are durable"),
+            (
+                "write /data --sync end,dsync,sync --block 4Ki,64Ki --method pwrite",
+                "what safety costs",
+            ),
+            (
+                "write --target new,overwrite,preallocated,append --block 64Ki --method write",
+                "does it pay to preallocate",
+            ),
+            ("write --until return --block 4Ki,64Ki", "how fast the page cache takes it"),
+            ("write --file-size 1Gi --plan", "what it would cost and write; nothing is done"),
+        ],
         "syscall" => &[
             ("syscall", "the whole ladder, one byte a call"),
             ("syscall --operation lseek,read --idle-threads 0,1", "does a second thread cost"),

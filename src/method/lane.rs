@@ -29,6 +29,11 @@ pub struct Lane {
 }
 
 impl Lane {
+    /// The index within the file of this lane's first block.
+    pub fn first_block(&self) -> u64 {
+        self.first_byte / self.step_bytes
+    }
+
     /// Where a block begins in the file.
     #[inline(always)]
     pub fn offset(&self, block: u64) -> u64 {

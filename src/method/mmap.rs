@@ -29,6 +29,7 @@ pub const METHOD: Method = Method {
         by_name_only: false,
     },
     read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: drive::read::<Mmap> }),
+    write: None,
 };
 
 const WINDOW_BYTES: u64 = 1 << 20;

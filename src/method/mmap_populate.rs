@@ -26,6 +26,7 @@ pub const METHOD: Method = Method {
         by_name_only: false,
     },
     read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: drive::read::<Populate> }),
+    write: None,
 };
 
 struct Populate(OwnedFd);

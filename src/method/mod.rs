@@ -3,7 +3,9 @@
 
 mod buffer;
 pub mod consume;
+mod crew;
 mod drive;
+mod fill;
 mod gate;
 mod histogram;
 mod lane;
@@ -12,20 +14,29 @@ mod mmap_populate;
 mod null;
 pub mod order;
 mod pread;
+mod pwrite;
 mod read;
 #[cfg(test)]
 mod skeleton;
+pub mod sync;
+mod target;
 mod window;
+mod write;
+mod write_drive;
 
 pub use consume::{Consume, Partial};
 pub use drive::Outcome;
+pub use fill::{Fill, Pool};
 pub use gate::Gate;
 pub use histogram::Histogram;
 pub use lane::{Lane, Layout, ReadJob, Stop, open_for_reading};
 pub use order::Pattern;
+pub use sync::Sync;
+pub use target::{Target, Until, WriteJob};
 pub use window::{NoWindow, Window};
+pub use write_drive::{Times, Written, fault as write_fault};
 
-use crate::catalog::Part;
+use crate::catalog::{Factor, Part};
 use crate::result::Fault;
 
 /// A method: what it says of itself and what it can do. A field is empty where it cannot.
@@ -35,6 +46,8 @@ pub struct Method {
     pub part: Part,
     /// How it reads a file.
     pub read: Option<ReadEntry>,
+    /// How it writes a file.
+    pub write: Option<WriteEntry>,
 }
 
 /// How a method reads a file.
@@ -49,9 +62,29 @@ pub struct ReadEntry {
     pub run: fn(&ReadJob, &mut dyn Window) -> Result<Outcome, Fault>,
 }
 
+/// How a method writes a file.
+#[derive(Debug)]
+pub struct WriteEntry {
+    /// Bytes of one operation, as for reading.
+    pub step_bytes: fn(block: u64, pattern: Pattern) -> u64,
+    /// Whether there is a file with the bytes afterwards (`null` leaves none).
+    pub real: bool,
+    /// Levels that it cannot be combined with, each with the reason and what to do instead.
+    pub lacks: &'static [(Factor, &'static str, &'static str)],
+    /// Writes; the loop inside is chosen once.
+    pub run: fn(&WriteJob<'_>, &mut dyn Window) -> Result<Written, Fault>,
+}
+
 /// The list.
-const ALL: [&Method; 5] =
-    [&read::METHOD, &pread::METHOD, &mmap::METHOD, &mmap_populate::METHOD, &null::METHOD];
+const ALL: [&Method; 7] = [
+    &read::METHOD,
+    &pread::METHOD,
+    &write::METHOD,
+    &pwrite::METHOD,
+    &mmap::METHOD,
+    &mmap_populate::METHOD,
+    &null::METHOD,
+];
 
 /// Every method's description.
 pub const METHODS: &[Part] = &{

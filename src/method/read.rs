@@ -26,6 +26,7 @@ pub const METHOD: Method = Method {
         by_name_only: false,
     },
     read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<Read> }),
+    write: None,
 };
 
 struct Read {

@@ -37,6 +37,7 @@ pub const METHOD: Method = Method {
         // One generic function; the loop for order and consumer is chosen inside, once a trial.
         run: drive::read::<Skeleton>,
     }),
+    write: None,
 };
 
 /// What one thread needs during a trial.

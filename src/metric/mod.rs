@@ -35,6 +35,21 @@ macro_rules! grows {
     };
 }
 
+/// What a workload measures itself: no counter shows it.
+macro_rules! given {
+    ($id:literal, $unit:ident, $summary:literal) => {
+        Metric {
+            info: MetricInfo {
+                id: $id,
+                summary: $summary,
+                unit: Unit::$unit,
+                better: Better::Lower,
+            },
+            change: |_, _| None,
+        }
+    };
+}
+
 /// Every metric. A new one is a row here, and a source where none has it yet.
 pub const METRICS: &[Metric] = &[
     grows!("minor_faults", Count, "page faults that needed no device", |c| Some(
@@ -73,6 +88,12 @@ pub const METRICS: &[Metric] = &[
         },
         change: source::steal_share,
     },
+    given!("return_ns", Nanoseconds, "until the last write call had returned"),
+    given!("close_ns", Nanoseconds, "until the written file was closed"),
+    given!("durable_ns", Nanoseconds, "until the written data were durable"),
+    given!("namespace_ns", Nanoseconds, "until the file's name was durable too"),
+    given!("sync_ns", Nanoseconds, "a sync, with the writes before it where it follows each block"),
+    given!("ns_per_byte", Nanoseconds, "time for each byte written"),
 ];
 
 /// The row of a metric.

@@ -1,7 +1,8 @@
 //! What a plan will cost, before it starts. A rough forecast from cautious speeds; calibration
 //! replaces it with what this machine does.
 
-use super::{Cell, Cost, Instance};
+use super::instance::space_bytes;
+use super::{Cell, Cost, FileUse, Instance};
 use crate::catalog::Factor;
 use crate::spec::Protocol;
 
@@ -30,9 +31,9 @@ pub(super) fn forecast(
 ) -> Cost {
     let made = instances
         .iter()
-        .filter(|i| i.path.is_none())
+        .filter(|i| i.path.is_none() && i.used != FileUse::Absent)
         .fold(0u64, |sum, i| sum.saturating_add(i.bytes));
-    let on_disk = made - in_places(instances);
+    let on_disk = space_bytes(instances.iter().filter(|i| i.place.is_none()));
     let active: Vec<&Cell> = cells.iter().filter(|cell| cell.skip.is_none()).collect();
     let share = (protocol.budget_ns / 10 * 9) / (40 * active.len().max(1) as u64);
     let window = GREATEST_WINDOW_NS.min(share).max(LEAST_WINDOW_NS);
@@ -47,20 +48,28 @@ pub(super) fn forecast(
             (left / round_ns.max(1)).saturating_sub(UNCOUNTED_ROUNDS).min(MOST_ROUNDS)
         }
     };
+    let written = active
+        .iter()
+        .fold(0u64, |sum, cell| sum.saturating_add(written_bytes(cell, instances, window)));
+    // The twin writes as its cell does.
+    let written = written.saturating_add(written / active.len().max(1) as u64);
     let all_rounds_ns = round_ns.saturating_mul(rounds + UNCOUNTED_ROUNDS).saturating_add(start_ns);
     Cost {
         time_ns: if protocol.rounds.is_some() { all_rounds_ns } else { protocol.budget_ns },
-        bytes_written: made,
+        bytes_written: made.saturating_add(written.saturating_mul(rounds + UNCOUNTED_ROUNDS)),
         space_bytes: on_disk.saturating_add(places_bytes),
         rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
         privileges: Vec::new(),
     }
 }
 
-/// Bytes of files that lie inside of images.
-fn in_places(instances: &[Instance]) -> u64 {
-    let inside = instances.iter().filter(|i| i.path.is_none() && i.place.is_some());
-    inside.fold(0u64, |sum, i| sum.saturating_add(i.bytes))
+/// Bytes that a trial writes.
+fn written_bytes(cell: &Cell, instances: &[Instance], window_ns: u64) -> u64 {
+    let bytes = cell.instance.and_then(|id| instances.get(id)).map_or(0, |i| i.bytes);
+    match cell.writes() {
+        true => bytes.min(window_ns / 1000 * WRITE_SPEED),
+        false => 0,
+    }
 }
 
 fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64) -> u64 {
@@ -69,6 +78,7 @@ fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64) -> u64 {
     let is_call = cell.levels.get(Factor::Operation).is_some();
     let pass_ns = match (is_call, cold) {
         (true, _) => LEAST_WINDOW_NS,
+        _ if cell.writes() => bytes / WRITE_SPEED * 1000,
         (_, true) => bytes / COLD_SPEED * 1000,
         (_, false) => bytes / WARM_SPEED * 1000,
     };

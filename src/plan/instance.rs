@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::cells::Draft;
-use super::{Facts, Instance, PlaceNeeds};
+use super::{Facts, FileUse, Instance, PlaceNeeds};
 use crate::catalog::{Factor, Level, Levels, bytes_text};
 use crate::spec::Experiment;
 
@@ -30,6 +30,7 @@ struct Wanted {
     path: Option<PathBuf>,
     bytes: u64,
     place: Option<String>,
+    used: FileUse,
 }
 
 impl Instances {
@@ -41,7 +42,8 @@ impl Instances {
         facts: &Facts,
     ) -> Result<Option<usize>, Skip> {
         let wanted = wanted(draft, facts)?;
-        if let Some(reason) = unavailable(&draft.full, facts) {
+        let impossible = || facts.impossible.and_then(|why| why(&experiment.workload, &draft.full));
+        if let Some(reason) = unavailable(&draft.full, facts).or_else(impossible) {
             return Err(Skip { reason, too_small: false });
         }
         let Some(wanted) = wanted else { return Ok(None) };
@@ -53,14 +55,17 @@ impl Instances {
 
     fn share(&mut self, wanted: Wanted, seed: u64) -> usize {
         let same = |i: &&Instance| {
-            i.path == wanted.path && i.bytes == wanted.bytes && i.place == wanted.place
+            i.path == wanted.path
+                && i.bytes == wanted.bytes
+                && i.place == wanted.place
+                && i.used == wanted.used
         };
         if let Some(instance) = self.all.iter().find(same) {
             return instance.id;
         }
         let id = self.all.len();
-        let Wanted { path, bytes, place } = wanted;
-        self.all.push(Instance { id, path, bytes, place, seed: mix(seed, id as u64) });
+        let Wanted { path, bytes, place, used } = wanted;
+        self.all.push(Instance { id, path, bytes, place, seed: mix(seed, id as u64), used });
         id
     }
 
@@ -68,7 +73,10 @@ impl Instances {
     fn fits_place(&self, wanted: &Wanted, facts: &Facts) -> Result<(), Skip> {
         let Some(place) = &wanted.place else { return Ok(()) };
         let holds = facts.places.get(place).and_then(|needs| needs.holds_bytes);
-        let there = |i: &&Instance| i.place.as_ref() == Some(place) && i.bytes != wanted.bytes;
+        let there = |i: &&Instance| {
+            let takes = i.used != FileUse::Absent;
+            takes && i.place.as_ref() == Some(place) && i.bytes != wanted.bytes
+        };
         let others =
             self.all.iter().filter(there).fold(0, |sum: u64, i| sum.saturating_add(i.bytes));
         match holds {
@@ -100,11 +108,19 @@ impl Instances {
         all.into_iter().filter(|privilege| !privilege.is_empty()).collect()
     }
 
-    /// Bytes of the files that iolab makes in the directory under test itself.
+    /// Most bytes that iolab's files take at a time in the directory under test itself.
     pub fn made_bytes(&self) -> u64 {
-        let made = self.all.iter().filter(|i| i.path.is_none() && i.place.is_none());
-        made.fold(0, |sum, instance| sum.saturating_add(instance.bytes))
+        space_bytes(self.all.iter().filter(|i| i.place.is_none()))
     }
+}
+
+/// Most bytes that files of iolab's own take at a time: those that stay, and the largest of those
+/// that are written and removed in turn.
+pub(super) fn space_bytes<'a>(instances: impl Iterator<Item = &'a Instance> + Clone) -> u64 {
+    let made = instances.filter(|i| i.path.is_none());
+    let stay = made.clone().filter(|i| i.used != FileUse::Absent);
+    let turns = made.filter(|i| i.used == FileUse::Absent).map(|i| i.bytes);
+    stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.bytes))
 }
 
 fn unavailable(levels: &Levels, facts: &Facts) -> Option<String> {
@@ -122,7 +138,8 @@ fn wanted(draft: &Draft, facts: &Facts) -> Result<Option<Wanted>, Skip> {
         return match facts.files.get(path) {
             Some(Ok(0)) => refuse(format!("{} is empty: name a file with bytes", name())),
             Some(Ok(bytes)) => {
-                Ok(Some(Wanted { path: Some(path.into()), bytes: *bytes, place: None }))
+                let (path, used) = (Some(path.into()), FileUse::Read);
+                Ok(Some(Wanted { path, bytes: *bytes, place: None, used }))
             }
             Some(Err(why)) => refuse(why.clone()),
             None => refuse(format!("nothing is known of {}", name())),
@@ -132,7 +149,12 @@ fn wanted(draft: &Draft, facts: &Facts) -> Result<Option<Wanted>, Skip> {
         Some(bytes) => bytes,
         None => CALL_FILE_BYTES.max(draft.full.number(Factor::Block).unwrap_or(0)),
     };
-    Ok(Some(Wanted { path: None, bytes, place }))
+    let used = match draft.full.text(Factor::Target) {
+        None => FileUse::Read,
+        Some("overwrite") => FileUse::Overwrite,
+        Some(_) => FileUse::Absent,
+    };
+    Ok(Some(Wanted { path: None, bytes, place, used }))
 }
 
 /// Only what iolab has mounted can be unmounted.

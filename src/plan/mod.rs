@@ -43,6 +43,8 @@ pub struct Facts {
     pub processors: u32,
     /// Part id (a method, an operation, a cache state, a place) → why it cannot be had here, and the remedy.
     pub unavailable: BTreeMap<String, String>,
+    /// Why a workload (by its id) cannot be done with some levels together, and what to do instead.
+    pub impossible: Option<fn(&str, &Levels) -> Option<String>>,
     /// Every place that was named, as written.
     pub places: BTreeMap<String, PlaceNeeds>,
 }
@@ -98,6 +100,17 @@ impl Cell {
     pub fn starts_cold(&self) -> bool {
         matches!(self.levels.text(Factor::Cache), Some("cold" | "remount"))
     }
+
+    /// Whether its trials write a file: a second pass would find another file than the first.
+    pub fn writes(&self) -> bool {
+        self.levels.get(Factor::Target).is_some()
+    }
+
+    /// Whether each operation waits for the device.
+    pub fn syncs_each_operation(&self) -> bool {
+        let sync = self.levels.text(Factor::Sync);
+        self.writes() && sync.is_some_and(|sync| !matches!(sync, "none" | "end"))
+    }
 }
 
 /// What a place takes and gives.
@@ -138,6 +151,21 @@ pub struct Instance {
     pub place: Option<String>,
     /// The seed of its content.
     pub seed: u64,
+    /// What trials do with it.
+    pub used: FileUse,
+}
+
+/// What trials do with a file of the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileUse {
+    /// They read it; it stays as it is.
+    #[default]
+    Read,
+    /// They write over it.
+    Overwrite,
+    /// They write files of their own and remove them, one at a time: of this one only the place,
+    /// the size and the seed are used, and no byte of it is written.
+    Absent,
 }
 
 /// What a plan costs, before it starts.

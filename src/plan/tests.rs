@@ -25,6 +25,7 @@ fn facts() -> Facts {
         last_level_cache_bytes: 32 << 20,
         page_bytes: 4096,
         processors: 2,
+        impossible: None,
         unavailable: BTreeMap::new(),
         places: BTreeMap::new(),
     }

@@ -13,6 +13,11 @@ use crate::result::{Fault, Measurement};
 const FIRST_BYTES: u64 = 1 << 20;
 const FIRST_OPERATIONS: u64 = 4096;
 const FIRST_CALLS: u64 = 256;
+/// Where each operation waits for the device, a pilot begins with this many.
+const FIRST_SYNCED: u64 = 4;
+/// A pilot that ends in one flush is at least this long, for the flush costs what it costs
+/// however little was written.
+const SHORTEST_FLUSHED_NS: f64 = 20e6;
 /// No pilot asks for more, however fast it is.
 const MOST_OPERATIONS: u64 = 1 << 40;
 
@@ -31,7 +36,10 @@ impl Calibrator<'_> {
     pub(super) fn pilot(&mut self, index: usize) -> Result<Result<Pilot, Fault>, Fault> {
         let cell = &self.plan.cells[index];
         let work = Work::of(self.plan, cell);
-        let target = trial_min_ns(&self.clock, work.threads) / 2.0;
+        let target = match cell.writes() && !cell.syncs_each_operation() {
+            true => SHORTEST_FLUSHED_NS,
+            false => trial_min_ns(&self.clock, work.threads) / 2.0,
+        };
         let mut operations = first_operations(cell, &work);
         loop {
             let timed = match self.tried(cell, extent(operations, &work))? {
@@ -89,6 +97,7 @@ fn first_operations(cell: &Cell, work: &Work) -> u64 {
     let call = cell.instance.is_none() || cell.levels.get(Factor::Operation).is_some();
     match work.operations_per_pass {
         1 if call => FIRST_CALLS,
+        all if cell.syncs_each_operation() => FIRST_SYNCED.min(all),
         all => (FIRST_BYTES / step_bytes(cell)).clamp(1, FIRST_OPERATIONS).min(all),
     }
 }

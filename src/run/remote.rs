@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::{ClockFacts, Executor, ExecutorError, TrialOrder};
 use crate::agent::{Content, InstanceOrder, PlaceTerms, Reply, Request, Transport, TrialRequest};
 use crate::catalog::path_to_text;
-use crate::plan::{Instance, Plan};
+use crate::plan::{FileUse, Instance, Plan};
 use crate::result::{Fault, Measurement, PlaceFacts};
 
 /// So many agents may die in one run; more than that is no accident.
@@ -140,6 +140,14 @@ impl<T: Transport> RemoteExecutor<T> {
     }
 }
 
+fn content_of(used: FileUse) -> Content {
+    match used {
+        FileUse::Read => Content::Random,
+        FileUse::Overwrite => Content::Overwritten,
+        FileUse::Absent => Content::Sparse,
+    }
+}
+
 /// The agent's working directory may be another one.
 fn absolute(path: &Path) -> std::path::PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
@@ -181,7 +189,7 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             path: instance.path.as_deref().map(|path| path_to_text(&absolute(path))),
             bytes: instance.bytes,
             seed: instance.seed,
-            content: Content::default(),
+            content: content_of(instance.used),
             place: instance.place.clone(),
         };
         if order.place.is_some() && !self.has_places() {

@@ -30,7 +30,7 @@ impl Work {
         };
         Work {
             operations_per_pass,
-            once: cell.starts_cold(),
+            once: cell.starts_cold() || cell.writes(),
             threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
         }
     }

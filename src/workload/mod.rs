@@ -3,6 +3,7 @@
 mod ladder;
 mod read;
 mod syscall;
+mod write;
 
 use std::path::Path;
 
@@ -45,13 +46,22 @@ impl Around {
 }
 
 /// Every workload's description.
-pub const WORKLOADS: &[WorkloadInfo] = &[read::WORKLOAD.info, syscall::WORKLOAD.info];
+pub const WORKLOADS: &[WorkloadInfo] =
+    &[read::WORKLOAD.info, write::WORKLOAD.info, syscall::WORKLOAD.info];
 
-const ALL: [&Workload; 2] = [&read::WORKLOAD, &syscall::WORKLOAD];
+const ALL: [&Workload; 3] = [&read::WORKLOAD, &write::WORKLOAD, &syscall::WORKLOAD];
 
 /// The workload of this name.
 pub fn find(id: &str) -> Option<&'static Workload> {
     ALL.into_iter().find(|workload| workload.info.part.id == id)
+}
+
+/// Why a workload cannot be done with these levels together, and what to do instead.
+pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
+    match id {
+        "write" => write::impossible(levels),
+        _ => None,
+    }
 }
 
 /// The rungs of the workload `syscall`.

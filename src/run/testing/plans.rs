@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::catalog::{Factor, Level, Levels};
-use crate::plan::{Cell, Condition, Cost, Instance, Plan};
+use crate::plan::{Cell, Condition, Cost, FileUse, Instance, Plan};
 use crate::spec::Protocol;
 
 /// What a plan for the virtual machine looks like.
@@ -49,7 +49,14 @@ pub fn plan(shape: &PlanShape) -> Plan {
         (Some(_), true) => total,
         (Some(_), false) => 1,
     };
-    let instance = |id| Instance { id, path: None, bytes: shape.file_bytes, place: None, seed: 1 };
+    let instance = |id| Instance {
+        id,
+        path: None,
+        bytes: shape.file_bytes,
+        place: None,
+        seed: 1,
+        used: FileUse::Read,
+    };
     Plan {
         title: "virtual".into(),
         workload: "read".into(),

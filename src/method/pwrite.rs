@@ -1,0 +1,75 @@
+//! `pwrite(2)` at an offset: the file position is neither used nor locked. On a file that is
+//! appended to, Linux ignores the offset (pwrite(2), BUGS).
+
+use std::ops::Range;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::OFlags;
+
+use super::fill::Pool;
+use super::lane::{Lane, Moved, Stop};
+use super::order::Order;
+use super::sync::Barrier;
+use super::target::WriteJob;
+use super::write_drive::{self, Writer, complete};
+use super::{Method, WriteEntry, the_block};
+use crate::catalog::{Capability, Part, PartKind};
+
+/// How it describes itself.
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "pwrite",
+        kind: PartKind::Method,
+        summary: "pwrite(2) at an offset; the file position is not used",
+        capabilities: &[Capability::Write],
+        ignores: &[],
+        needs: "",
+        by_name_only: false,
+    },
+    read: None,
+    write: Some(WriteEntry {
+        step_bytes: the_block,
+        real: true,
+        lacks: &[],
+        run: write_drive::write::<Pwrite>,
+    }),
+};
+
+struct Pwrite(OwnedFd);
+
+impl Writer for Pwrite {
+    fn open(job: &WriteJob<'_>, _: &Lane) -> Result<Pwrite, Stop> {
+        Ok(Pwrite(job.open(OFlags::WRONLY)?))
+    }
+
+    fn leg<O: Order, B: Barrier>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        pool: &Pool,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
+        let file = self.0.as_fd();
+        let first = lane.first_block();
+        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
+        for block in order.steps(leg) {
+            let at = lane.offset(block);
+            let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
+            match rustix::io::pwrite(file, bytes, at) {
+                Ok(n) if n == bytes.len() => {}
+                other => {
+                    let again = |rest: &[u8], at| rustix::io::pwrite(file, rest, at);
+                    complete(other, bytes, at, again)?;
+                }
+            }
+            barrier.after_block(file)?;
+            moved.bytes += bytes.len() as u64;
+        }
+        Ok(moved)
+    }
+
+    fn into_file(self) -> Option<OwnedFd> {
+        Some(self.0)
+    }
+}
