@@ -2,8 +2,9 @@
 # make quick    the main job, here
 # make bench    our loops against bare C, pairs interleaved; needs a quiet machine
 # make browser  the HTML report in a real browser (chromium; node)
+# make fuzz     nonsense for what reads text (cargo-fuzz, nightly)
 # make trust    the longer proofs of the statistics (hours of virtual runs)
-.PHONY: test setup lint unit quick bench browser trust clean
+.PHONY: test setup lint unit quick bench browser fuzz trust clean
 
 CARGO ?= cargo
 
@@ -27,6 +28,9 @@ bench:
 
 browser:
 	sh scripts/browser.sh
+
+fuzz:
+	sh scripts/fuzz.sh
 
 trust:
 	IOLAB_TRUST=1 $(CARGO) test --release --locked --test 'proof*' -- --include-ignored --nocapture

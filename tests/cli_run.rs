@@ -4,7 +4,7 @@
 mod cli_support;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -179,28 +179,6 @@ fn a_reader_that_leaves_during_the_run_loses_nothing() {
     home.run(&["show", "last"]).fine();
 }
 
-/// A run without end, interrupted when it has measured for a while; all that it said.
-fn interrupted(home: &Home, arguments: &[&str]) -> Said {
-    let mut command = home.command();
-    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut errors = BufReader::new(child.stderr.take().unwrap());
-    let mut err = String::new();
-    while !err.contains("a round takes about") {
-        assert!(errors.read_line(&mut err).unwrap() > 0, "it ended: {err}");
-    }
-    std::thread::sleep(Duration::from_millis(700));
-    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let reader = std::thread::spawn(move || {
-        errors.read_to_string(&mut err).unwrap();
-        err
-    });
-    let mut said = Said::from(child.wait_with_output().unwrap());
-    said.err = reader.join().unwrap();
-    said
-}
-
 #[test]
 fn an_interrupted_run_reports_what_it_has_and_is_gone_on_with() {
     let home = Home::new();
@@ -208,7 +186,7 @@ fn an_interrupted_run_reports_what_it_has_and_is_gone_on_with() {
     let endless = ["--rounds", "100000", "--format", "json"];
     let arguments = ["read", "f", "--method", "read,pread", "--block", "64Ki"];
     let arguments: Vec<&str> = arguments.iter().chain(&endless).copied().collect();
-    let said = interrupted(&home, &arguments);
+    let said = home.interrupted(&arguments);
     assert_eq!(said.code, Some(130), "{said:?}");
     assert!(said.err.contains("ending with this round"), "{said:?}");
     let partial = document(&said);
@@ -216,7 +194,7 @@ fn an_interrupted_run_reports_what_it_has_and_is_gone_on_with() {
     let samples = partial.cells[0].samples.len();
     assert!(samples > 0);
 
-    let said = interrupted(&home, &["run", "--resume", "last"]);
+    let said = home.interrupted(&["run", "--resume", "last"]);
     assert_eq!(said.code, Some(130), "{said:?}");
     let resumed = document(&home.run(&["show", "last", "--format", "json"]).fine());
     assert_eq!(resumed.run.id, partial.run.id, "it is the same run");

@@ -25,7 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("host", &["sys", "cache", "place"]),
     ("sys", &[]),
     ("record", &[]),
-    ("report", &["record", "stats"]),
+    ("report", &["record", "stats", "spec"]),
     ("study", &["spec", "stats", "record"]),
 ];
 

@@ -56,6 +56,28 @@ impl Failure {
         Failure { exit: Exit::Internal, text: text.to_string() }
     }
 
+    /// The same, of what stands there: `bench.toml, line 4`.
+    #[must_use]
+    pub fn at(self, place: &str) -> Failure {
+        let text = match self.text.is_empty() {
+            true => self.text,
+            false => format!("{place}: {}", self.text),
+        };
+        Failure { text, ..self }
+    }
+
+    /// The status to end with.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// Says it, where there is something to say.
+    pub fn tell(&self) {
+        if !self.text.is_empty() {
+            say(&format!("iolab: {}", self.text));
+        }
+    }
+
     /// Ends so, and all has been said.
     pub fn said(exit: Exit) -> Failure {
         Failure { exit, text: String::new() }
@@ -89,9 +111,7 @@ pub fn guard(program: impl FnOnce() -> Ending + panic::UnwindSafe) -> ExitCode {
     match panic::catch_unwind(program) {
         Ok(Ok(exit)) => exit.into(),
         Ok(Err(failure)) => {
-            if !failure.text.is_empty() {
-                say(&format!("iolab: {}", failure.text));
-            }
+            failure.tell();
             failure.exit.into()
         }
         Err(_) => Exit::Internal.into(),

@@ -81,7 +81,10 @@ pub fn plan_of(experiment: &Experiment) -> Result<Plan, Failure> {
 }
 
 /// The same, in a virtual machine on this one or not.
-fn plan_in(experiment: &Experiment, guest: bool) -> Result<Plan, Failure> {
+///
+/// # Errors
+/// What was asked wrongly or cannot be had.
+pub fn plan_in(experiment: &Experiment, guest: bool) -> Result<Plan, Failure> {
     let unknown = || Failure::usage(format!("there is no workload {}", experiment.workload));
     let info = parts::workload(&experiment.workload).ok_or_else(unknown)?;
     parts::check(experiment, info).map_err(Failure::usage)?;

@@ -21,6 +21,7 @@ mod quick;
 mod record;
 mod report;
 mod resume;
+mod run;
 mod schema;
 mod selftest;
 mod session;
@@ -53,6 +54,7 @@ Examples:
   iolab read big.iso --budget 30s      which way to read this file
   iolab read --cache cold,warm         is it the cache?
   iolab syscall                        what a system call costs here
+  iolab run --example > mine.toml      a file of experiments to start from
   iolab explain TWIN_OFF               what a warning means
 
 Data goes to stdout, all else to stderr. Exit status: 0 done, 1 internal
@@ -66,7 +68,7 @@ enum Command {
     Quick(quick::Quick),
     #[command(flatten)]
     Measure(measure::Measure),
-    Run(resume::Run),
+    Run(run::Run),
     History(history::History),
     Show(show::Show),
     Report(report::Report),

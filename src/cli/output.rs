@@ -103,6 +103,16 @@ pub struct Output {
 }
 
 impl OutputArgs {
+    /// Whether files are to be written.
+    pub fn has_exports(&self) -> bool {
+        !self.exports.is_empty()
+    }
+
+    /// Writes these files too.
+    pub fn add_exports(&mut self, exports: impl Iterator<Item = OsString>) {
+        self.exports.extend(exports);
+    }
+
     /// Checks formats and files before anything is measured.
     ///
     /// # Errors

@@ -34,6 +34,17 @@ pub struct PlaceArgs {
 }
 
 impl PlaceArgs {
+    /// The same, with what a file says of the virtual machine where the command line says nothing.
+    #[must_use]
+    pub fn with_guest(
+        &self,
+        vm: bool,
+        kernel: &Option<PathBuf>,
+        modules: &Option<PathBuf>,
+    ) -> PlaceArgs {
+        PlaceArgs { vm: self.vm.or(vm, kernel, modules), ..self.clone() }
+    }
+
     /// The kernel to boot, where the run is in a virtual machine.
     ///
     /// # Errors

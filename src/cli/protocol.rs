@@ -3,7 +3,6 @@
 use clap::Args;
 
 use super::edge::Failure;
-use crate::catalog::Factor;
 use crate::spec::{self, Protocol, SpecError};
 
 /// How to measure.
@@ -64,9 +63,11 @@ impl ProtocolArgs {
             refuse_forbidden(&protocol.cpus)?;
         }
         if let Some(text) = &self.rounds {
-            protocol.rounds = Some(rounds(text)?);
+            protocol.rounds = Some(spec::parse_rounds(text).map_err(of("--rounds"))?);
         }
-        protocol.ask = self.ask.as_deref().map(factors).transpose()?;
+        if let Some(text) = &self.ask {
+            protocol.ask = Some(spec::parse_ask(text).map_err(of("--ask"))?);
+        }
         Ok(protocol)
     }
 }
@@ -75,27 +76,11 @@ fn of(option: &'static str) -> impl Fn(SpecError) -> Failure {
     move |error| Failure::usage(error.of(option))
 }
 
-fn rounds(text: &str) -> Result<u32, Failure> {
-    let number = spec::parse_count(text).map_err(of("--rounds"))?;
-    match u32::try_from(number) {
-        Ok(0) => Err(Failure::usage("--rounds '0': no round measures nothing; write 10 or more")),
-        Ok(rounds) if rounds <= 1_000_000 => Ok(rounds),
-        _ => Err(Failure::usage(format!("--rounds '{number}': too large; the most is 1000000"))),
-    }
-}
-
-fn factors(text: &str) -> Result<Vec<Factor>, Failure> {
-    let names = Factor::ALL.map(Factor::name);
-    let one = |name: &str| {
-        name.parse().map_err(|()| {
-            let text = name.escape_debug();
-            Failure::usage(format!("--ask '{text}': no such axis; {}", spec::choose(name, &names)))
-        })
-    };
-    text.split(',').map(one).collect()
-}
-
-fn refuse_forbidden(cpus: &[u32]) -> Result<(), Failure> {
+/// Refuses processors that this process may not use.
+///
+/// # Errors
+/// The first of them, and those there are.
+pub fn refuse_forbidden(cpus: &[u32]) -> Result<(), Failure> {
     let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Ok(()) };
     let forbidden = |cpu: &&u32| {
         let cpu = **cpu as usize;
@@ -109,7 +94,8 @@ fn refuse_forbidden(cpus: &[u32]) -> Result<(), Failure> {
     Err(Failure::usage(format!("--cpus: processor {cpu} cannot be used here; there are {have}")))
 }
 
-fn drawn_seed() -> u64 {
+/// A seed that nobody chose.
+pub fn drawn_seed() -> u64 {
     let mut bytes = [0; 8];
     match rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty()) {
         // A short seed is easier to write again, and 2³² of them are plenty.

@@ -1,45 +1,49 @@
 //! `iolab run --resume RUN`: goes on with a run that was interrupted or killed.
 
-use clap::{Args, Parser};
+use clap::Parser;
 
 use super::edge::{Ending, Failure};
 use super::history::{StoreArgs, load};
 use super::measure::Measure;
-use super::output::Talk;
-use super::session::{Resumed, WORKING_DIRECTORY};
-use super::{Cli, Command};
+use super::output::{Output, Talk};
+use super::places::PlaceArgs;
+use super::session::{Resumed, Session, WORKING_DIRECTORY};
+use super::{Cli, Command, announce, run};
 use crate::catalog::path_from_text;
 use crate::plan::Plan;
 use crate::result::{CellRecord, Document};
 use crate::run::{CellOutcome, History, Left, LeftWhy};
+use crate::spec::file;
 
-/// Go on with a run that was interrupted; what was measured stays
-#[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  iolab run --resume last\n  iolab run --resume 17")]
-pub struct Run {
-    /// The run's number, or last
-    #[arg(long, value_name = "RUN", required = true)]
-    resume: String,
-    #[command(flatten)]
-    store: StoreArgs,
+/// Measures what is left of a run.
+///
+/// # Errors
+/// There is no such run, it is complete, or it cannot be gone on with here.
+pub fn resume(run: &str, store: StoreArgs, places: PlaceArgs, talk: &Talk) -> Ending {
+    let document = load(&store.open(&[])?, run)?;
+    let id = document.run.id;
+    if document.run.complete {
+        return Err(Failure::usage(format!(
+            "run {id} is complete, there is nothing to resume; see it with iolab show {id}"
+        )));
+    }
+    go_there(&document)?;
+    match command_of(&document)? {
+        Made::By(measure) => measure.resume(document, store, talk),
+        Made::FromFile => from_file(document, store, &places, talk),
+    }
 }
 
-impl Run {
-    /// Measures what is left of the run.
-    ///
-    /// # Errors
-    /// There is no such run, it is complete, or it cannot be gone on with here.
-    pub fn run(self, talk: &Talk) -> Ending {
-        let document = load(&self.store.open(&[])?, &self.resume)?;
-        let id = document.run.id;
-        if document.run.complete {
-            return Err(Failure::usage(format!(
-                "run {id} is complete, there is nothing to resume; see it with iolab show {id}"
-            )));
-        }
-        go_there(&document)?;
-        command_of(&document)?.resume(document, self.store, talk)
-    }
+/// The file may have changed since: what the run was asked stands in its record.
+fn from_file(document: Document, store: StoreArgs, places: &PlaceArgs, talk: &Talk) -> Ending {
+    let written = file::from_document(&document);
+    let output = Output::recording(store);
+    let (plan, guest, places) = run::plan_of(&written, places)?;
+    announce::before_start(&plan, talk);
+    let argv = document.run.argv.clone();
+    let resumes = Some(resumed(document, &plan)?);
+    let places = places.terms(&plan);
+    Session { plan: &plan, output: &output, talk, argv, resumes, places, guest }.run()
 }
 
 /// Relative names of the command line start in the directory it was given in.
@@ -52,10 +56,18 @@ fn go_there(document: &Document) -> Result<(), Failure> {
     })
 }
 
-fn command_of(document: &Document) -> Result<Measure, Failure> {
+/// What made a run.
+#[allow(clippy::large_enum_variant)] // Looked at once.
+enum Made {
+    By(Measure),
+    FromFile,
+}
+
+fn command_of(document: &Document) -> Result<Made, Failure> {
     let arguments = document.run.argv.iter().map(|text| path_from_text(text).into_os_string());
     match Cli::try_parse_from(arguments).map(|cli| cli.command) {
-        Ok(Command::Measure(measure)) => Ok(measure),
+        Ok(Command::Measure(measure)) => Ok(Made::By(measure)),
+        Ok(Command::Run(_)) => Ok(Made::FromFile),
         _ => Err(Failure::incomparable(format!(
             "run {} was made by a command that this iolab does not know or cannot resume; measure anew",
             document.run.id

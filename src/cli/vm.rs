@@ -37,6 +37,16 @@ pub struct VmArgs {
 }
 
 impl VmArgs {
+    /// These, and where they say nothing, those.
+    #[must_use]
+    pub fn or(&self, vm: bool, kernel: &Option<PathBuf>, modules: &Option<PathBuf>) -> VmArgs {
+        VmArgs {
+            vm: self.vm || vm,
+            kernel: self.kernel.clone().or_else(|| kernel.clone()),
+            modules: self.modules.clone().or_else(|| modules.clone()),
+        }
+    }
+
     /// The kernel to boot, where a virtual machine is asked for, or is the only way to have a file
     /// system that is named and can be had. Then *all* places are in it: like meets like.
     ///

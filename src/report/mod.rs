@@ -14,6 +14,7 @@ mod published;
 pub mod schema;
 pub mod survey;
 mod table;
+mod toml;
 mod view;
 
 use std::io::{self, Write};
@@ -47,6 +48,7 @@ pub const FORMATS: &[Format] = &[
     published::CSV,
     google_benchmark::FORMAT,
     html::FORMAT,
+    toml::FORMAT,
 ];
 
 /// The format of that name.

@@ -364,6 +364,7 @@ mod tests {
             environment: Environment::default(),
             experiment: ExperimentRecord {
                 workload: workload.to_owned(),
+                directory: None,
                 factors: std::collections::BTreeMap::new(),
                 ask: Vec::new(),
                 protocol: ProtocolRecord {
@@ -371,6 +372,7 @@ mod tests {
                     delta: 0.02,
                     budget_ns: 1,
                     rounds: None,
+                    eliminate: None,
                     cpus: Vec::new(),
                     clock_resolution_ns: 1.0,
                     clock_cost_ns: 1.0,

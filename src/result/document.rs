@@ -63,6 +63,9 @@ pub struct Environment(pub BTreeMap<String, serde_json::Value>);
 pub struct ExperimentRecord {
     /// `read`, `syscall`, …
     pub workload: String,
+    /// The directory that it worked under; absent in runs of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// Every axis with its levels, as they are in the cells.
     #[schemars(with = "BTreeMap<String, Vec<serde_json::Value>>")]
     pub factors: BTreeMap<Factor, Vec<serde_json::Value>>,
@@ -84,6 +87,9 @@ pub struct ProtocolRecord {
     pub budget_ns: u64,
     /// Rounds asked for, where fixed.
     pub rounds: Option<u32>,
+    /// Whether cells proven slower were left out; absent where the workload decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eliminate: Option<bool>,
     /// Processors that trials were bound to; empty: not bound.
     #[serde(default)]
     pub cpus: Vec<u32>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Outcome;
 use super::conclude::{Conclusion, conclude};
-use crate::catalog::Level;
+use crate::catalog::{Level, path_to_text};
 use crate::plan::Plan;
 use crate::result::{
     CellRecord, CellStatus, Document, Environment, ExperimentRecord, ProtocolRecord, RunInfo,
@@ -62,6 +62,7 @@ pub fn experiment(plan: &Plan, outcome: &Outcome) -> ExperimentRecord {
         .collect();
     ExperimentRecord {
         workload: plan.workload.clone(),
+        directory: Some(path_to_text(&plan.directory)),
         factors,
         ask: plan.ask.clone(),
         protocol: ProtocolRecord {
@@ -69,6 +70,7 @@ pub fn experiment(plan: &Plan, outcome: &Outcome) -> ExperimentRecord {
             delta: plan.protocol.delta,
             budget_ns: plan.protocol.budget_ns,
             rounds: plan.protocol.rounds,
+            eliminate: plan.protocol.eliminate,
             cpus: plan.protocol.cpus.clone(),
             clock_resolution_ns: outcome.calibration.clock.resolution_ns,
             clock_cost_ns: outcome.calibration.clock.pair_cost_ns,

@@ -3,8 +3,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 /// The program under test.
 pub const IOLAB: &str = env!("CARGO_BIN_EXE_iolab");
@@ -39,6 +41,28 @@ impl Home {
 
     pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Said {
         Said::from(self.command().args(arguments).output().unwrap())
+    }
+
+    /// A run without end, interrupted when it has measured for a while; all that it said.
+    pub fn interrupted(&self, arguments: &[&str]) -> Said {
+        let mut command = self.command();
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut err = String::new();
+        while !err.contains("a round takes about") {
+            assert!(errors.read_line(&mut err).unwrap() > 0, "it ended: {err}");
+        }
+        std::thread::sleep(Duration::from_millis(700));
+        let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let reader = std::thread::spawn(move || {
+            errors.read_to_string(&mut err).unwrap();
+            err
+        });
+        let mut said = Said::from(child.wait_with_output().unwrap());
+        said.err = reader.join().unwrap();
+        said
     }
 
     /// Names of what lies in the directory.

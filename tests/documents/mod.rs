@@ -250,6 +250,7 @@ pub fn empty() -> Document {
         environment: Environment(facts.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()),
         experiment: ExperimentRecord {
             workload: "read".into(),
+            directory: None,
             factors: BTreeMap::from([
                 (Factor::FileSize, numbers(&[PASS])),
                 (Factor::Method, words(&["pread", "mmap"])),
@@ -263,6 +264,7 @@ pub fn empty() -> Document {
                 delta: 0.02,
                 budget_ns: 60_000_000_000,
                 rounds: None,
+                eliminate: None,
                 cpus: vec![],
                 clock_resolution_ns: 1.0,
                 clock_cost_ns: 32.5,

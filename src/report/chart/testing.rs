@@ -100,6 +100,7 @@ pub fn document(
         environment: environment(),
         experiment: ExperimentRecord {
             workload: workload.to_owned(),
+            directory: None,
             factors,
             ask: ask.to_vec(),
             protocol: ProtocolRecord {
@@ -107,6 +108,7 @@ pub fn document(
                 delta: 0.02,
                 budget_ns: 30_000_000_000,
                 rounds: None,
+                eliminate: None,
                 cpus: Vec::new(),
                 clock_resolution_ns: 20.0,
                 clock_cost_ns: 40.0,

@@ -1,0 +1,162 @@
+//! An experiment → the file that makes it again.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use super::experiment::Written;
+use crate::catalog::{Factor, Kind, Level, path_from_text, path_to_text};
+use crate::result::Document;
+use crate::spec::{Experiment, Protocol, format_bytes, format_cpus, format_duration};
+
+/// What a recorded run was asked, every choice made, so that it makes the same plan again.
+pub fn from_document(document: &Document) -> Written {
+    let record = &document.experiment;
+    let level = |factor: Factor, value: &serde_json::Value| match (value, factor.kind()) {
+        (serde_json::Value::Number(number), _) => number.as_u64().map(Level::Number),
+        (serde_json::Value::String(text), Kind::Path) => Some(Level::Path(path_from_text(text))),
+        (serde_json::Value::String(text), _) => Some(Level::word(text.as_str())),
+        _ => None,
+    };
+    let factors = record.factors.iter().map(|(factor, values)| {
+        (*factor, values.iter().filter_map(|value| level(*factor, value)).collect())
+    });
+    let environment = &document.environment.0;
+    let text = |key: &str| environment.get(key).and_then(|value| value.as_str());
+    // Runs recorded before the directory was kept were mostly made where they were started.
+    let directory = record.directory.as_deref().or_else(|| text("run.working_directory"));
+    Written {
+        experiment: Experiment {
+            title: Some(document.run.title.clone()),
+            workload: record.workload.clone(),
+            directory: path_from_text(directory.unwrap_or(".")),
+            factors: factors.filter(|(_, levels): &(_, Vec<_>)| !levels.is_empty()).collect(),
+            protocol: protocol(document),
+        },
+        seeded: true,
+        exports: Vec::new(),
+        vm: environment.contains_key("vm.accelerator"),
+        kernel: None::<PathBuf>,
+        modules: None,
+        place: format!("run {}", document.run.id),
+    }
+}
+
+fn protocol(document: &Document) -> Protocol {
+    let record = &document.experiment;
+    Protocol {
+        ask: (!record.ask.is_empty()).then(|| record.ask.clone()),
+        cpus: record.protocol.cpus.clone(),
+        budget_ns: record.protocol.budget_ns,
+        rounds: record.protocol.rounds,
+        seed: document.run.seed,
+        delta: record.protocol.delta,
+        alpha: record.protocol.alpha,
+        eliminate: record.protocol.eliminate,
+    }
+}
+
+/// The experiment as TOML, which reads back as the same.
+pub fn write(written: &Written) -> String {
+    let Experiment { title, workload, directory, factors, protocol } = &written.experiment;
+    let mut text = String::from("[[experiment]]\n");
+    let mut line = |key: &str, value: String| text.push_str(&format!("{key} = {value}\n"));
+    if let Some(title) = title {
+        line("title", quoted(title));
+    }
+    line("workload", quoted(workload));
+    line("directory", quoted(&path_to_text(directory)));
+    if written.vm {
+        line("vm", "true".to_owned());
+    }
+    for (key, path) in [("kernel", &written.kernel), ("modules", &written.modules)] {
+        if let Some(path) = path {
+            line(key, quoted(&path_to_text(path)));
+        }
+    }
+    if !written.exports.is_empty() {
+        line("export", list(&written.exports));
+    }
+    if !factors.is_empty() {
+        text.push_str("\n[experiment.factors]\n");
+    }
+    for (factor, levels) in factors {
+        let levels: Vec<String> = levels.iter().map(|level| level_text(*factor, level)).collect();
+        let _ = writeln!(text, "{factor} = {}", list(&levels));
+    }
+    write_protocol(&mut text, protocol);
+    text
+}
+
+fn write_protocol(text: &mut String, protocol: &Protocol) {
+    text.push_str("\n[experiment.protocol]\n");
+    let mut line = |key: &str, value: String| text.push_str(&format!("{key} = {value}\n"));
+    if let Some(ask) = &protocol.ask {
+        line("ask", list(&ask.iter().map(ToString::to_string).collect::<Vec<_>>()));
+    }
+    if !protocol.cpus.is_empty() {
+        line("cpus", quoted(&format_cpus(&protocol.cpus)));
+    }
+    line("budget", quoted(&format_duration(protocol.budget_ns)));
+    if let Some(rounds) = protocol.rounds {
+        line("rounds", rounds.to_string());
+    }
+    // In quotes where TOML's integers (64 bits with a sign) end.
+    line(
+        "seed",
+        match i64::try_from(protocol.seed) {
+            Ok(seed) => seed.to_string(),
+            Err(_) => quoted(&protocol.seed.to_string()),
+        },
+    );
+    line("delta", quoted(&percent(protocol.delta)));
+    line("alpha", quoted(&percent(protocol.alpha)));
+    if let Some(eliminate) = protocol.eliminate {
+        line("eliminate", eliminate.to_string());
+    }
+}
+
+/// The shortest percentage that reads back as the same share.
+fn percent(share: f64) -> String {
+    let near = format!("{}%", (share * 1e8).round() / 1e6);
+    match crate::spec::parse_percent(&near) {
+        Ok(back) if back == share => near,
+        _ => format!("{}%", share * 100.0),
+    }
+}
+
+fn level_text(factor: Factor, level: &Level) -> String {
+    match (level, factor.kind()) {
+        (Level::Number(number), Kind::Bytes) => format_bytes(*number),
+        _ => level.to_string(),
+    }
+}
+
+fn list(items: &[String]) -> String {
+    match items {
+        [one] => quoted(one),
+        many => {
+            let items: Vec<String> = many.iter().map(|item| quoted(item)).collect();
+            format!("[{}]", items.join(", "))
+        }
+    }
+}
+
+/// Text as a TOML string on one line.
+fn quoted(text: &str) -> String {
+    // What needs no escape is easier to read as it stands.
+    let plain = |c: char| !c.is_control() && c != '\'';
+    if text.contains(['\\', '"']) && text.chars().all(plain) {
+        return format!("'{text}'");
+    }
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
