@@ -143,7 +143,7 @@ fn the_document_says_what_became_of_every_cell() {
     machine.failing.insert(3, 0);
     let (out, _) = run(&plan, &mut machine);
     let run = RunInfo { id: 3, ..RunInfo::default() };
-    let document = document(&plan, &out, run, Environment::default());
+    let document = document(&plan, out, run, Environment::default());
     let status: Vec<CellStatus> = document.cells.iter().map(|c| c.status).collect();
     use CellStatus::{Eliminated, Failed, Measured, Skipped};
     assert_eq!(status, [Measured, Measured, Eliminated, Failed, Skipped]);
@@ -160,7 +160,7 @@ fn a_run_that_measured_nothing_yet_has_a_document_too() {
     let plan = plan(&shape(3, 60));
     let mut out = Outcome::default();
     out.cells.resize_with(3, Default::default);
-    let document = document(&plan, &out, RunInfo::default(), Environment::default());
+    let document = document(&plan, out, RunInfo::default(), Environment::default());
     assert_eq!(document.answers[0].kind, AnswerKind::Undecided);
     assert_eq!(document.answers[0].sentence, "nothing was measured");
     assert!(document.cells.iter().all(|c| c.estimate.is_none()));

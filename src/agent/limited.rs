@@ -1,7 +1,6 @@
 //! Trials under a memory limit: pages are charged to whoever touches them first, so the file is
 //! evicted and brought back from within the limit, and the kernel's counters say what came of it.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use super::refuse::refusal;
 use crate::cache::{self, State};
 use crate::catalog::bytes_text;
 use crate::place::memory::{Evidence, Limit};
-use crate::result::{Fault, Measurement};
+use crate::result::{Fault, Measurement, Metrics};
 use crate::sys::fork::{End, run_forked};
 
 const PRIME_LIMIT: Duration = Duration::from_secs(120);
@@ -45,7 +44,7 @@ pub fn prepare(limit: &Limit, file: &File, bytes: u64, wanted: State) -> Result<
 
 /// Adds what the kernel counted during the trial.
 pub fn record(measurement: &mut Measurement, before: Evidence, after: Evidence) {
-    let metrics: &mut BTreeMap<String, f64> = &mut measurement.metrics;
+    let metrics: &mut Metrics = &mut measurement.metrics;
     let refaults = after.refaults.saturating_sub(before.refaults);
     metrics.insert("limit_refaults".into(), refaults as f64);
     metrics.insert("limit_peak_bytes".into(), after.peak_bytes as f64);

@@ -1,6 +1,5 @@
 //! One trial: reach the cache state, fork, measure in the child, conclude and check outside.
 
-use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +12,7 @@ use crate::catalog::{Code, Factor};
 use crate::method::Window;
 use crate::metric;
 use crate::place::memory::Limit;
-use crate::result::{CacheProof, Fault, Measurement};
+use crate::result::{CacheProof, Fault, Measurement, Metrics};
 use crate::sys::fork::{End, run_forked};
 use crate::sys::process::signal_name;
 use crate::workload::{self, Subject, Trial, Visit, Workload};
@@ -135,7 +134,7 @@ fn reach(
     }
     let mut proof = cache::reach(wanted, &instance.file, setting.prober)?;
     if remounted {
-        proof.how = format!("remount+{}", proof.how);
+        proof.how = format!("remount+{}", proof.how).into();
     }
     Ok(Some(proof))
 }
@@ -189,7 +188,7 @@ fn why(signal: i32) -> String {
 #[derive(Default)]
 struct Counted {
     baseline: Option<metric::Baseline>,
-    metrics: BTreeMap<String, f64>,
+    metrics: Metrics,
 }
 
 impl Window for Counted {

@@ -48,7 +48,7 @@ fn reach_cold(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<()
     let stored = stored_bytes(file).map_err(|e| fault("look where a file is stored", &e))?;
     proof.expected_device_bytes = Some(stored);
     for attempt in 1..=EVICTIONS {
-        proof.how = if attempt == 1 { "evict".into() } else { format!("evict×{attempt}") };
+        proof.how = if attempt == 1 { "evict".into() } else { format!("evict×{attempt}").into() };
         if evict_and_look(file, prober, proof)? {
             return Ok(());
         }

@@ -101,7 +101,7 @@ impl Session<'_> {
         warnings.extend(host::swapped(&environment, &host::environment(&directories)));
         outcome.warnings.splice(0..0, warnings);
         info.finished = Some(time::now_text());
-        let mut document = run::document(plan, &outcome, info, environment);
+        let mut document = run::document(plan, outcome, info, environment);
         document.run.id = recorder.finish(&document)?;
         Ok((document, failure))
     }
@@ -127,7 +127,7 @@ impl Session<'_> {
             outcome.twin.clone_from(&resumed.history.twin);
         }
         outcome.cells.resize_with(self.plan.cells.len(), CellOutcome::default);
-        run::document(self.plan, &outcome, info.clone(), environment.clone())
+        run::document(self.plan, outcome, info.clone(), environment.clone())
     }
 
     /// What was measured, and what ended it where it did not end by itself.

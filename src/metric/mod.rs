@@ -3,9 +3,8 @@
 
 mod source;
 
-use std::collections::BTreeMap;
-
 use crate::catalog::{Better, MetricInfo, Unit};
+use crate::result::Metrics;
 use source::{Counters, Sources};
 
 /// A metric: what it is, and how it follows from the counters at both ends of the window.
@@ -122,13 +121,13 @@ pub fn start() -> Baseline {
 
 /// What has changed since: metric id → value. Metrics that this machine lacks are left out. Call
 /// it right after the last clock read.
-pub fn finish(baseline: &Baseline) -> BTreeMap<String, f64> {
+pub fn finish(baseline: &Baseline) -> Metrics {
     let finish = baseline.sources.read();
     METRICS
         .iter()
         .filter_map(|metric| {
             let value = (metric.change)(&baseline.start, &finish)?;
-            Some((metric.info.id.to_owned(), value))
+            Some((metric.info.id, value))
         })
         .collect()
 }

@@ -1,14 +1,12 @@
 //! A document as rows and back. What is read often has a column; the rest is JSON.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Code;
 use crate::result::{
-    Answer, CellRecord, Document, Fault, Measurement, Phase, Proof, RunInfo, Sample, Twin,
+    Answer, CellRecord, Document, Fault, Measurement, Metrics, Phase, Proof, RunInfo, Sample, Twin,
 };
 
 type Sql<T> = Result<T, rusqlite::Error>;
@@ -16,7 +14,7 @@ type Sql<T> = Result<T, rusqlite::Error>;
 /// What of a sample has no column of its own.
 #[derive(Serialize)]
 struct RestOut<'a> {
-    metrics: &'a BTreeMap<String, f64>,
+    metrics: &'a Metrics,
     proof: &'a Proof,
     flags: &'a [Code],
     fault: &'a Option<Fault>,
@@ -25,7 +23,7 @@ struct RestOut<'a> {
 #[derive(Deserialize)]
 struct Rest {
     #[serde(default)]
-    metrics: BTreeMap<String, f64>,
+    metrics: Metrics,
     #[serde(default)]
     proof: Proof,
     #[serde(default)]

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 
 use super::{Format, Look};
 use crate::catalog::Factor;
-use crate::result::{CellRecord, CellStatus, Document, Phase, Sample};
+use crate::result::{CellRecord, CellStatus, Document, Name, Phase, Sample};
 
 pub(super) const FORMAT: Format =
     Format { id: "csv", summary: "tidy CSV, one row a sample, the twin's too", write };
@@ -80,7 +80,7 @@ fn fields(
     all.extend([status(cell.status).to_owned(), twin.to_string()]);
     all.extend(measured(sample));
     all.extend(proof(sample));
-    let metric = |m: &&str| sample.measurement.metrics.get(*m).filter(|v| v.is_finite());
+    let metric = |m: &&str| sample.measurement.metrics.get(m).filter(|v| v.is_finite());
     all.extend(metrics.iter().map(|m| metric(m).map_or_else(String::new, ToString::to_string)));
     all
 }
@@ -116,11 +116,11 @@ fn proof(sample: &Sample) -> Vec<String> {
     let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
     let truth = |b: Option<bool>| b.map_or_else(String::new, |b| b.to_string());
     vec![
-        cache.map_or_else(String::new, |c| c.wanted.clone()),
+        cache.map_or_else(String::new, |c| c.wanted.to_string()),
         truth(cache.map(|c| c.proven)),
         number(cache.and_then(|c| c.before.as_ref()).map(|r| r.resident_bytes)),
         number(cache.and_then(|c| c.device_bytes)),
-        digest.map_or_else(String::new, |d| d.kind.clone()),
+        digest.map_or_else(String::new, |d| d.kind.to_string()),
         digest.map_or_else(String::new, |d| d.hex.clone()),
         truth(digest.and_then(|d| d.matches)),
         sample.fault.as_ref().map_or_else(String::new, ToString::to_string),
@@ -137,7 +137,7 @@ fn factors(doc: &Document) -> Vec<Factor> {
 fn metrics(doc: &Document) -> Vec<&str> {
     let twins = doc.twin.iter().flat_map(|t| &t.samples);
     let samples = doc.cells.iter().flat_map(|c| &c.samples).chain(twins);
-    let names = samples.flat_map(|s| s.measurement.metrics.keys().map(String::as_str));
+    let names = samples.flat_map(|s| s.measurement.metrics.keys().map(Name::as_str));
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 

@@ -5,6 +5,8 @@
 mod answer;
 mod document;
 mod finite;
+mod metrics;
+mod name;
 mod place;
 mod sample;
 
@@ -15,5 +17,7 @@ pub use document::{
     CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,
     RunInfo, SCHEMA,
 };
+pub use metrics::Metrics;
+pub use name::Name;
 pub use place::PlaceFacts;
 pub use sample::{CacheProof, Digest, Fault, Measurement, Phase, Proof, Residency, Sample};

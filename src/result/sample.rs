@@ -1,10 +1,10 @@
 //! What one trial yields.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::metrics::Metrics;
+use super::name::Name;
 use crate::catalog::Code;
 
 /// Where in the run a trial stood.
@@ -36,7 +36,7 @@ pub struct Measurement {
     pub repetitions: u64,
     /// What was counted beside time, by metric id.
     #[serde(default)]
-    pub metrics: BTreeMap<String, f64>,
+    pub metrics: Metrics,
     /// The evidence.
     pub proof: Proof,
     /// What is remarkable about it.
@@ -83,9 +83,9 @@ impl Proof {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheProof {
     /// The state asked for: `cold`, `warm`, `any`.
-    pub wanted: String,
+    pub wanted: Name,
     /// How it was reached: `evict`, `evict+prime`, `drop_caches`.
-    pub how: String,
+    pub how: Name,
     /// Residency just before the timed window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Residency>,
@@ -106,7 +106,7 @@ pub struct CacheProof {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Residency {
     /// The probe that saw it: `cachestat`, `mincore`, `rwf_nowait`.
-    pub probe: String,
+    pub probe: Name,
     /// Bytes of the file, rounded up to pages.
     pub total_bytes: u64,
     /// Bytes that are resident.
@@ -120,7 +120,7 @@ pub struct Residency {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Digest {
     /// `xor`, `histogram`, `crc32c`.
-    pub kind: String,
+    pub kind: Name,
     /// Lower-case hexadecimal.
     pub hex: String,
     /// Whether it is the expected one; absent where it was not checked in this trial.

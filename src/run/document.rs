@@ -11,26 +11,28 @@ use crate::result::{
     SCHEMA,
 };
 
-/// The whole document: everything measured, everything concluded.
+/// The whole document: everything measured, everything concluded. The samples move into it: of a
+/// large run there is room for one copy.
 pub fn document(
     plan: &Plan,
-    outcome: &Outcome,
+    outcome: Outcome,
     run: RunInfo,
     environment: Environment,
 ) -> Document {
-    let Conclusion { answers, estimates, twin } = conclude(plan, outcome);
+    let Conclusion { answers, estimates, twin } = conclude(plan, &outcome);
     let run = RunInfo { complete: outcome.complete(), seed: plan.protocol.seed, ..run };
-    let cells = plan.cells.iter().zip(&outcome.cells).zip(estimates);
+    let experiment = experiment(plan, &outcome);
+    let cells = plan.cells.iter().zip(outcome.cells).zip(estimates);
     Document {
         schema: SCHEMA.to_owned(),
         run,
         environment,
-        experiment: experiment(plan, outcome),
+        experiment,
         cells: cells
             .map(|((cell, seen), estimate)| {
-                let (status, reason) = match (&cell.skip, &seen.left) {
+                let (status, reason) = match (&cell.skip, seen.left) {
                     (Some(skip), _) => (CellStatus::Skipped, Some(skip.clone())),
-                    (None, Some(left)) => (left.why.status(), Some(left.reason.clone())),
+                    (None, Some(left)) => (left.why.status(), Some(left.reason)),
                     (None, None) => (CellStatus::Measured, None),
                 };
                 CellRecord {
@@ -38,14 +40,14 @@ pub fn document(
                     factors: cell.levels.clone(),
                     status,
                     reason,
-                    samples: seen.samples.clone(),
+                    samples: seen.samples,
                     estimate,
                 }
             })
             .collect(),
         twin,
         answers,
-        warnings: outcome.warnings.clone(),
+        warnings: outcome.warnings,
     }
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStringExt;
 use iolab::catalog::{Code, Factor, Level, Levels};
 use iolab::result::{
     Answer, AnswerKind, CacheProof, CellRecord, CellStatus, Comparison, Digest, Document,
-    Environment, Estimate, ExperimentRecord, Fault, Grade, Measurement, Phase, Proof,
+    Environment, Estimate, ExperimentRecord, Fault, Grade, Measurement, Metrics, Phase, Proof,
     ProtocolRecord, Residency, RunInfo, SCHEMA, Sample, Summary, Twin, Verdict, Warning,
 };
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
             bytes: PASS,
             operations,
             repetitions: 1,
-            metrics: BTreeMap::from([("minor_faults".to_owned(), 2.0)]),
+            metrics: Metrics::from([("minor_faults", 2.0)]),
             proof: Proof {
                 cache: Some(CacheProof {
                     wanted: "warm".into(),
@@ -453,7 +453,7 @@ fn any_fault() -> impl Strategy<Value = Fault> {
 fn any_proof() -> impl Strategy<Value = Proof> {
     let residency = (any_text(), any::<u64>(), any::<u64>(), any::<Option<u64>>()).prop_map(
         |(probe, total_bytes, resident_bytes, dirty_bytes)| Residency {
-            probe,
+            probe: probe.into(),
             total_bytes,
             resident_bytes,
             dirty_bytes,
@@ -461,8 +461,8 @@ fn any_proof() -> impl Strategy<Value = Proof> {
     );
     let cache = (any_text(), proptest::option::of(residency), any::<(Option<u64>, bool)>())
         .prop_map(|(wanted, before, (device_bytes, proven))| CacheProof {
-            how: wanted.clone(),
-            wanted,
+            how: wanted.clone().into(),
+            wanted: wanted.into(),
             before,
             device_bytes,
             expected_device_bytes: device_bytes,
@@ -496,7 +496,7 @@ pub fn any_sample() -> impl Strategy<Value = Sample> {
             bytes: n.3,
             operations: n.4,
             repetitions: n.5,
-            metrics,
+            metrics: metrics.into_iter().collect(),
             proof,
             flags,
         },
