@@ -17,7 +17,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::error::RecordError;
 
 /// The version this code writes. A file with a greater one is neither written nor read.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
 
 /// "iolb": tells an iolab history from another program's SQLite file.
 const APPLICATION: i64 = 0x696f_6c62;
@@ -26,7 +26,7 @@ const APPLICATION: i64 = 0x696f_6c62;
 const WAIT: Duration = Duration::from_secs(10);
 
 /// Entry n brings a file from version n to n + 1. Entries are never changed, only added.
-const MIGRATIONS: [&str; VERSION as usize] = [V1];
+const MIGRATIONS: [&str; VERSION as usize] = [V1, V2];
 
 const V1: &str = "
 CREATE TABLE run (
@@ -52,6 +52,12 @@ CREATE TABLE sample (
   bytes INTEGER NOT NULL, operations INTEGER NOT NULL, repetitions INTEGER NOT NULL,
   rest TEXT NOT NULL,
   PRIMARY KEY (run, number)) WITHOUT ROWID;
+";
+
+const V2: &str = "
+CREATE TABLE answer (
+  run INTEGER NOT NULL REFERENCES run(id), at INTEGER NOT NULL, body TEXT NOT NULL,
+  PRIMARY KEY (run, at)) WITHOUT ROWID;
 ";
 
 /// Opens a file for reading and leaves it as it is; `None` where it is absent or empty.

@@ -114,18 +114,23 @@ fn insert_detail(db: &Connection, doc: &Document, id: u64) -> Sql<()> {
         low: t.low,
         high: t.high,
     });
-    db.prepare_cached("INSERT INTO detail VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?
-        .execute(params![
-            id as i64,
-            schema,
-            json(run)?,
-            json(environment)?,
-            json(experiment)?,
-            twin.as_ref().map(json).transpose()?,
-            json(answers)?,
-            json(warnings)?,
-        ])
-        .map(drop)
+    db.prepare_cached("INSERT INTO detail VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
+        id as i64,
+        schema,
+        json(run)?,
+        json(environment)?,
+        json(experiment)?,
+        twin.as_ref().map(json).transpose()?,
+        // In a table of their own since version 2: thousands of comparisons as one text would
+        // be held three times over.
+        "[]",
+        json(warnings)?,
+    ])?;
+    let mut insert = db.prepare_cached("INSERT INTO answer VALUES (?, ?, ?)")?;
+    for (at, answer) in answers.iter().enumerate() {
+        insert.execute(params![id as i64, at as i64, json(answer)?])?;
+    }
+    Ok(())
 }
 
 fn insert_cell(db: &Connection, run: u64, index: usize, cell: &CellRecord) -> Sql<()> {
@@ -194,7 +199,7 @@ fn phase_word(phase: Phase) -> &'static str {
 
 /// Removes a run with everything that belongs to it.
 pub(super) fn delete(db: &Connection, id: u64) -> Sql<()> {
-    for table in ["sample", "cell", "detail"] {
+    for table in ["sample", "cell", "answer", "detail"] {
         db.execute(&format!("DELETE FROM {table} WHERE run = ?"), [id as i64])?;
     }
     db.execute("DELETE FROM run WHERE id = ?", [id as i64]).map(drop)
@@ -215,8 +220,21 @@ pub(super) fn load(db: &Connection, id: u64) -> Sql<Option<Document>> {
         "SELECT id, factors, status, reason, estimate FROM cell WHERE run = ? ORDER BY cell",
     )?;
     doc.cells = cells.query_map([id as i64], cell)?.collect::<Sql<_>>()?;
+    load_answers(db, id, &mut doc)?;
     load_samples(db, id, &mut doc)?;
     Ok(Some(doc))
+}
+
+/// A file of version 1 that is only read has no such table: its answers stand in the detail.
+fn load_answers(db: &Connection, id: u64, doc: &mut Document) -> Sql<()> {
+    if !db.table_exists(None, "answer")? {
+        return Ok(());
+    }
+    let mut answers = db.prepare("SELECT body FROM answer WHERE run = ? ORDER BY at")?;
+    for answer in answers.query_map([id as i64], |row| from_json(row, 0))? {
+        doc.answers.push(answer?);
+    }
+    Ok(())
 }
 
 fn head(row: &Row<'_>, id: u64) -> Sql<Document> {

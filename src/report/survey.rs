@@ -441,8 +441,8 @@ mod tests {
             _ => Verdict::Undecided,
         };
         Comparison {
-            a: a.to_owned(),
-            b: b.to_owned(),
+            a: a.into(),
+            b: b.into(),
             ratio,
             low: Some(ratio / half),
             high: Some(ratio * half),

@@ -193,8 +193,8 @@ fn against(answer: &Answer, cell: &str, reference: &str) -> Option<Comparison> {
         same => same,
     };
     Some(Comparison {
-        a: cell.to_owned(),
-        b: reference.to_owned(),
+        a: cell.into(),
+        b: reference.into(),
         ratio: 1.0 / pair.ratio,
         low: pair.high.map(|h| 1.0 / h),
         high: pair.low.map(|l| 1.0 / l),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::name::Name;
 use crate::catalog::{Code, Levels};
 
 /// An interval; a bound that the data cannot give is absent (unbounded).
@@ -64,9 +65,9 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// Cell id.
-    pub a: String,
+    pub a: Name,
     /// Cell id.
-    pub b: String,
+    pub b: Name,
     /// Time of a / time of b per unit of work.
     pub ratio: f64,
     /// Lower end of its interval.

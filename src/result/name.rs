@@ -2,7 +2,7 @@
 //! of fifty thousand samples holds each once.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
@@ -12,14 +12,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A text that is kept once for the life of the program. For words out of a small vocabulary:
 /// nothing is ever given back, so what differs from sample to sample must be no `Name`.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(&'static str);
+/// It takes one word of memory wherever it stands.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(Kept);
 
-static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+/// A thin pointer: that of a `str` would take two words.
+type Kept = &'static &'static str;
+
+static KNOWN: Mutex<BTreeMap<&'static str, Kept>> = Mutex::new(BTreeMap::new());
 
 impl Name {
     /// The text.
-    pub const fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         self.0
     }
 }
@@ -31,8 +35,9 @@ impl From<&str> for Name {
         if let Some(kept) = known.get(text) {
             return Name(kept);
         }
-        let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
-        known.insert(kept);
+        let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
+        let kept: Kept = Box::leak(Box::new(text));
+        known.insert(text, kept);
         Name(kept)
     }
 }
@@ -40,6 +45,12 @@ impl From<&str> for Name {
 impl From<String> for Name {
     fn from(text: String) -> Name {
         Name::from(text.as_str())
+    }
+}
+
+impl Default for Name {
+    fn default() -> Name {
+        Name(&"")
     }
 }
 
@@ -58,13 +69,25 @@ impl AsRef<str> for Name {
 
 impl PartialEq<str> for Name {
     fn eq(&self, other: &str) -> bool {
-        self.0 == other
+        *self.0 == other
+    }
+}
+
+impl PartialEq<String> for Name {
+    fn eq(&self, other: &String) -> bool {
+        *self.0 == other.as_str()
+    }
+}
+
+impl PartialEq<Name> for String {
+    fn eq(&self, other: &Name) -> bool {
+        other == self
     }
 }
 
 impl PartialEq<&str> for Name {
     fn eq(&self, other: &&str) -> bool {
-        self.0 == *other
+        *self.0 == *other
     }
 }
 

@@ -128,8 +128,8 @@ fn answer(
 
 fn comparison(pair: &Pair, id: &impl Fn(&usize) -> String) -> Comparison {
     Comparison {
-        a: id(&pair.a),
-        b: id(&pair.b),
+        a: id(&pair.a).into(),
+        b: id(&pair.b).into(),
         ratio: pair.median.exp(),
         low: pair.interval.low.map(f64::exp),
         high: pair.interval.high.map(f64::exp),

@@ -13,12 +13,7 @@ use crate::result::{
 
 /// The whole document: everything measured, everything concluded. The samples move into it: of a
 /// large run there is room for one copy.
-pub fn document(
-    plan: &Plan,
-    outcome: Outcome,
-    run: RunInfo,
-    environment: Environment,
-) -> Document {
+pub fn document(plan: &Plan, outcome: Outcome, run: RunInfo, environment: Environment) -> Document {
     let Conclusion { answers, estimates, twin } = conclude(plan, &outcome);
     let run = RunInfo { complete: outcome.complete(), seed: plan.protocol.seed, ..run };
     let experiment = experiment(plan, &outcome);

@@ -18,6 +18,8 @@ use crate::stats::median;
 
 /// A trial may take this many times what was expected before it is killed: cold reads vary tenfold.
 const PATIENCE: f64 = 20.0;
+/// Samples of a cell for which room is made at a time.
+const GROWTH: usize = 16;
 /// What ends a run against its will.
 pub(super) enum Halt {
     /// The executor cannot go on.
@@ -290,7 +292,14 @@ impl Driver<'_, '_> {
         };
         match twin {
             true => self.out.twin.push(sample),
-            false => self.out.cells[cell].samples.push(sample),
+            false => {
+                let samples = &mut self.out.cells[cell].samples;
+                // A thousand cells that each doubled their room would hold half of it in vain.
+                if samples.len() == samples.capacity() {
+                    samples.reserve_exact(GROWTH);
+                }
+                samples.push(sample);
+            }
         }
         match (why, twin) {
             (None, _) => Ok(()),

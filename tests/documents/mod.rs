@@ -560,8 +560,8 @@ fn any_answer() -> impl Strategy<Value = Answer> {
     ]);
     let comparison = (any_text(), any_text(), finite(), bound(), bound(), any::<bool>()).prop_map(
         |(a, b, ratio, low, high, clear)| Comparison {
-            a,
-            b,
+            a: a.into(),
+            b: b.into(),
             ratio,
             low,
             high,

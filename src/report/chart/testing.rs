@@ -259,9 +259,11 @@ fn answer(cells: &[CellRecord], condition: Levels, ask: &[Factor]) -> Option<Ans
     };
     let best: Vec<String> =
         inside.iter().filter(|c| !slower(&c.id)).map(|c| c.id.clone()).collect();
-    let open = comparisons
-        .iter()
-        .any(|c| best.contains(&c.a) && best.contains(&c.b) && c.verdict == Verdict::Undecided);
+    let open = comparisons.iter().any(|c| {
+        best.iter().any(|id| c.a == *id)
+            && best.iter().any(|id| c.b == *id)
+            && c.verdict == Verdict::Undecided
+    });
     let kind = match (best.len(), open) {
         (0, _) => return None,
         (1, _) => AnswerKind::Winner,
@@ -313,8 +315,8 @@ fn compare(a: &CellRecord, b: &CellRecord) -> Comparison {
         _ => Verdict::Undecided,
     };
     Comparison {
-        a: a.id.clone(),
-        b: b.id.clone(),
+        a: a.id.as_str().into(),
+        b: b.id.as_str().into(),
         ratio: at(n / 2),
         low: Some(low),
         high: Some(high),
