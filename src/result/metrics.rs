@@ -36,6 +36,11 @@ impl Metrics {
         }
     }
 
+    /// Takes every value over from `others`, which is left empty.
+    pub fn append(&mut self, others: &mut Metrics) {
+        self.extend(std::mem::take(&mut others.0));
+    }
+
     /// Every metric in the order of the ids.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (Name, f64)> + '_ {
         self.0.iter().copied()

@@ -6,7 +6,7 @@ mod task;
 
 use crate::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use crate::method::{self, Fill, Sync, Target, Until, Window, Written};
-use crate::result::{Fault, Measurement};
+use crate::result::{Fault, Measurement, Metrics};
 
 use super::{Around, Extent, Trial, Workload};
 use task::Task;
@@ -72,7 +72,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault>
 }
 
 /// The times, and what a sync and a byte cost.
-fn metrics(task: &Task, written: &Written) -> std::collections::BTreeMap<String, f64> {
+fn metrics(task: &Task, written: &Written) -> Metrics {
     let times = &written.times;
     let lanes = task.layout.lanes.len() as f64;
     let syncs = task.sync.count(written.operations);
@@ -91,7 +91,7 @@ fn metrics(task: &Task, written: &Written) -> std::collections::BTreeMap<String,
         ("sync_ns", sync_ns),
         ("ns_per_byte", per_byte),
     ];
-    rows.into_iter().filter_map(|(id, value)| Some((id.to_owned(), value?))).collect()
+    rows.into_iter().filter_map(|(id, value)| Some((id, value?))).collect()
 }
 
 /// Why these levels cannot be combined, and what to do instead.
