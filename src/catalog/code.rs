@@ -130,6 +130,8 @@ codes! {
         "The load or the pressure before the run was high. Intervals will be wider.";
     Unconsumed "UNCONSUMED" Caution "the bytes were never touched"
         "With --consume none, and with calls that move bytes inside the kernel, no program looked at the data. Such a figure is not a bandwidth that a program can have.";
+    DirectBuffered "DIRECT_BUFFERED" Caution "O_DIRECT went through the page cache all the same"
+        "After a trial that was asked to bypass the page cache the file's pages were in it. tmpfs keeps files nowhere else, and some file systems turn direct I/O into buffered I/O where it is not aligned, or where they must checksum or compress (btrfs). The figure is not one of the device alone.";
     ClassMixed "CLASS_MIXED" Caution "cells of different kinds are not ranked against each other"
         "A clone is not a copy, and a call that touches no byte is not a read.";
 }

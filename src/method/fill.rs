@@ -118,15 +118,16 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// For blocks of this size (> 0).
-    pub fn new(fill: Fill, seed: u64, block_bytes: u64) -> Result<Pool, Stop> {
+    /// For a file of `file_bytes` in blocks of this size (> 0).
+    pub fn new(fill: Fill, seed: u64, block_bytes: u64, file_bytes: u64) -> Result<Pool, Stop> {
         if block_bytes == 0 || block_bytes > LIMIT_BYTES {
             let cause = format!("a block of {block_bytes} bytes; use 1 byte to 1 GiB");
             return Err(Stop::new(cause));
         }
-        let blocks = (POOL_BYTES / block_bytes).max(1);
+        let most = (POOL_BYTES / block_bytes).max(1);
         // A power of two, so that the block of an index is found by a mask.
-        let blocks = 1_u64 << blocks.ilog2();
+        let wanted = file_bytes.div_ceil(block_bytes).max(1).next_power_of_two();
+        let blocks = wanted.min(1 << most.ilog2());
         let bytes = (blocks * block_bytes) as usize;
         let mut memory = vec![0; bytes + 4095];
         let start = memory.as_ptr().align_offset(4096).min(4095);
@@ -205,14 +206,14 @@ mod tests {
 
     #[test]
     fn neighbouring_blocks_differ_and_the_pool_is_aligned() {
-        let pool = Pool::new(Fill::Random, 7, 4096).unwrap();
+        let pool = Pool::new(Fill::Random, 7, 4096, 1 << 30).unwrap();
         assert_ne!(pool.block(0), pool.block(1));
         assert_eq!(pool.block(0), pool.block(1024));
         assert_eq!(pool.bytes().as_ptr().align_offset(4096), 0);
         assert_eq!(pool.bytes().len(), 4 << 20);
-        assert_eq!(Pool::new(Fill::Random, 7, 16 << 20).unwrap().bytes().len(), 16 << 20);
-        assert!(Pool::new(Fill::Zero, 7, 2 << 30).unwrap_err().cause.contains("1 GiB"));
-        assert!(Pool::new(Fill::Zero, 7, 0).is_err());
+        assert_eq!(Pool::new(Fill::Random, 7, 16 << 20, 1 << 30).unwrap().bytes().len(), 16 << 20);
+        assert!(Pool::new(Fill::Zero, 7, 2 << 30, 1 << 30).unwrap_err().cause.contains("1 GiB"));
+        assert!(Pool::new(Fill::Zero, 7, 0, 1).is_err());
     }
 
     proptest! {
@@ -221,7 +222,7 @@ mod tests {
         fn a_file_of_blocks_is_recognised_and_a_changed_byte_is_not(
             block in 1_u64..9000, from in 0_u64..50_000, bytes in 1_usize..20_000, wrong: u16,
         ) {
-            let pool = Pool::new(Fill::Random, 3, block).unwrap();
+            let pool = Pool::new(Fill::Random, 3, block, from + bytes as u64).unwrap();
             let last = (from + bytes as u64).div_ceil(block);
             let file: Vec<u8> =
                 (0..last).flat_map(|index| pool.block(index).iter().copied()).collect();

@@ -13,7 +13,7 @@ use super::consume::Fold;
 use super::drive::{self, Reader};
 use super::lane::{Lane, Moved, ReadJob, Stop, open_for_reading};
 use super::order::{Order, Pattern};
-use super::{Method, ReadEntry};
+use super::{Method, ReadEntry, mmap_write};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 use crate::sys::map::Mapping;
 
@@ -22,14 +22,14 @@ pub const METHOD: Method = Method {
     part: Part {
         id: "mmap",
         kind: PartKind::Method,
-        summary: "map the file, touch it, unmap it",
-        capabilities: &[Capability::Read],
+        summary: "map the file, touch or fill it, unmap it",
+        capabilities: &[Capability::Read, Capability::Write],
         ignores: &[Factor::Block],
         needs: "",
         by_name_only: false,
     },
     read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: drive::read::<Mmap> }),
-    write: None,
+    write: Some(mmap_write::ENTRY),
 };
 
 const WINDOW_BYTES: u64 = 1 << 20;

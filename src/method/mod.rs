@@ -11,6 +11,7 @@ mod histogram;
 mod lane;
 mod mmap;
 mod mmap_populate;
+mod mmap_write;
 mod null;
 pub mod order;
 mod pread;
@@ -23,6 +24,7 @@ mod target;
 mod window;
 mod write;
 mod write_drive;
+mod writev;
 
 pub use consume::{Consume, Partial};
 pub use drive::Outcome;
@@ -76,11 +78,12 @@ pub struct WriteEntry {
 }
 
 /// The list.
-const ALL: [&Method; 7] = [
+const ALL: [&Method; 8] = [
     &read::METHOD,
     &pread::METHOD,
     &write::METHOD,
     &pwrite::METHOD,
+    &writev::METHOD,
     &mmap::METHOD,
     &mmap_populate::METHOD,
     &null::METHOD,

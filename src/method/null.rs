@@ -4,12 +4,18 @@
 use std::hint::black_box;
 use std::ops::Range;
 
+use rustix::fd::OwnedFd;
+
 use super::buffer::Buffer;
 use super::consume::Fold;
 use super::drive::{self, Reader};
+use super::fill::Pool;
 use super::lane::{Lane, Moved, ReadJob, Stop};
 use super::order::Order;
-use super::{Method, ReadEntry, the_block};
+use super::sync::Barrier;
+use super::target::WriteJob;
+use super::write_drive::{self, Writer};
+use super::{Method, ReadEntry, WriteEntry, the_block};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 
 /// How it describes itself.
@@ -18,13 +24,18 @@ pub const METHOD: Method = Method {
         id: "null",
         kind: PartKind::Method,
         summary: "the loop without I/O: the floor of iolab itself",
-        capabilities: &[Capability::Read],
+        capabilities: &[Capability::Read, Capability::Write],
         ignores: &[Factor::Cache],
         needs: "",
         by_name_only: true,
     },
     read: Some(ReadEntry { step_bytes: the_block, real: false, run: drive::read::<Null> }),
-    write: None,
+    write: Some(WriteEntry {
+        step_bytes: the_block,
+        real: false,
+        lacks: &[],
+        run: write_drive::write::<NullWrite>,
+    }),
 };
 
 struct Null(Buffer);
@@ -49,5 +60,35 @@ impl Reader for Null {
             moved.bytes += n;
         }
         Ok(moved)
+    }
+}
+
+struct NullWrite;
+
+impl Writer for NullWrite {
+    fn open(_: &WriteJob<'_>, _: &Lane) -> Result<NullWrite, Stop> {
+        Ok(NullWrite)
+    }
+
+    fn leg<O: Order, B: Barrier>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        pool: &Pool,
+        _: &mut B,
+    ) -> Result<Moved, Stop> {
+        let first = lane.first_block();
+        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
+        for block in order.steps(leg) {
+            let n = lane.block_bytes(black_box(block));
+            black_box(&pool.block(first + block)[..n as usize]);
+            moved.bytes += n;
+        }
+        Ok(moved)
+    }
+
+    fn into_file(self) -> Option<OwnedFd> {
+        None
     }
 }

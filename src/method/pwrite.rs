@@ -13,7 +13,7 @@ use super::sync::Barrier;
 use super::target::WriteJob;
 use super::write_drive::{self, Writer, complete};
 use super::{Method, WriteEntry, the_block};
-use crate::catalog::{Capability, Part, PartKind};
+use crate::catalog::{Capability, Factor, Part, PartKind};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
@@ -22,7 +22,7 @@ pub const METHOD: Method = Method {
         kind: PartKind::Method,
         summary: "pwrite(2) at an offset; the file position is not used",
         capabilities: &[Capability::Write],
-        ignores: &[],
+        ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,
     },
@@ -58,10 +58,7 @@ impl Writer for Pwrite {
             let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
             match rustix::io::pwrite(file, bytes, at) {
                 Ok(n) if n == bytes.len() => {}
-                other => {
-                    let again = |rest: &[u8], at| rustix::io::pwrite(file, rest, at);
-                    complete(other, bytes, at, again)?;
-                }
+                other => complete(file, other, bytes, at)?,
             }
             barrier.after_block(file)?;
             moved.bytes += bytes.len() as u64;

@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::fill::Pool;
-use super::lane::Layout;
+use super::lane::{Layout, Stop};
 use super::sync::Sync;
 
 /// What the file is before the first write.
@@ -91,11 +91,20 @@ pub struct WriteJob<'a> {
 
 impl WriteJob<'_> {
     /// Opens the file as this job writes it.
-    pub fn open(&self, access: OFlags) -> Result<OwnedFd, Errno> {
+    pub fn open(&self, access: OFlags) -> Result<OwnedFd, Stop> {
         let append = if self.target == Target::Append { OFlags::APPEND } else { OFlags::empty() };
         let direct = if self.direct { OFlags::DIRECT } else { OFlags::empty() };
         let flags = access | append | direct | self.sync.open_flags();
-        rustix::fs::open(self.path, flags | OFlags::CLOEXEC | OFlags::NOCTTY, Mode::empty())
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let opened = rustix::fs::open(self.path, flags, Mode::empty());
+        match opened {
+            Err(Errno::INVAL) if self.direct => {
+                let cause = "O_DIRECT is refused by this file system; leave out --direct on, or \
+                             name a directory on a disk";
+                Err(Stop { cause: cause.into(), errno: Some(Errno::INVAL.raw_os_error()) })
+            }
+            opened => Ok(opened?),
+        }
     }
 }
 

@@ -11,9 +11,9 @@ use super::lane::{Lane, Moved, Stop};
 use super::order::Order;
 use super::sync::Barrier;
 use super::target::WriteJob;
-use super::write_drive::{self, Writer, complete};
+use super::write_drive::{self, Writer, complete_in_place};
 use super::{Method, WriteEntry, the_block};
-use crate::catalog::{Capability, Part, PartKind};
+use crate::catalog::{Capability, Factor, Part, PartKind};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
@@ -22,7 +22,7 @@ pub const METHOD: Method = Method {
         kind: PartKind::Method,
         summary: "write(2) at the file position",
         capabilities: &[Capability::Write],
-        ignores: &[],
+        ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,
     },
@@ -63,7 +63,7 @@ impl Writer for Write {
             let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
             match rustix::io::write(file, bytes) {
                 Ok(n) if n == bytes.len() => {}
-                other => complete(other, bytes, 0, |rest, _| rustix::io::write(file, rest))?,
+                other => complete_in_place(file, other, bytes)?,
             }
             barrier.after_block(file)?;
             moved.bytes += bytes.len() as u64;

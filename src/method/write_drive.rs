@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
 use super::crew;
@@ -274,11 +274,58 @@ impl Times {
     }
 }
 
-/// What follows a write that did not take all: an interruption, or a short write that is
-/// continued. `block`: bytes that were to be written at `at`.
+/// What follows a write at an offset that did not take all of a block.
 #[cold]
 #[inline(never)]
 pub fn complete(
+    file: BorrowedFd<'_>,
+    first: Result<usize, Errno>,
+    block: &[u8],
+    at: u64,
+) -> Result<(), Stop> {
+    past_the_unit(file, block, first, |first| {
+        rest(first, block, at, |rest, at| rustix::io::pwrite(file, rest, at))
+    })
+}
+
+/// The same at the file position.
+#[cold]
+#[inline(never)]
+pub fn complete_in_place(
+    file: BorrowedFd<'_>,
+    first: Result<usize, Errno>,
+    block: &[u8],
+) -> Result<(), Stop> {
+    past_the_unit(file, block, first, |first| {
+        rest(first, block, 0, |rest, _| rustix::io::write(file, rest))
+    })
+}
+
+/// Direct I/O moves whole units, so that the odd end of a file goes through the page cache, as
+/// programs do it: without the flag for this one call.
+fn past_the_unit(
+    file: BorrowedFd<'_>,
+    block: &[u8],
+    first: Result<usize, Errno>,
+    work: impl FnOnce(Result<usize, Errno>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let flags = fcntl_getfl(file)?;
+    let odd = !(block.len() as u64).is_multiple_of(LEAST_UNIT_BYTES);
+    if first != Err(Errno::INVAL) || !flags.contains(OFlags::DIRECT) || !odd {
+        return work(first);
+    }
+    fcntl_setfl(file, flags - OFlags::DIRECT)?;
+    let done = work(Err(Errno::INTR));
+    fcntl_setfl(file, flags)?;
+    done
+}
+
+/// No device moves less at a time (a sector).
+const LEAST_UNIT_BYTES: u64 = 512;
+
+/// An interruption, or a short write that is continued. `block`: bytes that were to be written at
+/// `at`.
+fn rest(
     first: Result<usize, Errno>,
     block: &[u8],
     at: u64,
@@ -305,7 +352,7 @@ pub fn complete(
 
 #[cfg(test)]
 mod tests {
-    use super::{Errno, complete};
+    use super::{Errno, rest};
 
     #[test]
     fn short_writes_and_interruptions_are_continued() {
@@ -318,16 +365,16 @@ mod tests {
             Ok(n)
         };
         let first = sink(&block, 1000);
-        complete(first, &block, 1000, sink).unwrap();
+        rest(first, &block, 1000, sink).unwrap();
         assert_eq!(file, block);
     }
 
     #[test]
     fn a_full_disk_in_the_middle_of_a_block_is_a_stop_with_its_errno() {
         let mut script = [Err(Errno::NOSPC)].into_iter();
-        let stop = complete(Ok(10), &[1; 64], 0, |_, _| script.next().unwrap()).unwrap_err();
+        let stop = rest(Ok(10), &[1; 64], 0, |_, _| script.next().unwrap()).unwrap_err();
         assert_eq!(stop.errno, Some(Errno::NOSPC.raw_os_error()));
-        let nothing = complete(Ok(0), &[1; 64], 0, |_, _| panic!("no further call")).unwrap_err();
+        let nothing = rest(Ok(0), &[1; 64], 0, |_, _| panic!("no further call")).unwrap_err();
         assert!(nothing.cause.contains("no byte"));
     }
 }

@@ -13,6 +13,7 @@ pub mod mount;
 pub mod namespace;
 pub mod process;
 pub mod resident;
+pub mod shared_map;
 #[cfg(test)]
 pub mod testing;
 pub mod usage;

@@ -9,6 +9,7 @@ use crate::catalog::Code;
 use crate::method::Pool;
 use crate::method::consume::{CrcStream, Fold};
 use crate::result::{Digest, Fault, Measurement};
+use crate::sys::resident::{cachestat, mincore_pages};
 
 use super::super::{Trial, refusal};
 use super::task::Task;
@@ -32,6 +33,9 @@ pub fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result<(), Fa
         fault
     })?;
     let bytes = file.metadata().map_err(|error| task.failed("look at", &error))?.len();
+    if task.direct && cached(&file, bytes) {
+        measurement.flags.push(Code::DirectBuffered);
+    }
     let mut back = Back {
         file: &file,
         pool: &task.pool()?,
@@ -63,6 +67,16 @@ pub fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result<(), Fa
         measurement.flags.push(Code::CheckFailed);
     }
     Ok(())
+}
+
+/// Whether more of a file that was written directly is in the page cache than its odd end. Asked
+/// before it is read back.
+fn cached(file: &File, bytes: u64) -> bool {
+    let page_bytes = rustix::param::page_size() as u64;
+    let pages =
+        cachestat(file).map(|seen| seen.cached_pages).or_else(|_| mincore_pages(file, bytes));
+    // Without a probe nothing is claimed: the trial itself was asked to be direct.
+    pages.is_ok_and(|pages| pages > 1 + bytes / page_bytes / 10)
 }
 
 fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {

@@ -41,6 +41,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
             words: &["sequential", "random", "reverse", "stride:N"],
         },
         FactorUse { factor: Factor::Sync, default: "none", words: Sync::WORDS },
+        FactorUse { factor: Factor::Direct, default: "off", words: &["off", "on"] },
         FactorUse { factor: Factor::Fill, default: "random", words: Fill::WORDS },
         FactorUse { factor: Factor::Target, default: "new", words: Target::WORDS },
         FactorUse { factor: Factor::Until, default: "durable", words: Until::WORDS },

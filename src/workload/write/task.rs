@@ -6,7 +6,9 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{
+    Advice, AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fadvise, fallocate, open, statx,
+};
 
 use crate::catalog::{Factor, path_to_text};
 use crate::method::sync::fsync;
@@ -34,6 +36,8 @@ pub struct Task {
     pub end_bytes: u64,
     /// Where in the file the layout begins.
     pub base_bytes: u64,
+    /// Whether the page cache is bypassed.
+    pub direct: bool,
     fill: Fill,
     until: Until,
     step_bytes: u64,
@@ -62,7 +66,17 @@ impl Task {
         if threads == 0 || threads > MOST_THREADS || step_bytes == 0 {
             return Err(refuse(format!("{threads} threads with blocks of {step_bytes} bytes")));
         }
+        let direct = text(Factor::Direct, "off") == "on";
         let subject = trial.subject.ok_or_else(|| refuse("it names no file".into()))?;
+        let path = path_of(trial, &subject, target);
+        if let Some(unit) = direct.then(|| direct_unit(trial.scratch)).flatten()
+            && !step_bytes.is_multiple_of(unit)
+        {
+            return Err(refuse(format!(
+                "direct I/O moves multiples of {unit} bytes here, and {step_bytes} is none; take \
+                 such a --block"
+            )));
+        }
         let layout = Layout::new(subject.bytes, step_bytes, threads, pattern, subject.seed);
         let layout = cut(layout, trial.extent, target).map_err(refuse)?;
         let base_bytes = if target == Target::Append { HEAD_BYTES } else { 0 };
@@ -71,11 +85,12 @@ impl Task {
             sync: text(Factor::Sync, "none").parse().map_err(refuse)?,
             fill: text(Factor::Fill, "random").parse().map_err(refuse)?,
             until: text(Factor::Until, "durable").parse().map_err(refuse)?,
-            path: path_of(trial, &subject, target),
+            path,
             end_bytes: end_bytes(&layout, target, subject.bytes) + base_bytes,
             file_bytes: subject.bytes,
             seed: subject.seed,
             base_bytes,
+            direct,
             target,
             layout,
             step_bytes,
@@ -84,7 +99,8 @@ impl Task {
 
     /// What is written.
     pub fn pool(&self) -> Result<Pool, Fault> {
-        Pool::new(self.fill, self.seed, self.step_bytes).map_err(|stop| self.fault(stop))
+        Pool::new(self.fill, self.seed, self.step_bytes, self.file_bytes)
+            .map_err(|stop| self.fault(stop))
     }
 
     /// The job for the method.
@@ -95,7 +111,7 @@ impl Task {
             pool,
             sync: self.sync,
             target: self.target,
-            direct: false,
+            direct: self.direct,
             end_bytes: self.end_bytes,
             until: self.until,
         }
@@ -104,7 +120,7 @@ impl Task {
     /// Makes the file that is to be new, in the process that writes it.
     pub fn create(&self) -> Result<(), Fault> {
         match self.target {
-            Target::New if self.entry.real => self.make().map(drop),
+            Target::New => self.make().map(drop),
             _ => Ok(()),
         }
     }
@@ -165,6 +181,17 @@ fn path_of(trial: &Trial<'_>, subject: &Subject<'_>, target: Target) -> PathBuf 
     }
 }
 
+/// The multiple that offsets and lengths of direct I/O must be of for files made in this directory,
+/// where the kernel tells (`STATX_DIOALIGN`, Linux 6.1: only of a file, so one is made).
+fn direct_unit(directory: &Path) -> Option<u64> {
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = open(directory, flags, Mode::RUSR | Mode::WUSR).ok()?;
+    let about = statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let told = about.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    let unit = u64::from(about.stx_dio_offset_align);
+    (told && unit > 0).then_some(unit)
+}
+
 /// What must be there before the first write, durable itself.
 pub fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     let task = Task::new(trial)?;
@@ -173,8 +200,10 @@ pub fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
         Target::Overwrite => bring_in(&task),
         Target::Preallocated => {
             let file = task.make()?;
-            fallocate(&file, FallocateFlags::empty(), 0, task.file_bytes.max(1))
-                .map_err(|errno| no_preallocation(&task, errno))?;
+            if task.file_bytes > 0 {
+                fallocate(&file, FallocateFlags::empty(), 0, task.file_bytes)
+                    .map_err(|errno| no_preallocation(&task, errno))?;
+            }
             fsync(file.as_fd()).map_err(|errno| task.fault(errno.into()))
         }
         Target::Append => {
@@ -199,6 +228,11 @@ fn no_preallocation(task: &Task, errno: rustix::io::Errno) -> Fault {
 /// to read it, and writing all of it would have to find memory for it.
 fn bring_in(task: &Task) -> Result<(), Fault> {
     let file = File::open(&task.path).map_err(|error| task.failed("open", &error))?;
+    if task.direct {
+        // Pages of its own past would be found in the cache and taken for a bypass that was none.
+        let dropped = fadvise(&file, 0, None, Advice::DontNeed);
+        return dropped.map_err(|errno| task.fault(errno.into()));
+    }
     let mut result = Ok(());
     let mut buffer = vec![0; 256 << 10];
     task.layout.each_range(|range| {
