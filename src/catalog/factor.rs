@@ -43,7 +43,7 @@ pub enum Factor {
     Direct,
     /// Requests in flight.
     QueueDepth,
-    /// Read-ahead of the device, in bytes.
+    /// What the kernel is told of the order of reads, hence how much it reads ahead.
     Readahead,
     /// What written bytes look like.
     Fill,
@@ -53,6 +53,8 @@ pub enum Factor {
     Until,
     /// First touch, second, steady.
     Pass,
+    /// Whether each operation is timed by itself.
+    Latency,
 }
 
 /// Whether a factor is chosen for a given job or defines the job.
@@ -79,7 +81,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 22] = [
+    pub const ALL: [Factor; 23] = [
         Factor::Place,
         Factor::File,
         Factor::FileSize,
@@ -102,6 +104,7 @@ impl Factor {
         Factor::Target,
         Factor::Until,
         Factor::Pass,
+        Factor::Latency,
     ];
 
     /// The name as written on the command line, role, kind and one-line summary.
@@ -126,11 +129,12 @@ impl Factor {
             Factor::Sync => ("sync", Condition, Word, "when data is made durable"),
             Factor::Direct => ("direct", Question, Word, "bypass the page cache"),
             Factor::QueueDepth => ("queue-depth", Question, Count, "requests in flight"),
-            Factor::Readahead => ("readahead", Question, Bytes, "read-ahead of the device"),
+            Factor::Readahead => ("readahead", Question, Word, "advice on read-ahead"),
             Factor::Fill => ("fill", Condition, Word, "what written bytes look like"),
             Factor::Target => ("target", Condition, Word, "what the file is before it is written"),
             Factor::Until => ("until", Condition, Word, "the moment up to which it is timed"),
             Factor::Pass => ("pass", Condition, Word, "first touch, second, steady"),
+            Factor::Latency => ("latency", Condition, Word, "time each operation by itself"),
         }
     }
 

@@ -30,6 +30,12 @@ pub enum Capability {
     Copy,
     /// Makes one call.
     Call,
+    /// Can bypass the page cache (O_DIRECT).
+    Direct,
+    /// Its buffers, one a request under way, are locked in memory (RLIMIT_MEMLOCK).
+    Locks,
+    /// Moves bytes that no program looks at: never compared with methods whose bytes are consumed.
+    Unconsumed,
 }
 
 /// The description of a part.

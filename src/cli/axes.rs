@@ -43,12 +43,17 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
         Kind::Count => "COUNTS",
         _ => "WORDS",
     };
-    Arg::new(axis.factor.name())
+    let option = Arg::new(axis.factor.name())
         .long(axis.factor.name())
         .value_name(name)
         .allow_hyphen_values(true)
         .help_heading(HEADING)
-        .help(help(info, axis))
+        .help(help(info, axis));
+    match axis.words {
+        // A switch: `--direct` alone, or `--direct=off,on` as an axis.
+        ["off", "on"] => option.num_args(0..=1).require_equals(true).default_missing_value("on"),
+        _ => option,
+    }
 }
 
 fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {

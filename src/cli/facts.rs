@@ -31,6 +31,8 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
     let cold =
         experiment.factors.get(&Factor::Cache).is_some_and(|l| l.contains(&Level::word("cold")));
     let tested = tested_directory(experiment);
+    let direct = named.is_empty()
+        && experiment.factors.get(&Factor::Direct).is_some_and(|l| l.contains(&Level::word("on")));
     Ok(Facts {
         files: look_at(files.map_or(&[], Vec::as_slice)),
         free_bytes: space.usable_bytes(),
@@ -39,17 +41,28 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
         available_memory_bytes: host::available_memory_bytes(),
         last_level_cache_bytes: host::last_level_cache_bytes(),
         page_bytes: host::page_bytes(),
+        greatest_locked_bytes: host::greatest_locked_bytes(),
+        direct_alignment_bytes: direct.then(|| host::direct_alignment_bytes(&tested)).flatten(),
         processors: host::processors(),
         // The probes behind it are asked only where their answer matters.
         unavailable: {
             // Places have a cold state of their own.
             let plain = cold && (named.is_empty());
             missing.extend(if plain { host::unavailable(&tested) } else { BTreeMap::new() });
+            // What a file system refuses is known of this one only, not of those in images.
+            if !guest && asks_for_methods(experiment) {
+                missing.extend(host::unavailable_methods(&tested, named.is_empty()));
+            }
             missing
         },
         impossible: Some(crate::workload::impossible),
         places: places::needs(&named),
     })
+}
+
+/// Whether methods, or what depends on them, are compared; a ladder of calls has none.
+fn asks_for_methods(experiment: &Experiment) -> bool {
+    experiment.workload != "syscall"
 }
 
 /// The directory whose file system is measured: that of the first file, else where files are made.

@@ -11,6 +11,7 @@ mod hazards;
 mod kernel;
 mod limits;
 mod memory;
+mod methods;
 mod mount;
 mod pressure;
 mod probes;
@@ -22,4 +23,5 @@ pub use available::{
 pub use environment::environment;
 pub use files::file_facts;
 pub use hazards::{Work, hazards, swapped};
+pub use methods::{direct_alignment_bytes, greatest_locked_bytes, unavailable_methods};
 pub use probes::{Probe, probes};

@@ -88,6 +88,8 @@ fn short(counts: &[u64; 256]) -> u64 {
 pub trait Fold: Send {
     /// False where the bytes are not looked at.
     const TOUCHES: bool = true;
+    /// True where blocks must come in the order of the file.
+    const ORDERED: bool = false;
     /// Takes a block that starts at byte `at` of the file.
     fn block(&mut self, at: u64, bytes: &[u8]);
     /// Ends a pass. Passes over the same range must be alike.
@@ -169,6 +171,7 @@ pub struct CrcStream {
 }
 
 impl Fold for CrcStream {
+    const ORDERED: bool = true;
     #[inline(always)]
     fn block(&mut self, _: u64, bytes: &[u8]) {
         self.crc = crc32c::crc32c_append(self.crc, bytes);

@@ -8,10 +8,10 @@ use crate::sys::usage::{Usage, usage};
 /// Runs every lane and gives back what each left, in order, and the usage when the window opened.
 /// One lane runs on the calling thread alone: with a second thread every descriptor look-up would
 /// be atomic. The window is open when this returns, unless nothing was run.
-pub fn run<R, D: Send>(
-    lanes: &[Lane],
+pub fn run<'a, R, D: Send>(
+    lanes: &'a [Lane],
     window: &mut dyn Window,
-    ready: impl Fn(&Lane) -> Result<R, Stop> + std::marker::Sync,
+    ready: impl Fn(&'a Lane) -> Result<R, Stop> + std::marker::Sync,
     work: impl Fn(R) -> Result<D, Stop> + std::marker::Sync,
 ) -> Result<(Vec<Result<D, Stop>>, Usage), Stop> {
     let Some((own, others)) = lanes.split_first() else {

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::consume::{Consume, CrcStream, CrcSum, Fold, Nothing, Partial, Xor};
-use super::gate::Gate;
+use super::crew;
 use super::histogram::Histogram;
 use super::lane::{Lane, Moved, ReadJob, Stop};
+use super::latency::{Latencies, Unwatched, Watch, Watched};
 use super::order::{Backward, Forward, Order, Pattern, Shuffled, Strided};
 use super::window::Window;
 use crate::catalog::path_to_text;
@@ -15,19 +16,29 @@ use crate::sys::usage::{Usage, usage};
 
 /// What a method must do to read a file. Everything in `open` is outside the timed window,
 /// everything in `leg` inside it: there nothing may be allocated, formatted, shared between
-/// threads or asked of the clock per operation.
-pub trait Reader: Sized + Send {
-    /// Makes ready for one lane.
+/// threads or asked of the clock per operation, but for what the watch does.
+pub trait Reader: Sized + 'static {
+    /// Makes ready for one lane, in the thread that will work on it.
     fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Self, Stop>;
 
-    /// Does the operations of one leg in this order and hands every block to the consumer.
-    fn leg<O: Order, F: Fold>(
+    /// Does the operations of one leg in this order and hands every block to the consumer. The
+    /// watch is told when each operation begins and when its bytes are there.
+    fn leg<O: Order, F: Fold, W: Watch>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
-        fold: &mut F,
+        to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop>;
+}
+
+/// Where the blocks of one lane go.
+#[derive(Debug, Default)]
+pub struct Sink<F, W> {
+    /// Consumes them.
+    pub fold: F,
+    /// Times each operation, or does nothing.
+    pub watch: W,
 }
 
 /// What a read trial yields.
@@ -45,6 +56,8 @@ pub struct Outcome {
     pub operations: u64,
     /// What one pass left, or nothing where two passes differed.
     pub partial: Option<Partial>,
+    /// How long the operations took, where that was asked for.
+    pub latencies: Option<Latencies>,
 }
 
 /// Reads by the method `R`.
@@ -66,26 +79,55 @@ pub fn read<R: Reader>(job: &ReadJob<'_>, window: &mut dyn Window) -> Result<Out
     })
 }
 
-fn in_order<R: Reader, O: Order>(
+fn in_order<R: Reader, O: Order + 'static>(
     job: &ReadJob<'_>,
     window: &mut dyn Window,
     order: impl Fn(&Lane) -> O + Sync,
 ) -> Result<Outcome, Stop> {
-    match job.consume {
-        Consume::None => lanes::<R, O, Nothing>(job, window, order),
-        Consume::Xor => lanes::<R, O, Xor>(job, window, order),
-        Consume::Histogram => lanes::<R, O, Histogram>(job, window, order),
-        Consume::Crc32c if O::CONTIGUOUS => lanes::<R, O, CrcStream>(job, window, order),
-        Consume::Crc32c => lanes::<R, O, CrcSum>(job, window, order),
+    let order = &order;
+    match job.latency {
+        false => consumed::<R, O, Unwatched>(job, window, order),
+        true => consumed::<R, O, Watched>(job, window, order),
     }
 }
 
-/// One lane of work, ready to start.
-struct Ready<'a, R, O, F> {
+fn consumed<R: Reader, O: Order + 'static, W: Watch>(
+    job: &ReadJob<'_>,
+    window: &mut dyn Window,
+    order: &(dyn Fn(&Lane) -> O + Sync),
+) -> Result<Outcome, Stop> {
+    match job.consume {
+        Consume::None => run::<R, O, Nothing, W>(job, window, order),
+        Consume::Xor => run::<R, O, Xor, W>(job, window, order),
+        Consume::Histogram => run::<R, O, Histogram, W>(job, window, order),
+        Consume::Crc32c if O::CONTIGUOUS => run::<R, O, CrcStream, W>(job, window, order),
+        Consume::Crc32c => run::<R, O, CrcSum, W>(job, window, order),
+    }
+}
+
+fn run<R: Reader, O: Order + 'static, F: Fold + Default + 'static, W: Watch>(
+    job: &ReadJob<'_>,
+    window: &mut dyn Window,
+    order: &(dyn Fn(&Lane) -> O + Sync),
+) -> Result<Outcome, Stop> {
+    lanes(&job.layout.lanes, window, &|lane| {
+        let reader = R::open(job, lane)?;
+        let to = Sink { fold: F::default(), watch: W::default() };
+        Ok(Box::new(Ready { reader, lane, order: order(lane), to }))
+    })
+}
+
+/// One lane of work, ready to start; its loop is chosen already.
+trait Work {
+    /// The timed part: two clock reads and the work between them.
+    fn run(self: Box<Self>) -> Result<Done, Stop>;
+}
+
+struct Ready<'a, R, O, F, W> {
     reader: R,
     lane: &'a Lane,
     order: O,
-    fold: F,
+    to: Sink<F, W>,
 }
 
 /// What a lane did and when.
@@ -94,91 +136,43 @@ struct Done {
     end_ns: u64,
     moved: Moved,
     partial: Option<Partial>,
+    latencies: Option<Latencies>,
 }
 
-impl<R: Reader, O: Order, F: Fold> Ready<'_, R, O, F> {
-    /// The timed part: two clock reads and the work between them.
-    fn run(mut self) -> Result<Done, Stop> {
+impl<R: Reader, O: Order, F: Fold, W: Watch> Work for Ready<'_, R, O, F, W> {
+    fn run(mut self: Box<Self>) -> Result<Done, Stop> {
         let start_ns = now_ns();
         let moved = self.work();
         let end_ns = now_ns();
-        Ok(Done { start_ns, end_ns, moved: moved?, partial: self.fold.finish() })
+        let Sink { fold, watch } = self.to;
+        let (partial, latencies) = (fold.finish(), watch.finish());
+        Ok(Done { start_ns, end_ns, moved: moved?, partial, latencies })
     }
+}
 
+impl<R: Reader, O: Order, F: Fold, W: Watch> Ready<'_, R, O, F, W> {
     #[inline(never)]
     fn work(&mut self) -> Result<Moved, Stop> {
         let mut moved = Moved::default();
         for _ in 0..self.lane.passes {
             for leg in &self.lane.legs {
-                moved += self.reader.leg(self.lane, self.order, leg.clone(), &mut self.fold)?;
+                moved += self.reader.leg(self.lane, self.order, leg.clone(), &mut self.to)?;
             }
-            self.fold.end_pass();
+            self.to.fold.end_pass();
         }
         Ok(moved)
     }
 }
 
-fn lanes<R: Reader, O: Order, F: Fold + Default>(
-    job: &ReadJob<'_>,
+fn lanes<'a>(
+    lanes: &'a [Lane],
     window: &mut dyn Window,
-    order: impl Fn(&Lane) -> O + Sync,
+    prepare: &(dyn Fn(&'a Lane) -> Result<Box<dyn Work + 'a>, Stop> + Sync),
 ) -> Result<Outcome, Stop> {
-    let prepare = |lane| {
-        let reader = R::open(job, lane)?;
-        Ok(Ready { reader, lane, order: order(lane), fold: F::default() })
-    };
-    let Some((own, others)) = job.layout.lanes.split_first() else {
-        return Err(Stop::new("no thread to read with"));
-    };
-    let own: Ready<'_, R, O, F> = prepare(own)?;
-    if others.is_empty() {
-        // No thread, no gate: with a second thread every descriptor look-up would be atomic.
-        let before = opened(window);
-        let done = own.run();
-        return sum(vec![done], before, closed(window));
-    }
-    let gate = Gate::default();
-    std::thread::scope(|scope| {
-        let (gate, prepare) = (&gate, &prepare);
-        let behind_gate = move |lane| {
-            let ready: Result<Ready<'_, R, O, F>, Stop> = prepare(lane);
-            match (gate.wait(), ready) {
-                (true, ready) => ready.and_then(Ready::run),
-                (false, _) => Err(Stop::new("another thread could not be started")),
-            }
-        };
-        let mut threads = Vec::new();
-        for lane in others {
-            match std::thread::Builder::new().spawn_scoped(scope, move || behind_gate(lane)) {
-                Ok(thread) => threads.push(thread),
-                Err(error) => {
-                    gate.release(false);
-                    let cause = format!("start thread {}: {error}", threads.len() + 2);
-                    return Err(Stop { cause, errno: error.raw_os_error() });
-                }
-            }
-        }
-        gate.until_ready(threads.len());
-        let before = opened(window);
-        gate.release(true);
-        let mut done = vec![own.run()];
-        for thread in threads {
-            let ended = thread.join();
-            done.push(ended.unwrap_or_else(|_| Err(Stop::new("a thread of the trial panicked"))));
-        }
-        sum(done, before, closed(window))
-    })
-}
-
-fn opened(window: &mut dyn Window) -> Usage {
-    window.open();
-    usage()
-}
-
-fn closed(window: &mut dyn Window) -> Usage {
+    let (done, before) = crew::run(lanes, window, prepare, |work| work.run())?;
     let after = usage();
     window.close();
-    after
+    sum(done, before, after)
 }
 
 fn sum(done: Vec<Result<Done, Stop>>, before: Usage, after: Usage) -> Result<Outcome, Stop> {
@@ -187,8 +181,15 @@ fn sum(done: Vec<Result<Done, Stop>>, before: Usage, after: Usage) -> Result<Out
     let end = done.iter().map(|d| d.end_ns).max().unwrap_or(0);
     let mut moved = Moved::default();
     done.iter().for_each(|d| moved += d.moved);
-    let partial =
-        done.into_iter().map(|d| d.partial).reduce(|a, b| Some(a?.followed_by(b?))).flatten();
+    let (mut partials, mut latencies) = (Vec::new(), None::<Latencies>);
+    for lane in done {
+        partials.push(lane.partial);
+        match (&mut latencies, lane.latencies) {
+            (Some(all), Some(more)) => all.add(&more),
+            (_, first) => latencies = first,
+        }
+    }
+    let partial = partials.into_iter().reduce(|a, b| Some(a?.followed_by(b?))).flatten();
     Ok(Outcome {
         // A window shorter than the clock's step still took time.
         wall_ns: end.saturating_sub(start).max(1),
@@ -197,5 +198,6 @@ fn sum(done: Vec<Result<Done, Stop>>, before: Usage, after: Usage) -> Result<Out
         bytes: moved.bytes,
         operations: moved.operations,
         partial,
+        latencies,
     })
 }

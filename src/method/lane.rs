@@ -4,10 +4,9 @@
 use std::ops::{AddAssign, Range};
 use std::path::Path;
 
-use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::access::Access;
 use super::consume::Consume;
 use super::order::{Pattern, visit};
 
@@ -166,6 +165,10 @@ pub struct ReadJob<'a> {
     pub layout: Layout,
     /// What is done with it.
     pub consume: Consume,
+    /// How it is brought in.
+    pub access: Access,
+    /// Whether each operation is timed by itself.
+    pub latency: bool,
 }
 
 /// Bytes and operations done.
@@ -206,16 +209,6 @@ impl From<Errno> for Stop {
     }
 }
 
-/// Opens a file for reading without changing its access time, where that is permitted
-/// (`O_NOATIME` is the owner's, open(2)).
-pub fn open_for_reading(path: &Path) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY;
-    match rustix::fs::open(path, flags | OFlags::NOATIME, Mode::empty()) {
-        Err(Errno::PERM) => rustix::fs::open(path, flags, Mode::empty()),
-        other => other,
-    }
-}
-
 /// What follows a read that did not fill the buffer: the end of the file as expected, an
 /// interruption, or a short read that is continued. `want`: bytes that the block has.
 #[cold]
@@ -245,7 +238,9 @@ pub fn complete(
     }
 }
 
-fn became_shorter(at: u64) -> Stop {
+/// The file ended before it should.
+#[cold]
+pub(super) fn became_shorter(at: u64) -> Stop {
     Stop::new(format!("the file became shorter during the run: it now ends before byte {at}"))
 }
 

@@ -1,6 +1,7 @@
 //! How it is done: one file each. A new method is its own file (copy `skeleton.rs`) and one line
 //! in the list below; conformance tests then run it by themselves.
 
+mod access;
 mod buffer;
 pub mod consume;
 mod crew;
@@ -8,17 +9,24 @@ mod drive;
 mod fill;
 mod gate;
 mod histogram;
+mod io_uring;
 mod lane;
+pub mod latency;
 mod mmap;
+mod mmap_advice;
 mod mmap_populate;
 mod mmap_write;
 mod null;
 pub mod order;
 mod pread;
+mod preadv2;
 mod pwrite;
 mod read;
+mod readv;
+mod sendfile;
 #[cfg(test)]
 mod skeleton;
+mod splice;
 pub mod sync;
 mod target;
 mod window;
@@ -26,12 +34,14 @@ mod write;
 mod write_drive;
 mod writev;
 
+pub use access::{Access, Readahead, open_for_reading};
 pub use consume::{Consume, Partial};
 pub use drive::Outcome;
 pub use fill::{Fill, Pool};
 pub use gate::Gate;
 pub use histogram::Histogram;
-pub use lane::{Lane, Layout, ReadJob, Stop, open_for_reading};
+pub use lane::{Lane, Layout, ReadJob, Stop};
+pub use latency::Latencies;
 pub use order::Pattern;
 pub use sync::Sync;
 pub use target::{Target, Until, WriteJob};
@@ -78,7 +88,7 @@ pub struct WriteEntry {
 }
 
 /// The list.
-const ALL: [&Method; 8] = [
+const ALL: [&Method; 18] = [
     &read::METHOD,
     &pread::METHOD,
     &write::METHOD,
@@ -86,6 +96,16 @@ const ALL: [&Method; 8] = [
     &writev::METHOD,
     &mmap::METHOD,
     &mmap_populate::METHOD,
+    &io_uring::METHOD,
+    &readv::METHOD,
+    &preadv2::METHOD,
+    &preadv2::DONTCACHE,
+    &mmap_advice::SEQUENTIAL,
+    &mmap_advice::RANDOM,
+    &mmap_advice::WILLNEED,
+    &mmap_advice::POPULATE_READ,
+    &splice::METHOD,
+    &sendfile::METHOD,
     &null::METHOD,
 ];
 

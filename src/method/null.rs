@@ -8,9 +8,10 @@ use rustix::fd::OwnedFd;
 
 use super::buffer::Buffer;
 use super::consume::Fold;
-use super::drive::{self, Reader};
+use super::drive::{self, Reader, Sink};
 use super::fill::Pool;
 use super::lane::{Lane, Moved, ReadJob, Stop};
+use super::latency::Watch;
 use super::order::Order;
 use super::sync::Barrier;
 use super::target::WriteJob;
@@ -25,7 +26,7 @@ pub const METHOD: Method = Method {
         kind: PartKind::Method,
         summary: "the loop without I/O: the floor of iolab itself",
         capabilities: &[Capability::Read, Capability::Write],
-        ignores: &[Factor::Cache],
+        ignores: &[Factor::Cache, Factor::Direct, Factor::QueueDepth, Factor::Readahead],
         needs: "",
         by_name_only: true,
     },
@@ -45,18 +46,21 @@ impl Reader for Null {
         Ok(Null(Buffer::new(lane.step_bytes)?))
     }
 
-    fn leg<O: Order, F: Fold>(
+    fn leg<O: Order, F: Fold, W: Watch>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
-        fold: &mut F,
+        to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let buffer = self.0.as_mut();
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let n = lane.block_bytes(black_box(block));
-            fold.block(lane.offset(block), &black_box(&*buffer)[..n as usize]);
+            let began = to.watch.begin();
+            let bytes = &black_box(&*buffer)[..n as usize];
+            to.watch.end(began);
+            to.fold.block(lane.offset(block), bytes);
             moved.bytes += n;
         }
         Ok(moved)

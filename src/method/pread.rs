@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use rustix::fd::OwnedFd;
 
+use super::access::open_job;
 use super::buffer::Buffer;
 use super::consume::Fold;
-use super::drive::{self, Reader};
-use super::lane::{Lane, Moved, ReadJob, Stop, complete, open_for_reading};
+use super::drive::{self, Reader, Sink};
+use super::lane::{Lane, Moved, ReadJob, Stop, complete};
+use super::latency::Watch;
 use super::order::Order;
 use super::{Method, ReadEntry, the_block};
-use crate::catalog::{Capability, Part, PartKind};
+use crate::catalog::{Capability, Factor, Part, PartKind};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
@@ -18,8 +20,8 @@ pub const METHOD: Method = Method {
         id: "pread",
         kind: PartKind::Method,
         summary: "pread(2) at an offset; the file position is not used",
-        capabilities: &[Capability::Read],
-        ignores: &[],
+        capabilities: &[Capability::Read, Capability::Direct],
+        ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,
     },
@@ -34,20 +36,21 @@ struct Pread {
 
 impl Reader for Pread {
     fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Pread, Stop> {
-        Ok(Pread { file: open_for_reading(job.path)?, buffer: Buffer::new(lane.step_bytes)? })
+        Ok(Pread { file: open_job(job, lane.step_bytes)?, buffer: Buffer::new(lane.step_bytes)? })
     }
 
-    fn leg<O: Order, F: Fold>(
+    fn leg<O: Order, F: Fold, W: Watch>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
-        fold: &mut F,
+        to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let (file, buffer) = (&self.file, self.buffer.as_mut());
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let at = lane.offset(block);
+            let began = to.watch.begin();
             let n = match rustix::io::pread(file, &mut *buffer, at) {
                 Ok(n) if n == buffer.len() => n,
                 first => {
@@ -55,7 +58,8 @@ impl Reader for Pread {
                     complete(first, buffer, at, lane.block_bytes(block), again)?
                 }
             };
-            fold.block(at, &buffer[..n]);
+            to.watch.end(began);
+            to.fold.block(at, &buffer[..n]);
             moved.bytes += n as u64;
         }
         Ok(moved)

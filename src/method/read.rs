@@ -6,13 +6,15 @@ use std::ops::Range;
 use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
 
+use super::access::open_job;
 use super::buffer::Buffer;
 use super::consume::Fold;
-use super::drive::{self, Reader};
-use super::lane::{Lane, Moved, ReadJob, Stop, complete, open_for_reading};
+use super::drive::{self, Reader, Sink};
+use super::lane::{Lane, Moved, ReadJob, Stop, complete};
+use super::latency::Watch;
 use super::order::Order;
 use super::{Method, ReadEntry, the_block};
-use crate::catalog::{Capability, Part, PartKind};
+use crate::catalog::{Capability, Factor, Part, PartKind};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
@@ -20,8 +22,8 @@ pub const METHOD: Method = Method {
         id: "read",
         kind: PartKind::Method,
         summary: "read(2) at the file position",
-        capabilities: &[Capability::Read],
-        ignores: &[],
+        capabilities: &[Capability::Read, Capability::Direct],
+        ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,
     },
@@ -36,15 +38,15 @@ struct Read {
 
 impl Reader for Read {
     fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Read, Stop> {
-        Ok(Read { file: open_for_reading(job.path)?, buffer: Buffer::new(lane.step_bytes)? })
+        Ok(Read { file: open_job(job, lane.step_bytes)?, buffer: Buffer::new(lane.step_bytes)? })
     }
 
-    fn leg<O: Order, F: Fold>(
+    fn leg<O: Order, F: Fold, W: Watch>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
-        fold: &mut F,
+        to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let (file, buffer) = (&self.file, self.buffer.as_mut());
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
@@ -53,6 +55,7 @@ impl Reader for Read {
         }
         for block in order.steps(leg) {
             let at = lane.offset(block);
+            let began = to.watch.begin();
             if !O::CONTIGUOUS {
                 seek(file, SeekFrom::Start(at))?;
             }
@@ -63,7 +66,8 @@ impl Reader for Read {
                     complete(first, buffer, at, lane.block_bytes(block), again)?
                 }
             };
-            fold.block(at, &buffer[..n]);
+            to.watch.end(began);
+            to.fold.block(at, &buffer[..n]);
             moved.bytes += n as u64;
         }
         Ok(moved)

@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use rustix::fd::OwnedFd;
 
+use super::access::{Access, open_job};
 use super::buffer::Buffer;
 use super::consume::Fold;
-use super::drive::{self, Reader};
-use super::lane::{Lane, Moved, ReadJob, Stop, complete, open_for_reading};
+use super::drive::{self, Reader, Sink};
+use super::lane::{Lane, Moved, ReadJob, Stop, complete};
+use super::latency::Watch;
 use super::order::Order;
 use super::{Method, ReadEntry, the_block};
-use crate::catalog::{Capability, Part, PartKind};
+use crate::catalog::{Capability, Factor, Part, PartKind};
 
 /// What lists, help and the plan say of it. The name is what people type.
 pub const METHOD: Method = Method {
@@ -21,9 +23,9 @@ pub const METHOD: Method = Method {
         // One line, no full stop.
         summary: "a method to copy",
         // A workload asks for one of these, never for a method by name.
-        capabilities: &[Capability::Read],
+        capabilities: &[Capability::Read, Capability::Direct],
         // Factors that make no difference to it; their levels are collapsed.
-        ignores: &[],
+        ignores: &[Factor::QueueDepth],
         // What the kernel or the person must bring, in words.
         needs: "",
         // True where nobody wants it unasked.
@@ -49,22 +51,26 @@ struct Skeleton {
 impl Reader for Skeleton {
     /// Outside the timed window: open, allocate, touch. Called by the thread that will read.
     fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Skeleton, Stop> {
-        Ok(Skeleton { file: open_for_reading(job.path)?, buffer: Buffer::new(lane.step_bytes)? })
+        Ok(Skeleton {
+            file: open_job(job, lane.step_bytes)?,
+            buffer: Buffer::new(lane.step_bytes)?,
+        })
     }
 
-    /// Inside the timed window: the operations of `leg`, each block handed to `fold` once. No
-    /// allocation, formatting, atomics or clock here; errors leave by `?` at no cost.
-    fn leg<O: Order, F: Fold>(
+    /// Inside the timed window: the operations of `leg`, each block handed to `to.fold` once and
+    /// each operation told to `to.watch`. No allocation, formatting, atomics or clock here; errors leave by `?` at no cost.
+    fn leg<O: Order, F: Fold, W: Watch>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
-        fold: &mut F,
+        to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let (file, buffer) = (&self.file, self.buffer.as_mut());
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let at = lane.offset(block);
+            let began = to.watch.begin();
             // Whatever is not a full block (the tail, a short read, EINTR) goes the cold way.
             let n = match rustix::io::pread(file, &mut *buffer, at) {
                 Ok(n) if n == buffer.len() => n,
@@ -73,7 +79,8 @@ impl Reader for Skeleton {
                     complete(first, buffer, at, lane.block_bytes(block), again)?
                 }
             };
-            fold.block(at, &buffer[..n]);
+            to.watch.end(began);
+            to.fold.block(at, &buffer[..n]);
             moved.bytes += n as u64;
         }
         Ok(moved)
@@ -86,7 +93,13 @@ fn the_skeleton_reads() {
     let path = dir.path().join("f");
     std::fs::write(&path, b"123456789").unwrap();
     let layout = super::Layout::new(9, 4, 1, super::Pattern::Sequential, 0).passes(1);
-    let job = ReadJob { path: &path, layout, consume: super::Consume::Crc32c };
+    let job = ReadJob {
+        path: &path,
+        layout,
+        consume: super::Consume::Crc32c,
+        access: Access::default(),
+        latency: false,
+    };
     let entry = METHOD.read.unwrap();
     let outcome = (entry.run)(&job, &mut super::NoWindow).unwrap();
     assert_eq!((outcome.bytes, outcome.operations), (9, 3));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::axes::Axes;
-use crate::catalog::{Factor, Kind, Level, Levels, Part, path_to_text};
+use crate::catalog::{Capability, Factor, Kind, Level, Levels, Part, path_to_text};
 use crate::spec::{Vocabulary, format_bytes};
 
 /// A cell before it has a condition and an instance.
@@ -13,6 +13,8 @@ pub(super) struct Draft {
     pub full: Levels,
     /// Only the levels that make a difference to it.
     pub levels: Levels,
+    /// Its method or operation.
+    pub part: Option<&'static Part>,
 }
 
 /// How many cells the axes make before any is collapsed.
@@ -31,17 +33,18 @@ pub(super) fn cross(
     let mut seen = BTreeSet::new();
     let mut drafts = Vec::new();
     let mut collapsed: BTreeMap<(&'static str, Factor), ()> = BTreeMap::new();
-    for full in product(axes, vocabulary) {
+    for mut full in product(axes, vocabulary) {
         let part = part_of(&full, vocabulary);
+        settle(&mut full, part);
         // A level that a method ignores stays where it names another answer: the cell must be
         // there to be compared with.
         let drops = |factor: Factor| {
-            part.is_some_and(|p| p.ignores.contains(&factor))
+            (part.is_some_and(|p| p.ignores.contains(&factor)) || is_moot(&full, factor))
                 && (ask.contains(&factor) || axes.get(&factor).is_none_or(|l| l.len() == 1))
         };
         let levels = full.only(|factor| !drops(factor));
         if seen.insert(levels.clone()) {
-            drafts.push(Draft { full, levels });
+            drafts.push(Draft { full, levels, part });
         } else if let Some(part) = part {
             let several = |f: &Factor| drops(*f) && axes.get(f).is_some_and(|l| l.len() > 1);
             collapsed
@@ -54,6 +57,20 @@ pub(super) fn cross(
         )
     }));
     drafts
+}
+
+/// A method whose bytes no program looks at is consumed by nothing, whatever the others do: it
+/// stands in an answer of its own.
+fn settle(full: &mut Levels, part: Option<&Part>) {
+    let unconsumed = part.is_some_and(|p| p.capabilities.contains(&Capability::Unconsumed));
+    if unconsumed && full.get(Factor::Consume).is_some() {
+        full.set(Factor::Consume, Level::word("none"));
+    }
+}
+
+/// Past the page cache neither its state nor its read-ahead makes a difference.
+fn is_moot(full: &Levels, factor: Factor) -> bool {
+    full.text(Factor::Direct) == Some("on") && matches!(factor, Factor::Cache | Factor::Readahead)
 }
 
 fn product(axes: &Axes, vocabulary: Vocabulary<'_>) -> Vec<Levels> {

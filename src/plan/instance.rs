@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::cells::Draft;
+use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds};
-use crate::catalog::{Factor, Level, Levels, bytes_text};
+use crate::catalog::{Factor, Levels, bytes_text};
 use crate::spec::Experiment;
 
 /// The file for calls that need one but have no size of their own.
@@ -43,7 +44,7 @@ impl Instances {
     ) -> Result<Option<usize>, Skip> {
         let wanted = wanted(draft, facts)?;
         let impossible = || facts.impossible.and_then(|why| why(&experiment.workload, &draft.full));
-        if let Some(reason) = unavailable(&draft.full, facts).or_else(impossible) {
+        if let Some(reason) = missing(&draft.full, draft.part, facts).or_else(impossible) {
             return Err(Skip { reason, too_small: false });
         }
         let Some(wanted) = wanted else { return Ok(None) };
@@ -121,13 +122,6 @@ pub(super) fn space_bytes<'a>(instances: impl Iterator<Item = &'a Instance> + Cl
     let stay = made.clone().filter(|i| i.used != FileUse::Absent);
     let turns = made.filter(|i| i.used == FileUse::Absent).map(|i| i.bytes);
     stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.bytes))
-}
-
-fn unavailable(levels: &Levels, facts: &Facts) -> Option<String> {
-    levels.iter().find_map(|(_, level)| match level {
-        Level::Word(word) => facts.unavailable.get(word).map(|why| format!("{word}: {why}")),
-        _ => None,
-    })
 }
 
 fn wanted(draft: &Draft, facts: &Facts) -> Result<Option<Wanted>, Skip> {

@@ -7,6 +7,7 @@ mod cost;
 mod error;
 mod instance;
 mod make;
+mod needs;
 mod question;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,10 @@ pub struct Facts {
     pub last_level_cache_bytes: u64,
     /// Page size.
     pub page_bytes: u64,
+    /// What this process may lock in memory (RLIMIT_MEMLOCK); absent: no limit.
+    pub greatest_locked_bytes: Option<u64>,
+    /// The multiple that direct I/O moves here; absent: not known.
+    pub direct_alignment_bytes: Option<u64>,
     /// Processors this process may use.
     pub processors: u32,
     /// Part id (a method, an operation, a cache state, a place) → why it cannot be had here, and the remedy.

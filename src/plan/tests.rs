@@ -26,6 +26,8 @@ fn facts() -> Facts {
         page_bytes: 4096,
         processors: 2,
         impossible: None,
+        greatest_locked_bytes: None,
+        direct_alignment_bytes: None,
         unavailable: BTreeMap::new(),
         places: BTreeMap::new(),
     }

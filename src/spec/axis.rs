@@ -191,7 +191,7 @@ fn number(factor: Factor, text: &str) -> Result<u64, SpecError> {
         _ => parse_count(text),
     };
     let number = match factor {
-        Factor::IdleThreads | Factor::Readahead => parsed?,
+        Factor::IdleThreads => parsed?,
         _ => positive(text, parsed)?,
     };
     let most = match (factor, factor.kind()) {

@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 /// A private, read-only mapping. If the file becomes shorter, touching the lost part raises
 /// SIGBUS: only a forked trial touches one.
@@ -37,6 +37,24 @@ impl Mapping {
         // through. Another process that writes to the file could change what is read; the folds
         // read each byte once and make no decision on it.
         unsafe { std::slice::from_raw_parts(self.start.cast(), self.bytes) }
+    }
+
+    /// Tells the kernel how the mapping will be used (madvise(2)). Advice that drops or changes
+    /// pages is refused with EINVAL.
+    pub fn advise(&self, advice: Advice) -> Result<(), Errno> {
+        let harmless = matches!(
+            advice,
+            Advice::Normal
+                | Advice::Sequential
+                | Advice::Random
+                | Advice::WillNeed
+                | Advice::LinuxPopulateRead
+        );
+        if !harmless {
+            return Err(Errno::INVAL);
+        }
+        // SAFETY: the range is the one that `new` mapped; none of these changes what it shows.
+        unsafe { madvise(self.start, self.bytes, advice) }
     }
 
     /// Unmaps, so that the cost lies where the caller wants it.

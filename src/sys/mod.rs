@@ -13,7 +13,9 @@ pub mod mount;
 pub mod namespace;
 pub mod process;
 pub mod resident;
+pub mod ring;
 pub mod shared_map;
 #[cfg(test)]
 pub mod testing;
+pub mod uncached;
 pub mod usage;

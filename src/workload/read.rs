@@ -1,7 +1,10 @@
 //! The workload `read`: bytes of one file, brought to the program and consumed.
 
-use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
-use crate::method::{self, Consume, Layout, Outcome, Pattern, ReadEntry, ReadJob, Window};
+use crate::catalog::{Capability, Code, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
+use crate::method::{
+    self, Access, Consume, Latencies, Layout, Outcome, Pattern, ReadEntry, ReadJob, Readahead,
+    Window,
+};
 use crate::result::{Digest, Fault, Measurement, Proof};
 
 use super::{Around, Extent, Trial, Visit, Workload, refusal};
@@ -11,6 +14,8 @@ pub const WORKLOAD: Workload = Workload { info: INFO, run, visits, around: Aroun
 
 /// Threads of one trial, at most.
 const MOST_THREADS: u64 = 4096;
+/// Requests under way of one thread, at most.
+const MOST_DEPTH: u32 = 4096;
 
 const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
@@ -46,6 +51,10 @@ const INFO: WorkloadInfo = WorkloadInfo {
             words: &["cold", "warm", "any", "remount"],
         },
         FactorUse { factor: Factor::Memory, default: "", words: &[] },
+        FactorUse { factor: Factor::Direct, default: "off", words: &["off", "on"] },
+        FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
+        FactorUse { factor: Factor::Readahead, default: "normal", words: Readahead::WORDS },
+        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
     ],
     capability: Capability::Read,
     sweep: false,
@@ -54,8 +63,11 @@ const INFO: WorkloadInfo = WorkloadInfo {
 fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
     let (entry, visit) = prepare(trial)?;
     let path = trial.subject.ok_or_else(no_file)?.path;
-    let job = ReadJob { path, layout: visit.layout, consume: visit.consume };
+    let access = access(trial.levels)?;
+    let latency = trial.levels.text(Factor::Latency) == Some("on");
+    let job = ReadJob { path, layout: visit.layout, consume: visit.consume, access, latency };
     let outcome = (entry.run)(&job, window)?;
+    let unconsumed = !entry.real || job.consume == Consume::None;
     let repetitions = match trial.extent {
         Extent::Passes(passes) => passes,
         Extent::Part { .. } => 1,
@@ -68,7 +80,8 @@ fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault>
         operations: outcome.operations,
         repetitions,
         proof: Proof { cache: None, digest: digest(&outcome, entry.real) },
-        ..Measurement::default()
+        flags: if unconsumed { vec![Code::Unconsumed] } else { Vec::new() },
+        metrics: outcome.latencies.iter().flat_map(Latencies::metrics).collect(),
     })
 }
 
@@ -84,6 +97,21 @@ fn digest(outcome: &Outcome, real: bool) -> Option<Digest> {
     };
     let (kind, hex) = partial.digest()?;
     Some(Digest { kind: kind.into(), hex, matches: None })
+}
+
+/// How the file is opened and how many requests are under way.
+fn access(levels: &Levels) -> Result<Access, Fault> {
+    let refuse = |cause: String| refusal("prepare a read trial", cause);
+    let depth = levels.number(Factor::QueueDepth).unwrap_or(1);
+    let depth = u32::try_from(depth).ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
+    Ok(Access {
+        direct: levels.text(Factor::Direct) == Some("on"),
+        readahead: levels
+            .text(Factor::Readahead)
+            .map_or(Ok(Readahead::Normal), str::parse)
+            .map_err(refuse)?,
+        depth: depth.ok_or_else(|| refuse(format!("a queue depth is 1 to {MOST_DEPTH}")))?,
+    })
 }
 
 fn visits(trial: &Trial<'_>) -> Result<Option<Visit>, Fault> {

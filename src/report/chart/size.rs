@@ -12,12 +12,11 @@ use super::standing::unit_time;
 use crate::catalog::{Factor, Kind, Levels, bytes_text, count_text, list_text};
 use crate::result::Summary;
 
-const AXES: [(Factor, &str); 5] = [
+const AXES: [(Factor, &str); 4] = [
     (Factor::FileSize, "file size (log2)"),
     (Factor::Files, "files (log2)"),
     (Factor::Memory, "memory limit (log2)"),
     (Factor::QueueDepth, "requests in flight (log2)"),
-    (Factor::Readahead, "read-ahead (log2)"),
 ];
 
 /// The charts, one for each such axis with at least three levels.

@@ -75,7 +75,8 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
         | Factor::Direct
         | Factor::Fill
         | Factor::QueueDepth
-        | Factor::Readahead => format!("{factor} {text}"),
+        | Factor::Readahead
+        | Factor::Latency => format!("{factor} {text}"),
         _ => text,
     }
 }

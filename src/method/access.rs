@@ -1,0 +1,119 @@
+//! How a file is opened for reading: through the page cache or past it, with which advice, and how
+//! many requests may be under way.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{Advice, AtFlags, CWD, Mode, OFlags, StatxFlags, fadvise, statx};
+use rustix::io::Errno;
+
+use super::lane::{ReadJob, Stop};
+
+/// How the bytes of a file are brought in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Past the page cache (O_DIRECT).
+    pub direct: bool,
+    /// What the kernel is told of the order of reads.
+    pub readahead: Readahead,
+    /// Requests under way at a time, where the method can have more than one.
+    pub depth: u32,
+}
+
+impl Default for Access {
+    fn default() -> Access {
+        Access { direct: false, readahead: Readahead::Normal, depth: 1 }
+    }
+}
+
+/// Advice for the read-ahead of one open file, by `posix_fadvise(2)`. Nothing outside this
+/// descriptor changes, and nobody needs a privilege for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Readahead {
+    /// As the device has it (`/sys/block/DEVICE/queue/read_ahead_kb`).
+    #[default]
+    Normal,
+    /// Twice as much (`POSIX_FADV_SEQUENTIAL`, mm/fadvise.c).
+    Sequential,
+    /// None (`POSIX_FADV_RANDOM`).
+    Random,
+}
+
+impl Readahead {
+    /// Every level, as it is written.
+    pub const WORDS: &'static [&'static str] = &["normal", "sequential", "random"];
+}
+
+impl FromStr for Readahead {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "normal" => Ok(Readahead::Normal),
+            "sequential" => Ok(Readahead::Sequential),
+            "random" => Ok(Readahead::Random),
+            _ => Err(format!("unknown read-ahead {text:?}: use {}", Readahead::WORDS.join(", "))),
+        }
+    }
+}
+
+/// Opens a file for reading without changing its access time, where that is permitted
+/// (`O_NOATIME` is the owner's, open(2)).
+pub fn open_for_reading(path: &Path) -> Result<OwnedFd, Errno> {
+    open(path, OFlags::empty())
+}
+
+fn open(path: &Path, more: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | more;
+    match rustix::fs::open(path, flags | OFlags::NOATIME, Mode::empty()) {
+        Err(Errno::PERM) => rustix::fs::open(path, flags, Mode::empty()),
+        other => other,
+    }
+}
+
+/// Opens the file of a job as the job wants it; blocks of `step_bytes` must suit it.
+pub fn open_job(job: &ReadJob<'_>, step_bytes: u64) -> Result<OwnedFd, Stop> {
+    let Access { direct, readahead, .. } = job.access;
+    if direct {
+        return open_direct(job.path, step_bytes);
+    }
+    let file = open_for_reading(job.path)?;
+    match readahead {
+        Readahead::Normal => {}
+        Readahead::Sequential => fadvise(&file, 0, None, Advice::Sequential)?,
+        Readahead::Random => fadvise(&file, 0, None, Advice::Random)?,
+    }
+    Ok(file)
+}
+
+/// Opens a file past the page cache. EINVAL: its file system has no such thing.
+fn open_direct(path: &Path, step_bytes: u64) -> Result<OwnedFd, Stop> {
+    let refused = |errno: Errno| {
+        let why = std::io::Error::from(errno);
+        let cause = format!("O_DIRECT is refused: {why}; name a file on a disk");
+        Stop { cause, errno: Some(errno.raw_os_error()) }
+    };
+    let file = open(path, OFlags::DIRECT).map_err(refused)?;
+    let unit = direct_alignment(path).unwrap_or(1);
+    if !step_bytes.is_multiple_of(unit) {
+        return Err(Stop::new(unaligned(step_bytes, unit)));
+    }
+    Ok(file)
+}
+
+/// Why a block cannot be read directly.
+fn unaligned(block_bytes: u64, unit: u64) -> String {
+    format!(
+        "direct I/O moves multiples of {unit} bytes here, and {block_bytes} is none; take such a \
+         block"
+    )
+}
+
+/// The multiple that offsets and lengths of direct I/O must be of, as `statx(STATX_DIOALIGN)` tells
+/// (Linux 6.1); nothing where the kernel does not say, an error where it says that there is none.
+fn direct_alignment(path: &Path) -> Option<u64> {
+    let about = statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
+    let told = about.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    let unit = u64::from(about.stx_dio_offset_align);
+    (told && unit > 0).then_some(unit)
+}
