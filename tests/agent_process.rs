@@ -53,14 +53,22 @@ impl Agent {
     }
 
     fn make(&mut self, id: usize, bytes: u64, content: Content) {
-        let order = InstanceOrder { id, path: None, bytes, seed: 7, content, place: None };
+        let order =
+            InstanceOrder { id, path: None, bytes, seed: 7, content, place: None, targets: vec![] };
         assert_eq!(self.ask(Request::Make(order)), Reply::Done);
     }
 
     fn open(&mut self, path: &Path, bytes: u64) -> Reply {
         let path = Some(path_to_text(path));
-        let order =
-            InstanceOrder { id: 0, path, bytes, seed: 7, content: Content::Random, place: None };
+        let order = InstanceOrder {
+            id: 0,
+            path,
+            bytes,
+            seed: 7,
+            content: Content::Random,
+            place: None,
+            targets: vec![],
+        };
         self.ask(Request::Make(order))
     }
 
@@ -407,6 +415,7 @@ fn a_limit_on_file_size_is_a_refusal_and_leaves_nothing() {
         seed: 1,
         content: Content::Random,
         place: None,
+        targets: Vec::new(),
     };
     say(&mut agent, &Request::Make(order(8 << 20)));
     match hear(&mut agent) {
@@ -488,10 +497,13 @@ fn plan(dir: &Path) -> Plan {
             place: None,
             seed: 5,
             used: FileUse::Read,
+            targets: Vec::new(),
+            sparse: false,
         }],
         baseline: Some(0),
         cost: Cost::default(),
         notes: Vec::new(),
+        copies: false,
     }
 }
 

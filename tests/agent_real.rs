@@ -51,7 +51,16 @@ fn order(cell: &Cell, extent: Extent) -> TrialOrder<'_> {
 }
 
 fn made(bytes: u64) -> Instance {
-    Instance { id: 0, path: None, bytes, place: None, seed: 5, used: FileUse::Read }
+    Instance {
+        id: 0,
+        path: None,
+        bytes,
+        place: None,
+        seed: 5,
+        used: FileUse::Read,
+        targets: Vec::new(),
+        sparse: false,
+    }
 }
 
 #[test]

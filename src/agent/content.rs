@@ -16,7 +16,12 @@ pub enum Content {
     Sparse,
     /// Random bytes that trials write over: nothing is known of them afterwards.
     Overwritten,
+    /// Random bytes, and every second stretch of [`ISLAND_BYTES`] a hole.
+    Islands,
 }
+
+/// Larger than a block of any file system, so that a hole is one.
+pub const ISLAND_BYTES: u64 = 1 << 20;
 
 impl Content {
     /// The bytes from offset `at` on.
@@ -24,6 +29,23 @@ impl Content {
         match self {
             Content::Random | Content::Overwritten => random(seed, at, buffer),
             Content::Zero | Content::Sparse => buffer.fill(0),
+            Content::Islands => {
+                random(seed, at, buffer);
+                for (at, byte) in (at..).zip(buffer) {
+                    if (at / ISLAND_BYTES) % 2 == 1 {
+                        *byte = 0;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether these bytes are a hole, which is not written.
+    pub fn is_hole(self, at: u64) -> bool {
+        match self {
+            Content::Random | Content::Zero | Content::Overwritten => false,
+            Content::Sparse => true,
+            Content::Islands => (at / ISLAND_BYTES) % 2 == 1,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags};
 
-use super::content::Content;
+use super::content::{Content, ISLAND_BYTES};
 use super::ledger::Ledger;
 use super::protocol::InstanceOrder;
 use crate::catalog::{path_from_text, path_to_text};
@@ -201,16 +201,25 @@ fn write_content(path: &Path, order: &InstanceOrder, wanted: &dyn Fn() -> bool) 
     if order.content == Content::Sparse {
         return file.set_len(order.bytes);
     }
-    let mut buffer = vec![0; PIECE_BYTES.min(order.bytes) as usize];
+    let piece_bytes = match order.content {
+        Content::Islands => ISLAND_BYTES,
+        _ => PIECE_BYTES,
+    };
+    let mut buffer = vec![0; piece_bytes.min(order.bytes) as usize];
     let mut at = 0;
     while at < order.bytes {
         if !wanted() {
             return Err(io::Error::other("the controller has gone"));
         }
-        let n = PIECE_BYTES.min(order.bytes - at) as usize;
-        order.content.fill(order.seed, at, &mut buffer[..n]);
-        file.write_all_at(&buffer[..n], at)?;
+        let n = piece_bytes.min(order.bytes - at) as usize;
+        if !order.content.is_hole(at) {
+            order.content.fill(order.seed, at, &mut buffer[..n]);
+            file.write_all_at(&buffer[..n], at)?;
+        }
         at += n as u64;
+    }
+    if order.content == Content::Islands {
+        file.set_len(order.bytes)?;
     }
     // Dirty pages would be written back beside the first trials; and a full disk shows here.
     file.sync_data()

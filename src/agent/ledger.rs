@@ -247,7 +247,7 @@ mod tests {
         ) {
             let layout = Layout::new(bytes, step, threads, Pattern::Sequential, 1)
                 .part(first, operations.min(bytes.div_ceil(step) * 2));
-            let visit = Visit { layout, consume: ALL[pick], real: true };
+            let visit = Visit { layout, consume: ALL[pick], real: true, aside_bytes: 0 };
             let mut ledger = Ledger::new(bytes);
             let mut source = |at, buffer: &mut [u8]| {
                 Content::Random.fill(3, at, buffer);
@@ -268,7 +268,7 @@ mod tests {
         let mut ledger = Ledger::new(3 << 20);
         for consume in ALL {
             for _ in 0..3 {
-                let visit = Visit { layout: layout.clone(), consume, real: true };
+                let visit = Visit { layout: layout.clone(), consume, real: true, aside_bytes: 0 };
                 let mut source = |_, buffer: &mut [u8]| {
                     asked += buffer.len() as u64;
                     Ok(())
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_large_scattered_part_is_checked_now_and_then() {
         let layout = Layout::new(1 << 30, 1 << 20, 1, Pattern::Reverse, 1).part(0, 100);
-        let visit = Visit { layout, consume: Consume::Xor, real: true };
+        let visit = Visit { layout, consume: Consume::Xor, real: true, aside_bytes: 0 };
         let mut ledger = Ledger::new(1 << 30);
         let checked = (0..16)
             .filter(|_| ledger.expected(&visit, &mut |_, _| Ok(())).unwrap().is_some())

@@ -51,12 +51,18 @@ impl Places {
         })
     }
 
-    /// The directory that a file for this place is to be made in; makes the place where it is new.
-    pub fn directory_for(&mut self, text: &str, instance: usize) -> Result<PathBuf, Fault> {
+    /// Makes a place where it is new: copies will go there.
+    pub fn ready(&mut self, text: &str) -> Result<(), Fault> {
         if !self.sites.contains_key(text) {
             let site = self.make(text)?;
             self.sites.insert(text.to_owned(), site);
         }
+        Ok(())
+    }
+
+    /// The directory that a file for this place is to be made in; makes the place where it is new.
+    pub fn directory_for(&mut self, text: &str, instance: usize) -> Result<PathBuf, Fault> {
+        self.ready(text)?;
         let site = self.site(text)?;
         if site.sealed && site.place.lower().is_some() {
             let cause = "files of an overlay are made before its first trial";

@@ -53,6 +53,9 @@ pub struct InstanceOrder {
     /// The place that it is made on, as written; absent: the directory under test.
     #[serde(default)]
     pub place: Option<String>,
+    /// Places that copies of it go to, to be made ready too.
+    #[serde(default)]
+    pub targets: Vec<String>,
 }
 
 /// How places are made.

@@ -18,7 +18,7 @@ use super::protocol::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 use super::refuse::refusal;
 use super::trial::{self, Ended, Setting};
 use crate::cache::{self, Prober};
-use crate::catalog::{Factor, path_from_text, path_to_text};
+use crate::catalog::{Factor, Levels, path_from_text, path_to_text};
 use crate::place::memory::{Limit, sweep_groups};
 use crate::place::{self, Scratch, sweep};
 use crate::result::Fault;
@@ -179,6 +179,10 @@ impl Session {
             let _ = std::fs::remove_file(&old.path);
         }
         let directory = self.directory_for(order)?;
+        for place in &order.targets {
+            let missing = || refusal("make a place ready", "its terms were not given");
+            self.places.as_mut().ok_or_else(missing)?.ready(place)?;
+        }
         let instance = Instance::new(order, &directory, &|| !has_gone(input))?;
         self.instances.insert(order.id, instance);
         Ok(Reply::Done)
@@ -209,13 +213,14 @@ impl Session {
                 }
             },
         };
-        let place = request.levels.text(Factor::Place);
-        let places = place.zip(self.places.as_ref());
+        let on = |place: Option<&'_ str>| place.map(str::to_owned).zip(self.places.as_ref());
+        let (target, source) =
+            (on(request.levels.text(Factor::Place)), on(source_place(&request.levels)));
         let setting = Setting {
-            scratch: places
-                .and_then(|(place, all)| all.scratch(place))
+            scratch: target
+                .and_then(|(place, all)| all.scratch(&place))
                 .unwrap_or(self.scratch.path()),
-            prober: places.and_then(|(place, all)| all.prober(place)).unwrap_or(&self.prober),
+            prober: source.and_then(|(place, all)| all.prober(&place)).unwrap_or(&self.prober),
             limit: request.levels.number(Factor::Memory).and_then(|bytes| self.limits.get(&bytes)),
             watch: input.as_fd(),
             drain_limit: self.drain_limit,
@@ -236,7 +241,7 @@ impl Session {
     fn prepare(&mut self, request: &TrialRequest) -> Result<(), Fault> {
         self.seal()?;
         let cache = request.levels.text(Factor::Cache);
-        match (request.levels.text(Factor::Place), &mut self.places, cache) {
+        match (source_place(&request.levels), &mut self.places, cache) {
             (Some(place), Some(places), Some("remount")) => {
                 places.remount(place, &mut self.instances)?;
             }
@@ -263,6 +268,15 @@ impl Session {
         // A predecessor may have been killed so late that its trial still held its directory.
         let _ = sweep(&self.directory);
         Ok(Reply::Done)
+    }
+}
+
+/// Where the file of a trial is: the source of a copy may be in a place of its own, and a file of
+/// the person's is where it is.
+fn source_place(levels: &Levels) -> Option<&str> {
+    match levels.get(Factor::File) {
+        Some(_) => None,
+        None => levels.text(Factor::SourcePlace).or(levels.text(Factor::Place)),
     }
 }
 

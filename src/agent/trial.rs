@@ -12,7 +12,7 @@ use crate::catalog::{Code, Factor};
 use crate::method::Window;
 use crate::metric;
 use crate::place::memory::Limit;
-use crate::result::{CacheProof, Fault, Measurement, Metrics};
+use crate::result::{CacheProof, CopyRoute, Fault, Measurement, Metrics};
 use crate::sys::fork::{End, run_forked};
 use crate::sys::process::signal_name;
 use crate::workload::{self, Subject, Trial, Visit, Workload};
@@ -105,11 +105,11 @@ fn prepared_trial(
     if !drained.drained {
         measurement.flags.push(Code::NotDrained);
     }
+    (workload.around.verify)(trial, &mut measurement)?;
     conclude(&mut measurement, proof, visit.as_ref());
     if let (Some(visit), Some(instance)) = (visit, instance) {
         check(&mut measurement, &visit, instance)?;
     }
-    (workload.around.verify)(trial, &mut measurement)?;
     Ok(Ended::Here(Ok(Box::new(measurement))))
 }
 
@@ -207,8 +207,12 @@ fn conclude(measurement: &mut Measurement, proof: Option<CacheProof>, visit: Opt
     let Some(mut proof) = proof else { return };
     let metric = |id: &str| measurement.metrics.get(id).map(|value| *value as u64);
     let (device_bytes, major) = (metric("device_read_bytes"), metric("major_faults"));
-    let visited = visit.and_then(|visit| visit.layout.visited_bytes());
-    cache::conclude(&mut proof, visited, device_bytes, major.unwrap_or(0));
+    // A clone moves no byte, so that the device has none to deliver.
+    let cloned = measurement.proof.copy.as_ref().is_some_and(|c| c.route == CopyRoute::Cloned);
+    let visited =
+        if cloned { Some(0) } else { visit.and_then(|visit| visit.layout.visited_bytes()) };
+    let aside = visit.map_or(0, |visit| visit.aside_bytes);
+    cache::conclude(&mut proof, visited, device_bytes, major.unwrap_or(0), aside);
     measurement.flags.extend(cache::flag(&proof));
     measurement.proof.cache = Some(proof);
 }

@@ -158,12 +158,14 @@ const DISAGREE: &str = "proofs disagree:";
 /// Ends a proof with what was counted during the window. `worked_bytes`: how many different bytes
 /// of the file the trial visited, `None` for all of them. `device_bytes`: what the device
 /// delivered to this process (`None`: not to be had). Cold holds where that is at least 99 % of
-/// what had to be read, warm where it is 0 and no fault was major.
+/// what had to be read, warm where it is 0 and no fault was major. `aside_bytes`: so much it may
+/// deliver of other things, where the trial writes too.
 pub fn conclude(
     proof: &mut CacheProof,
     worked_bytes: Option<u64>,
     device_bytes: Option<u64>,
     major_faults: u64,
+    aside_bytes: u64,
 ) {
     proof.device_bytes = device_bytes;
     match proof.wanted.parse() {
@@ -173,7 +175,7 @@ pub fn conclude(
             proof.reason = proof.reason.take().or(why);
         }
         Ok(State::Warm) => {
-            let why = why_delivered(device_bytes, major_faults);
+            let why = why_delivered(device_bytes, major_faults, aside_bytes);
             proof.reason = proof.reason.take().or(why);
         }
         _ => proof.reason = None,
@@ -206,9 +208,11 @@ fn why_not_delivered(proof: &CacheProof) -> Option<String> {
     })
 }
 
-fn why_delivered(device_bytes: Option<u64>, major_faults: u64) -> Option<String> {
+fn why_delivered(device_bytes: Option<u64>, major_faults: u64, aside_bytes: u64) -> Option<String> {
     match (device_bytes, major_faults) {
-        (Some(0), 0) => None,
+        (Some(bytes), 0) if bytes <= aside_bytes => None,
+        // The first touch of a hole of a mapped target counts as major, without the device.
+        (Some(bytes), _) if aside_bytes > 0 && bytes <= aside_bytes => None,
         (Some(0), faults) => Some(format!("{faults} page faults had to wait for the device")),
         (Some(bytes), _) => Some(format!("the device delivered {bytes} bytes during the trial")),
         (None, _) => Some("the device's bytes could not be counted (/proc/self/io)".into()),

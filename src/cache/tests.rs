@@ -44,7 +44,7 @@ fn trial(wanted: State, path: &Path, prober: &Prober) -> CacheProof {
     let mut buffer = vec![0; 64 * 1024];
     let mut fresh = File::open(path).unwrap();
     while fresh.read(&mut buffer).unwrap() > 0 {}
-    conclude(&mut proof, None, Some(delivered() - before), 0);
+    conclude(&mut proof, None, Some(delivered() - before), 0, 0);
     proof
 }
 
@@ -104,14 +104,14 @@ fn a_proof_without_device_bytes_or_with_too_few_does_not_hold() {
     };
     for (delivered, proven) in [(None, false), (Some(989), false), (Some(990), true)] {
         let mut proof = cold.clone();
-        conclude(&mut proof, None, delivered, 0);
+        conclude(&mut proof, None, delivered, 0, 0);
         assert_eq!(proof.proven, proven, "{proof:?}");
         assert_eq!(flag(&proof).is_none(), proven);
     }
     let warm = CacheProof { wanted: "warm".into(), ..CacheProof::default() };
     for (delivered, faults, proven) in [(0, 0, true), (4096, 0, false), (0, 1, false)] {
         let mut proof = warm.clone();
-        conclude(&mut proof, None, Some(delivered), faults);
+        conclude(&mut proof, None, Some(delivered), faults, 0);
         assert_eq!(proof.proven, proven);
         assert_eq!(flag(&proof), (!proven).then_some(Code::WarmUnproven));
     }
@@ -127,7 +127,7 @@ fn a_false_claim_of_cold_is_found_out_by_the_device() {
     prime(&file).unwrap(); // someone else reads it between the proof and the window
     let before = delivered();
     std::fs::read(&path).unwrap();
-    conclude(&mut proof, None, Some(delivered() - before), 0);
+    conclude(&mut proof, None, Some(delivered() - before), 0, 0);
     assert!(!proof.proven);
     if prober.evicts {
         assert_eq!(flag(&proof), Some(Code::ProofsDisagree), "{proof:?}");
@@ -164,7 +164,7 @@ fn part_of_a_pass_needs_its_part_of_the_device() {
     {
         let mut proof = proof.clone();
         proof.expected_device_bytes = Some(stored * MIB);
-        conclude(&mut proof, Some(worked * MIB), Some(least * MIB), 0);
+        conclude(&mut proof, Some(worked * MIB), Some(least * MIB), 0, 0);
         assert_eq!(proof.expected_device_bytes, Some(least * MIB));
         assert!(proof.proven);
     }

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Factor {
     /// Where the files are: a directory, a file system in an image, an overlay.
     Place,
+    /// Where the source of a copy is, where that is another place.
+    SourcePlace,
     /// A file of the person's.
     File,
     /// The size of a file that iolab makes, in bytes.
@@ -51,6 +53,8 @@ pub enum Factor {
     Target,
     /// Until when a write is timed.
     Until,
+    /// What becomes of the holes of a sparse file.
+    Sparse,
     /// First touch, second, steady.
     Pass,
     /// Whether each operation is timed by itself.
@@ -81,8 +85,9 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 23] = [
+    pub const ALL: [Factor; 25] = [
         Factor::Place,
+        Factor::SourcePlace,
         Factor::File,
         Factor::FileSize,
         Factor::Files,
@@ -103,6 +108,7 @@ impl Factor {
         Factor::Fill,
         Factor::Target,
         Factor::Until,
+        Factor::Sparse,
         Factor::Pass,
         Factor::Latency,
     ];
@@ -113,6 +119,9 @@ impl Factor {
         use Role::{Condition, Question};
         match self {
             Factor::Place => ("place", Question, Word, "where the files are"),
+            Factor::SourcePlace => {
+                ("source-place", Condition, Word, "where the source is, if not in the same place")
+            }
             Factor::File => ("file", Condition, Path, "a file of yours, never written to"),
             Factor::FileSize => ("file-size", Condition, Bytes, "size of the file that is made"),
             Factor::Files => ("files", Condition, Count, "how many files"),
@@ -133,6 +142,7 @@ impl Factor {
             Factor::Fill => ("fill", Condition, Word, "what written bytes look like"),
             Factor::Target => ("target", Condition, Word, "what the file is before it is written"),
             Factor::Until => ("until", Condition, Word, "the moment up to which it is timed"),
+            Factor::Sparse => ("sparse", Condition, Word, "holes of a sparse file"),
             Factor::Pass => ("pass", Condition, Word, "first touch, second, steady"),
             Factor::Latency => ("latency", Condition, Word, "time each operation by itself"),
         }

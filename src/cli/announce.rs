@@ -154,7 +154,7 @@ fn files(plan: &Plan) -> Vec<String> {
     let sum = made.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
     let directory = path_to_text(&plan.directory);
     match made.as_slice() {
-        [] if in_turn.is_empty() => lines.push("writes nothing".to_owned()),
+        [] if in_turn.is_empty() && !plan.copies => lines.push("writes nothing".to_owned()),
         [] => {}
         [bytes] => lines.push(format!(
             "makes one file of {} in {directory}, removed afterwards",
@@ -177,6 +177,9 @@ fn files(plan: &Plan) -> Vec<String> {
             let size = bytes_text(instance.bytes);
             lines.push(format!("reads {} ({size}), never writes to it", path_to_text(path)));
         }
+    }
+    if plan.copies {
+        lines.push("makes one copy at a time, verifies and removes it".to_owned());
     }
     lines
 }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use super::edge::Failure;
-use crate::catalog::{Factor, Level, path_to_text};
+use crate::catalog::{Capability, Factor, Level, path_to_text};
 use crate::plan::{Facts, Plan};
 use crate::spec::Experiment;
 use crate::{host, place};
@@ -22,7 +22,8 @@ use super::{places, vm};
 /// The directory does not exist, or cannot be written to where files must be made.
 pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
     let files = experiment.factors.get(&Factor::File);
-    if files.is_none() {
+    // A copy goes there, whoever's file it is of.
+    if files.is_none() || copies(experiment) {
         check_directory(&experiment.directory)?;
     }
     let space = place::space(&experiment.directory).map_err(Failure::usage)?;
@@ -77,7 +78,7 @@ pub fn tested_directory(experiment: &Experiment) -> PathBuf {
 /// Where the agent works: the plan's directory, or, where only the person's files are read and
 /// they are in a place that cannot be written to, one that is made for such use.
 pub fn work_directory(plan: &Plan) -> PathBuf {
-    let makes_files = plan.instances.iter().any(|instance| instance.path.is_none());
+    let makes_files = plan.copies || plan.instances.iter().any(|i| i.path.is_none());
     let access = Access::WRITE_OK | Access::EXEC_OK;
     let writable = |path: &PathBuf| accessat(CWD, path, access, AtFlags::EACCESS).is_ok();
     if plan.instances.is_empty() || makes_files || writable(&plan.directory) {
@@ -86,6 +87,12 @@ pub fn work_directory(plan: &Plan) -> PathBuf {
     // On a disk first: tmpfs has no cold state, so that the probes could not be tested there.
     let others = [PathBuf::from("/var/tmp"), std::env::temp_dir()];
     others.into_iter().find(writable).unwrap_or_else(|| plan.directory.clone())
+}
+
+/// Whether the workload leaves copies.
+fn copies(experiment: &Experiment) -> bool {
+    let info = super::parts::workload(&experiment.workload);
+    info.is_some_and(|info| info.capability == Capability::Copy)
 }
 
 /// A directory that files can be made in.

@@ -136,6 +136,26 @@ fn examples(info: &WorkloadInfo) -> String {
             ("write --until return --block 4Ki,64Ki", "how fast the page cache takes it"),
             ("write --file-size 1Gi --plan", "what it would cost and write; nothing is done"),
         ],
+        "copy" => &[
+            ("copy big.iso", "which way and buffer size copies this file fastest here"),
+            (
+                "copy --file-size 64Mi --method read-write --block 1..64Ki:x2",
+                "what a buffer is worth",
+            ),
+            (
+                "copy --file-size 64Mi --place ext4,xfs,btrfs,tmpfs",
+                "on which file system, each in an image of its own",
+            ),
+            (
+                "copy --file-size 64Mi --source-place ext4 --place xfs",
+                "from one file system to another",
+            ),
+            ("copy big.iso --place dir:/mnt/disk --sync end", "to another disk, durable"),
+            (
+                "copy --file-size 64Mi --sparse keep,fill --method read-write",
+                "holes kept or filled",
+            ),
+        ],
         "syscall" => &[
             ("syscall", "the whole ladder, one byte a call"),
             ("syscall --operation lseek,read --idle-threads 0,1", "does a second thread cost"),

@@ -3,13 +3,14 @@
 use std::sync::LazyLock;
 
 use crate::catalog::{Part, WorkloadInfo};
-use crate::method::METHODS;
+use crate::method::{METHODS, copy};
 use crate::place::PLACES;
 use crate::spec::{Experiment, SpecError, Vocabulary};
 use crate::workload::{WORKLOADS, operations};
 
-static ALL: LazyLock<Vec<&'static Part>> =
-    LazyLock::new(|| METHODS.iter().chain(operations()).chain(PLACES).collect());
+static ALL: LazyLock<Vec<&'static Part>> = LazyLock::new(|| {
+    METHODS.iter().chain(copy::METHODS).chain(operations()).chain(PLACES).collect()
+});
 
 /// Every method, operation and place.
 pub fn all() -> &'static [&'static Part] {

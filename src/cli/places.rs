@@ -55,10 +55,10 @@ impl PlaceArgs {
 
     /// The terms for a plan.
     pub fn terms(&self, plan: &Plan) -> PlaceTerms {
-        let levels = plan.factors.get(&Factor::Place).map_or(&[][..], Vec::as_slice);
+        let levels = of_both(&plan.factors);
         let texts = |paths: &[PathBuf]| paths.iter().map(|path| path_to_text(path)).collect();
         PlaceTerms {
-            image_bytes: common_size(&parsed(levels)).unwrap_or(IMAGE_BYTES),
+            image_bytes: common_size(&parsed(&levels)).unwrap_or(IMAGE_BYTES),
             devices: texts(&self.allow_device),
             destroy: texts(&self.destroy),
             disks: BTreeMap::new(),
@@ -78,7 +78,20 @@ pub fn parsed(levels: &[Level]) -> Vec<PlaceLevel> {
 
 /// The places that were named.
 pub fn levels(experiment: &Experiment) -> Vec<PlaceLevel> {
-    experiment.factors.get(&Factor::Place).map_or_else(Vec::new, |levels| parsed(levels))
+    parsed(&of_both(&experiment.factors))
+}
+
+/// The levels of both axes of places, each once.
+pub fn of_both(factors: &BTreeMap<Factor, Vec<Level>>) -> Vec<Level> {
+    let mut all: Vec<Level> = Vec::new();
+    for factor in [Factor::Place, Factor::SourcePlace] {
+        for level in factors.get(&factor).into_iter().flatten() {
+            if !all.contains(level) {
+                all.push(level.clone());
+            }
+        }
+    }
+    all
 }
 
 /// Those that cannot be made here, with the reason and the remedy.

@@ -218,6 +218,8 @@ fn directories(plan: &Plan) -> Vec<PathBuf> {
         Some(path) => path.parent().unwrap_or(path).to_owned(),
         None => plan.directory.clone(),
     });
+    // A copy has two ends.
+    let parents = parents.chain(plan.copies.then(|| plan.directory.clone()));
     let mut seen = BTreeSet::new();
     let mut all: Vec<PathBuf> = parents.filter(|path| seen.insert(path.clone())).collect();
     if all.is_empty() {

@@ -57,14 +57,19 @@ impl VmArgs {
             vm::available()?;
             Kernel::find(self.kernel.as_deref(), self.modules.as_deref())
         };
+        let theirs = experiment.factors.contains_key(&Factor::File);
         if self.vm || self.kernel.is_some() {
+            if theirs {
+                let why = "--vm: a file of yours is not in the machine; give --file-size instead";
+                return Err(Failure::usage(why));
+            }
             return find().map(Some).map_err(|e| Failure::usage(format!("--vm: {e}")));
         }
         let lacks = |level: &PlaceLevel| {
             place::file_system_named(&level.kind).is_some_and(|kind| kind.in_kernel().is_err())
         };
         let named = places::levels(experiment);
-        let all_can = named.iter().all(|level| in_guest(level).is_ok());
+        let all_can = !theirs && named.iter().all(|level| in_guest(level).is_ok());
         Ok((all_can && named.iter().any(lacks)).then(find).and_then(Result::ok))
     }
 }
@@ -96,10 +101,13 @@ pub fn boot(
     plan: &Plan,
     terms: &mut PlaceTerms,
 ) -> Result<VirtualMachine, Failure> {
-    let levels = plan.factors.get(&Factor::Place).map_or(&[][..], Vec::as_slice);
+    let levels = places::of_both(&plan.factors);
     let (mut disks, mut file_systems) = (Vec::new(), Vec::new());
-    let used = |text: &str| plan.instances.iter().any(|i| i.place.as_deref() == Some(text));
-    for level in places::parsed(levels).iter().filter(|level| used(&level.to_string())) {
+    let used = |text: &str| {
+        let mut places = plan.instances.iter().flat_map(|i| i.place.iter().chain(&i.targets));
+        places.any(|place| place == text)
+    };
+    for level in places::parsed(&levels).iter().filter(|level| used(&level.to_string())) {
         if place::file_system_named(&level.kind).is_none() {
             continue;
         }
@@ -107,7 +115,8 @@ pub fn boot(
         disks.push(disk(level, &plan.directory, terms.image_bytes)?);
         file_systems.push(level.kind.clone());
     }
-    let files: u64 = plan.instances.iter().map(|instance| instance.bytes).sum();
+    let each = if plan.copies { 2 } else { 1 };
+    let files: u64 = plan.instances.iter().map(|instance| each * instance.bytes).sum();
     let setup = Setup {
         kernel: kernel.clone(),
         // Not /proc/self: the loader that lists our libraries would find itself there.

@@ -148,7 +148,7 @@ fn trial(state: State, prober: &Prober, path: &Path) -> io::Result<crate::result
     while fresh.read(&mut buffer)? > 0 {}
     let delivered = cache::device_read_bytes().zip(before).map(|(after, before)| after - before);
     let faults = crate::sys::usage::usage().major_faults - baseline.major_faults;
-    cache::conclude(&mut proof, None, delivered, faults);
+    cache::conclude(&mut proof, None, delivered, faults, 0);
     Ok(proof)
 }
 

@@ -4,6 +4,7 @@
 mod access;
 mod buffer;
 pub mod consume;
+pub mod copy;
 mod crew;
 mod drive;
 mod fill;

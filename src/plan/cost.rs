@@ -21,13 +21,21 @@ const MOST_ROUNDS: u64 = 400;
 /// First and warm-up rounds.
 const UNCOUNTED_ROUNDS: u64 = 3;
 
+/// What there is beside the files that trials work on.
+pub(super) struct Beside {
+    /// Space for images, and for the largest copy.
+    pub bytes: u64,
+    /// Whether each trial writes a copy of its file.
+    pub copies: bool,
+}
+
 /// The forecast.
 pub(super) fn forecast(
     cells: &[Cell],
     instances: &[Instance],
     renews_each_round: bool,
     protocol: &Protocol,
-    places_bytes: u64,
+    beside: Beside,
 ) -> Cost {
     let made = instances
         .iter()
@@ -37,7 +45,8 @@ pub(super) fn forecast(
     let active: Vec<&Cell> = cells.iter().filter(|cell| cell.skip.is_none()).collect();
     let share = (protocol.budget_ns / 10 * 9) / (40 * active.len().max(1) as u64);
     let window = GREATEST_WINDOW_NS.min(share).max(LEAST_WINDOW_NS);
-    let trials: u64 = active.iter().map(|cell| trial_ns(cell, instances, window)).sum();
+    let trials: u64 =
+        active.iter().map(|cell| trial_ns(cell, instances, window, beside.copies)).sum();
     let twin = trials / active.len().max(1) as u64;
     let round_ns = trials + twin + if renews_each_round { renewal_ns(instances) } else { 0 };
     let start_ns = made / WRITE_SPEED * 1000 + renewal_ns(instances);
@@ -48,37 +57,42 @@ pub(super) fn forecast(
             (left / round_ns.max(1)).saturating_sub(UNCOUNTED_ROUNDS).min(MOST_ROUNDS)
         }
     };
-    let written = active
-        .iter()
-        .fold(0u64, |sum, cell| sum.saturating_add(written_bytes(cell, instances, window)));
+    let written = active.iter().fold(0u64, |sum, cell| {
+        sum.saturating_add(written_bytes(cell, instances, window, beside.copies))
+    });
     // The twin writes as its cell does.
     let written = written.saturating_add(written / active.len().max(1) as u64);
     let all_rounds_ns = round_ns.saturating_mul(rounds + UNCOUNTED_ROUNDS).saturating_add(start_ns);
     Cost {
         time_ns: if protocol.rounds.is_some() { all_rounds_ns } else { protocol.budget_ns },
         bytes_written: made.saturating_add(written.saturating_mul(rounds + UNCOUNTED_ROUNDS)),
-        space_bytes: on_disk.saturating_add(places_bytes),
+        space_bytes: on_disk.saturating_add(beside.bytes),
         rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
         privileges: Vec::new(),
     }
 }
 
-/// Bytes that a trial writes.
-fn written_bytes(cell: &Cell, instances: &[Instance], window_ns: u64) -> u64 {
-    let bytes = cell.instance.and_then(|id| instances.get(id)).map_or(0, |i| i.bytes);
-    match cell.writes() {
-        true => bytes.min(window_ns / 1000 * WRITE_SPEED),
+/// Bytes that a trial writes: its file or a copy of it, or as much as the window allows.
+fn written_bytes(cell: &Cell, instances: &[Instance], window_ns: u64, copies: bool) -> u64 {
+    match cell.writes() || copies {
+        true => file_bytes(cell, instances).min(window_ns / 1000 * WRITE_SPEED),
         false => 0,
     }
 }
 
-fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64) -> u64 {
-    let bytes = cell.instance.and_then(|id| instances.get(id)).map_or(0, |i| i.bytes);
+fn file_bytes(cell: &Cell, instances: &[Instance]) -> u64 {
+    cell.instance.and_then(|id| instances.get(id)).map_or(0, |i| i.bytes)
+}
+
+fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64, copies: bool) -> u64 {
+    let bytes = file_bytes(cell, instances);
     let cold = cell.starts_cold();
     let is_call = cell.levels.get(Factor::Operation).is_some();
     let pass_ns = match (is_call, cold) {
         (true, _) => LEAST_WINDOW_NS,
         _ if cell.writes() => bytes / WRITE_SPEED * 1000,
+        // Written, read back to be verified, and removed.
+        (false, _) if copies => 3 * (bytes / WRITE_SPEED * 1000) / 2,
         (_, true) => bytes / COLD_SPEED * 1000,
         (_, false) => bytes / WARM_SPEED * 1000,
     };

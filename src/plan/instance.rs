@@ -24,6 +24,10 @@ pub(super) struct Skip {
 #[derive(Default)]
 pub(super) struct Instances {
     pub all: Vec<Instance>,
+    /// Whether each trial leaves a copy as large as its file.
+    pub copies: bool,
+    /// The largest copy that goes to the directory under test itself.
+    pub largest_copy_bytes: u64,
 }
 
 /// What makes two cells share a file.
@@ -32,6 +36,7 @@ struct Wanted {
     bytes: u64,
     place: Option<String>,
     used: FileUse,
+    sparse: bool,
 }
 
 impl Instances {
@@ -42,7 +47,7 @@ impl Instances {
         experiment: &Experiment,
         facts: &Facts,
     ) -> Result<Option<usize>, Skip> {
-        let wanted = wanted(draft, facts)?;
+        let wanted = wanted(draft, facts, self.copies)?;
         let impossible = || facts.impossible.and_then(|why| why(&experiment.workload, &draft.full));
         if let Some(reason) = missing(&draft.full, draft.part, facts).or_else(impossible) {
             return Err(Skip { reason, too_small: false });
@@ -50,8 +55,25 @@ impl Instances {
         let Some(wanted) = wanted else { return Ok(None) };
         warm_fits(&draft.levels, wanted.bytes, facts)?;
         remount_works(&draft.levels, wanted.place.as_deref(), facts)?;
-        self.fits_place(&wanted, facts)?;
-        Ok(Some(self.share(wanted, experiment.protocol.seed)))
+        let copy_to = if self.copies { draft.full.text(Factor::Place) } else { None };
+        self.fits_places(&wanted, copy_to, facts)?;
+        let bytes = wanted.bytes;
+        let id = self.share(wanted, experiment.protocol.seed);
+        match copy_to {
+            Some(place) => self.goes_to(id, place),
+            None if self.copies => self.largest_copy_bytes = self.largest_copy_bytes.max(bytes),
+            None => {}
+        }
+        Ok(Some(id))
+    }
+
+    /// A copy of this file goes to that place.
+    fn goes_to(&mut self, id: usize, place: &str) {
+        let instance = &mut self.all[id];
+        if instance.place.as_deref() != Some(place) && !instance.targets.iter().any(|t| t == place)
+        {
+            instance.targets.push(place.to_owned());
+        }
     }
 
     fn share(&mut self, wanted: Wanted, seed: u64) -> usize {
@@ -60,41 +82,52 @@ impl Instances {
                 && i.bytes == wanted.bytes
                 && i.place == wanted.place
                 && i.used == wanted.used
+                && i.sparse == wanted.sparse
         };
         if let Some(instance) = self.all.iter().find(same) {
             return instance.id;
         }
         let id = self.all.len();
-        let Wanted { path, bytes, place, used } = wanted;
-        self.all.push(Instance { id, path, bytes, place, seed: mix(seed, id as u64), used });
+        let Wanted { path, bytes, place, used, sparse } = wanted;
+        let (seed, targets) = (mix(seed, id as u64), Vec::new());
+        self.all.push(Instance { id, path, bytes, place, seed, used, targets, sparse });
         id
     }
 
-    /// A place holds all files that are made on it.
-    fn fits_place(&self, wanted: &Wanted, facts: &Facts) -> Result<(), Skip> {
-        let Some(place) = &wanted.place else { return Ok(()) };
-        let holds = facts.places.get(place).and_then(|needs| needs.holds_bytes);
-        let there = |i: &&Instance| {
-            let takes = i.used != FileUse::Absent;
-            takes && i.place.as_ref() == Some(place) && i.bytes != wanted.bytes
-        };
-        let others =
-            self.all.iter().filter(there).fold(0, |sum: u64, i| sum.saturating_add(i.bytes));
-        match holds {
-            Some(holds) if others.saturating_add(wanted.bytes) > holds => {
+    /// A place holds all files that are made on it, and the copy of one at a time.
+    fn fits_places(
+        &self,
+        wanted: &Wanted,
+        copy_to: Option<&str>,
+        facts: &Facts,
+    ) -> Result<(), Skip> {
+        let own = wanted.place.as_deref();
+        for place in [own, copy_to.filter(|to| own != Some(*to))].into_iter().flatten() {
+            let holds = facts.places.get(place).and_then(|needs| needs.holds_bytes);
+            let there = |i: &&Instance| {
+                let takes = i.used != FileUse::Absent;
+                takes && i.place.as_deref() == Some(place) && i.bytes != wanted.bytes
+            };
+            let files = self.all.iter().filter(there).map(|i| i.bytes);
+            let file = if own == Some(place) { wanted.bytes } else { 0 };
+            let copy = if copy_to == Some(place) { wanted.bytes } else { 0 };
+            let all = files.chain([file, copy]).fold(0, u64::saturating_add);
+            if let Some(holds) = holds.filter(|holds| all > *holds) {
                 let (bytes, holds) = (bytes_text(wanted.bytes), bytes_text(holds));
+                let copy = if copy > 0 { " with its copy" } else { "" };
                 let reason = format!(
-                    "a file of {bytes} does not fit into {place}, which holds {holds} for sure; \
-                     give it size=, or take a smaller --file-size"
+                    "a file of {bytes}{copy} does not fit into {place}, which holds {holds} for \
+                     sure; give it size=, or take a smaller --file-size"
                 );
-                Err(Skip { reason, too_small: true })
+                return Err(Skip { reason, too_small: true });
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     fn places<'a>(&'a self, facts: &'a Facts) -> impl Iterator<Item = &'a PlaceNeeds> {
-        let used: BTreeSet<&String> = self.all.iter().filter_map(|i| i.place.as_ref()).collect();
+        let used: BTreeSet<&String> =
+            self.all.iter().flat_map(|i| i.place.iter().chain(&i.targets)).collect();
         used.into_iter().filter_map(|place| facts.places.get(place))
     }
 
@@ -109,9 +142,11 @@ impl Instances {
         all.into_iter().filter(|privilege| !privilege.is_empty()).collect()
     }
 
-    /// Most bytes that iolab's files take at a time in the directory under test itself.
+    /// Most bytes that iolab's files take at a time in the directory under test itself, the
+    /// largest copy included.
     pub fn made_bytes(&self) -> u64 {
-        space_bytes(self.all.iter().filter(|i| i.place.is_none()))
+        let files = space_bytes(self.all.iter().filter(|i| i.place.is_none()));
+        files.saturating_add(self.largest_copy_bytes)
     }
 }
 
@@ -124,16 +159,18 @@ pub(super) fn space_bytes<'a>(instances: impl Iterator<Item = &'a Instance> + Cl
     stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.bytes))
 }
 
-fn wanted(draft: &Draft, facts: &Facts) -> Result<Option<Wanted>, Skip> {
-    let place = draft.full.text(Factor::Place).map(str::to_owned);
+fn wanted(draft: &Draft, facts: &Facts, copies: bool) -> Result<Option<Wanted>, Skip> {
+    let source = draft.full.text(Factor::SourcePlace);
+    let place = source.or(draft.full.text(Factor::Place)).map(str::to_owned);
+    let sparse = copies && draft.full.get(Factor::Sparse).is_some();
     if let Some(path) = draft.full.path(Factor::File) {
         let refuse = |reason: String| Err(Skip { reason, too_small: false });
         let name = || crate::catalog::path_to_text(path);
         return match facts.files.get(path) {
             Some(Ok(0)) => refuse(format!("{} is empty: name a file with bytes", name())),
             Some(Ok(bytes)) => {
-                let (path, used) = (Some(path.into()), FileUse::Read);
-                Ok(Some(Wanted { path, bytes: *bytes, place: None, used }))
+                let (path, used, place) = (Some(path.into()), FileUse::Read, None);
+                Ok(Some(Wanted { path, bytes: *bytes, place, used, sparse: false }))
             }
             Some(Err(why)) => refuse(why.clone()),
             None => refuse(format!("nothing is known of {}", name())),
@@ -148,7 +185,7 @@ fn wanted(draft: &Draft, facts: &Facts) -> Result<Option<Wanted>, Skip> {
         Some("overwrite") => FileUse::Overwrite,
         Some(_) => FileUse::Absent,
     };
-    Ok(Some(Wanted { path: None, bytes, place, used }))
+    Ok(Some(Wanted { path: None, bytes, place, used, sparse }))
 }
 
 /// Only what iolab has mounted can be unmounted.

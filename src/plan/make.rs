@@ -4,7 +4,9 @@ use super::axes::{self, Axes};
 use super::cells::{self, Draft};
 use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
-use crate::catalog::{Factor, Level, Levels, Part, WorkloadInfo, bytes_text, path_to_text};
+use crate::catalog::{
+    Capability, Factor, Level, Levels, Part, WorkloadInfo, bytes_text, path_to_text,
+};
 use crate::spec::{Experiment, Vocabulary};
 
 /// Rounds of more cells than this would be so far apart that they compare nothing.
@@ -31,17 +33,19 @@ pub fn make(
         return Err(PlanError::TooManyCells { cells: cells::count(&axes), most: MOST_CELLS });
     }
     let draft = draft(experiment, vocabulary, &axes, &mut notes);
-    let mut instances = Instances::default();
+    let copies = info.capability == Capability::Copy;
+    let mut instances = Instances { copies, ..Instances::default() };
     let cells = place(&draft, &axes, experiment, facts, &mut instances)?;
     refuse_what_does_not_fit(experiment, facts, &cells, &instances)?;
     let conditions = conditions(&draft.groups, &cells);
     let renews_each_round = conditions.iter().any(|c| c.own_instances);
+    let beside_bytes = instances.places_bytes(facts).saturating_add(instances.largest_copy_bytes);
     let cost = cost::forecast(
         &cells,
         &instances.all,
         renews_each_round,
         &experiment.protocol,
-        instances.places_bytes(facts),
+        cost::Beside { bytes: beside_bytes, copies },
     );
     let cost = super::Cost { privileges: instances.privileges(facts), ..cost };
     let eliminate = experiment.protocol.eliminate.unwrap_or(!info.sweep);
@@ -59,6 +63,7 @@ pub fn make(
         instances: instances.all,
         cost,
         notes,
+        copies,
     })
 }
 
@@ -148,7 +153,8 @@ fn refuse_what_does_not_fit(
     if needed > free {
         return Err(PlanError::NoSpace { directory, needed, free });
     }
-    let made_bytes = instances.all.iter().filter(|i| i.path.is_none()).map(|i| i.bytes);
+    let made = |i: &&super::Instance| instances.copies || i.path.is_none();
+    let made_bytes = instances.all.iter().filter(made).map(|i| i.bytes);
     if let (Some(limit), Some(needed)) = (facts.greatest_file_bytes, made_bytes.max())
         && needed > limit
     {

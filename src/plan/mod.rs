@@ -83,6 +83,8 @@ pub struct Plan {
     pub cost: Cost,
     /// What was collapsed or changed, for the person: one line each.
     pub notes: Vec<String>,
+    /// Whether each pass leaves a new file as large as the one it works on.
+    pub copies: bool,
 }
 
 /// One combination of levels.
@@ -114,7 +116,7 @@ impl Cell {
     /// Whether each operation waits for the device.
     pub fn syncs_each_operation(&self) -> bool {
         let sync = self.levels.text(Factor::Sync);
-        self.writes() && sync.is_some_and(|sync| !matches!(sync, "none" | "end"))
+        sync.is_some_and(|sync| !matches!(sync, "none" | "end"))
     }
 }
 
@@ -158,6 +160,10 @@ pub struct Instance {
     pub seed: u64,
     /// What trials do with it.
     pub used: FileUse,
+    /// Places that its copies go to beside its own.
+    pub targets: Vec<String>,
+    /// Every second MiB of it is a hole.
+    pub sparse: bool,
 }
 
 /// What trials do with a file of the plan.

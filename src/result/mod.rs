@@ -20,4 +20,6 @@ pub use document::{
 pub use metrics::Metrics;
 pub use name::Name;
 pub use place::PlaceFacts;
-pub use sample::{CacheProof, Digest, Fault, Measurement, Phase, Proof, Residency, Sample};
+pub use sample::{
+    CacheProof, CopyProof, CopyRoute, Digest, Fault, Measurement, Phase, Proof, Residency, Sample,
+};

@@ -69,6 +69,53 @@ pub struct Proof {
     /// The digest of what was consumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
+    /// How a copy came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyProof>,
+}
+
+/// Which way the bytes of a copy went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyRoute {
+    /// Nowhere: the target shares the source's extents. No copy, and never ranked with copies.
+    Cloned,
+    /// From page to page within the kernel.
+    InKernel,
+    /// Through memory of the program.
+    UserSpace,
+}
+
+impl CopyRoute {
+    /// As results and reports write it.
+    pub const fn text(self) -> &'static str {
+        match self {
+            CopyRoute::Cloned => "cloned",
+            CopyRoute::InKernel => "in the kernel",
+            CopyRoute::UserSpace => "through user space",
+        }
+    }
+}
+
+/// What a copy turned out to be, seen on the target after the window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CopyProof {
+    /// Which way the bytes went, by their traces: shared extents are a clone, whatever was called.
+    pub route: CopyRoute,
+    /// Bytes of the target in extents that are shared with another file (FIEMAP); absent where
+    /// the file system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_bytes: Option<u64>,
+    /// Bytes that the target takes (`st_blocks`).
+    pub stored_bytes: u64,
+    /// Bytes of the target that are holes.
+    #[serde(default)]
+    pub hole_bytes: u64,
+    /// Size and mode are those of the source (of a bounded trial: as far as it came).
+    pub matches: bool,
+    /// What differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl Proof {
@@ -76,6 +123,7 @@ impl Proof {
     pub fn holds(&self) -> bool {
         self.cache.as_ref().is_none_or(|c| c.proven)
             && self.digest.as_ref().is_none_or(|d| d.matches != Some(false))
+            && self.copy.as_ref().is_none_or(|c| c.matches)
     }
 }
 

@@ -70,6 +70,10 @@ impl<'a> Calibrator<'a> {
                 Some(_) => {}
                 None => match self.pilot(cell)? {
                     Ok(pilot) => pilots[cell] = Some(pilot),
+                    Err(fault) if refused(&fault) => {
+                        let (why, reason) = (LeftWhy::Refused, fault.cause);
+                        lost.push((cell, Left { round: 0, why, reason }));
+                    }
                     Err(fault) => lost.push((cell, given_up(0, &fault))),
                 },
             }
@@ -234,6 +238,15 @@ fn asked_clock(executor: &mut dyn Executor) -> Result<ClockFacts, Fault> {
     let mut clock = ClockFacts::default();
     insist(|| executor.clock().map(|facts| clock = facts))?;
     Ok(clock)
+}
+
+/// Whether the kernel says that it has no such thing: not a failure, but something that cannot be
+/// had here.
+fn refused(fault: &Fault) -> bool {
+    const ENOSYS: i32 = 38;
+    const EXDEV: i32 = 18;
+    const EOPNOTSUPP: i32 = 95;
+    matches!(fault.errno, Some(EXDEV | ENOSYS | EOPNOTSUPP))
 }
 
 /// A cell that was given up.

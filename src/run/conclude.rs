@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Outcome;
 use super::budget::cost_of_round_ns;
+use super::class::clones_among_copies;
 use super::estimate::{estimate, steady};
 use super::looks::rules_of;
 use super::name::names_of;
@@ -250,6 +251,14 @@ fn warnings(
             let text = format!("{count} of {trials} trials{cells}");
             warnings.push(Warning { code, text });
         }
+    }
+    let clones: Vec<usize> = clones_among_copies(&condition.cells, &outcome.cells);
+    if !clones.is_empty() {
+        let at = |cell: &usize| condition.cells.iter().position(|c| c == cell);
+        let names: Vec<&str> =
+            clones.iter().filter_map(|c| names.get(at(c)?)).map(String::as_str).collect();
+        let text = format!("{} cloned: not ranked with the copies", list_text(&names));
+        warnings.push(Warning { code: Code::ClassMixed, text });
     }
     warnings.sort_by_key(|w| std::cmp::Reverse(w.code.severity()));
     warnings

@@ -113,7 +113,7 @@ mod tests {
     const CLOCK: ClockFacts = ClockFacts { resolution_ns: 1.0, pair_cost_ns: 40.0 };
 
     fn pilot(operation_ns: f64, operations_per_pass: u64) -> Pilot {
-        let work = Work { operations_per_pass, once: false, threads: 1 };
+        let work = Work { operations_per_pass, step_bytes: 4096, once: false, threads: 1 };
         Pilot { operation_ns, around_ns: 5e5, work }
     }
 

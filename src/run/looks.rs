@@ -1,6 +1,7 @@
 //! The looks between rounds: who leaves, and which answers are resolved.
 
 use super::budget::{FEWEST_STEADY, pairs_of};
+use super::class::clones_among_copies;
 use super::observe::{RoundLog, left_round};
 use super::outcome::SCREENED;
 use super::rounds::{Driver, Halt};
@@ -47,8 +48,11 @@ impl Driver<'_, '_> {
         self.out.steady_rounds += 1;
         self.out.last_round_ns = self.trials_ns() as u64;
         let cells = &self.out.cells;
-        for track in &mut self.tracks {
+        for (track, condition) in self.tracks.iter_mut().zip(&self.plan.conditions) {
             track.append(log, |slot| left_round(cells, slot));
+            for cell in clones_among_copies(&condition.cells, cells) {
+                track.drop_slot(cell);
+            }
         }
         let mut open = false;
         for index in 0..self.plan.conditions.len() {

@@ -4,6 +4,7 @@
 
 mod budget;
 mod calibrate;
+mod class;
 mod conclude;
 mod document;
 mod dose;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::class::clones_among_copies;
 use super::work::unit_ns;
 use super::{CellOutcome, LeftWhy};
 use crate::plan::Plan;
@@ -123,6 +124,7 @@ pub(super) fn observations(
     cells: &[CellOutcome],
     logs: &[RoundLog],
 ) -> Observations {
+    let clones = clones_among_copies(&slots, cells);
     let mut track = Track::new(slots);
     for log in logs {
         track.append(log, |slot| left_round(cells, slot));
@@ -132,6 +134,7 @@ pub(super) fn observations(
             track.drop_slot(slot);
         }
     }
+    clones.into_iter().for_each(|slot| track.drop_slot(slot));
     track.seen
 }
 

@@ -85,6 +85,8 @@ pub enum LeftWhy {
     Screened,
     /// Its trials failed, or never had their proof.
     Failed,
+    /// The kernel or the file system has no such thing.
+    Refused,
 }
 
 impl LeftWhy {
@@ -93,6 +95,7 @@ impl LeftWhy {
         match self {
             LeftWhy::Proven | LeftWhy::Screened => CellStatus::Eliminated,
             LeftWhy::Failed => CellStatus::Failed,
+            LeftWhy::Refused => CellStatus::Skipped,
         }
     }
 
@@ -102,6 +105,7 @@ impl LeftWhy {
             CellStatus::Eliminated if reason.starts_with(SCREENED) => Some(LeftWhy::Screened),
             CellStatus::Eliminated => Some(LeftWhy::Proven),
             CellStatus::Failed => Some(LeftWhy::Failed),
+            // Of a plan's own skips a resumed run thinks again: a kernel may have changed.
             CellStatus::Measured | CellStatus::Skipped => None,
         }
     }

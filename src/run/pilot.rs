@@ -2,7 +2,7 @@
 
 use super::calibrate::{Calibrator, FAILURES, SHORTEST_LIMIT_NS};
 use super::dose::{Pilot, trial_min_ns};
-use super::work::{Work, step_bytes};
+use super::work::Work;
 use super::{ExecutorError, TrialOrder};
 use crate::agent::Extent;
 use crate::catalog::Factor;
@@ -98,7 +98,7 @@ fn first_operations(cell: &Cell, work: &Work) -> u64 {
     match work.operations_per_pass {
         1 if call => FIRST_CALLS,
         all if cell.syncs_each_operation() => FIRST_SYNCED.min(all),
-        all => (FIRST_BYTES / step_bytes(cell)).clamp(1, FIRST_OPERATIONS).min(all),
+        all => (FIRST_BYTES / work.step_bytes).clamp(1, FIRST_OPERATIONS).min(all),
     }
 }
 

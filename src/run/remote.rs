@@ -69,7 +69,7 @@ impl<T: Transport> RemoteExecutor<T> {
     }
 
     fn has_places(&self) -> bool {
-        self.made.iter().any(|order| order.place.is_some())
+        self.made.iter().any(has_place)
     }
 
     /// Removes what was made and ends the agent.
@@ -140,12 +140,17 @@ impl<T: Transport> RemoteExecutor<T> {
     }
 }
 
-fn content_of(used: FileUse) -> Content {
-    match used {
+fn content_of(instance: &Instance) -> Content {
+    match instance.used {
+        FileUse::Read if instance.sparse => Content::Islands,
         FileUse::Read => Content::Random,
         FileUse::Overwrite => Content::Overwritten,
         FileUse::Absent => Content::Sparse,
     }
+}
+
+fn has_place(order: &InstanceOrder) -> bool {
+    order.place.is_some() || !order.targets.is_empty()
 }
 
 /// The agent's working directory may be another one.
@@ -189,10 +194,11 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             path: instance.path.as_deref().map(|path| path_to_text(&absolute(path))),
             bytes: instance.bytes,
             seed: instance.seed,
-            content: content_of(instance.used),
+            content: content_of(instance),
             place: instance.place.clone(),
+            targets: instance.targets.clone(),
         };
-        if order.place.is_some() && !self.has_places() {
+        if has_place(&order) && !self.has_places() {
             self.ask(&Request::Places(self.terms.clone()))?;
         }
         match self.ask(&Request::Make(order.clone()))? {

@@ -8,12 +8,21 @@ use crate::result::Sample;
 /// pages.
 pub const WINDOW_BYTES: u64 = 1 << 20;
 
+/// What a call that copies a whole file is asked for at a time.
+pub const CHUNK_BYTES: u64 = 64 << 20;
+
+/// A file up to this size is copied several times within a trial; of a larger one each trial makes
+/// one copy, so that the space is that of one.
+const SMALL_BYTES: u64 = 64 << 10;
+
 /// What a trial of a cell is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Operations in one pass; 1 where a pass is one call.
     pub operations_per_pass: u64,
-    /// The state is gone after one pass: never repeated within a trial.
+    /// Bytes of one operation, where a pass is over a file.
+    pub step_bytes: u64,
+    /// The state is gone after one pass, or it leaves a file: never repeated within a trial.
     pub once: bool,
     /// Threads that do the work.
     pub threads: u64,
@@ -23,14 +32,20 @@ impl Work {
     /// The work of one cell of a plan.
     pub fn of(plan: &Plan, cell: &Cell) -> Work {
         let bytes = cell.instance.and_then(|i| plan.instances.get(i)).map(|i| i.bytes);
+        let step_bytes = match (plan.copies, cell.levels.number(Factor::Block)) {
+            (true, None) => CHUNK_BYTES,
+            _ => step_bytes(cell),
+        };
         // A call on a scratch file is no pass over it, and neither has a part.
         let operations_per_pass = match (bytes, cell.levels.get(Factor::Operation)) {
-            (Some(bytes), None) => bytes.div_ceil(step_bytes(cell)).max(1),
+            (Some(bytes), None) => bytes.div_ceil(step_bytes).max(1),
             _ => 1,
         };
+        let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
         Work {
             operations_per_pass,
-            once: cell.starts_cold() || cell.writes(),
+            step_bytes,
+            once: cell.starts_cold() || cell.writes() || (plan.copies && large),
             threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
         }
     }
@@ -50,7 +65,7 @@ pub(super) fn unit_ns(cell: &Cell, sample: &Sample) -> Option<f64> {
 }
 
 /// Bytes of one operation of a cell that works on a file.
-pub(super) fn step_bytes(cell: &Cell) -> u64 {
+fn step_bytes(cell: &Cell) -> u64 {
     let sequential =
         cell.levels.text(Factor::Pattern).is_none_or(|pattern| pattern == "sequential");
     let without_block = match sequential {

@@ -6,8 +6,8 @@ use super::range::{items, parse_list};
 use super::units::{parse_bytes, parse_count};
 use super::{Experiment, SpecError};
 use crate::catalog::{
-    Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError, WorkloadInfo, parse_place,
-    parse_places,
+    Capability, Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError, WorkloadInfo,
+    parse_place, parse_places,
 };
 
 /// Linux moves at most this many bytes in one call (MAX_RW_COUNT of 4 KiB pages).
@@ -43,10 +43,14 @@ impl Vocabulary<'_> {
         let kind = match factor {
             Factor::Method => Some(PartKind::Method),
             Factor::Operation => Some(PartKind::Operation),
-            Factor::Place => Some(PartKind::Place),
+            Factor::Place | Factor::SourcePlace => Some(PartKind::Place),
             _ => None,
         };
-        let capability = self.info.capability;
+        // A source is only read.
+        let capability = match factor {
+            Factor::SourcePlace => Capability::Read,
+            _ => self.info.capability,
+        };
         self.parts
             .iter()
             .copied()
@@ -72,7 +76,7 @@ impl Vocabulary<'_> {
         self.axis(factor)?;
         match factor.kind() {
             Kind::Path => Ok(vec![Level::Path(PathBuf::from(text))]),
-            Kind::Word if factor == Factor::Place => self.places(text),
+            Kind::Word if is_place(factor) => self.places(factor, text),
             Kind::Word => self.words_of_list(factor, text),
             Kind::Bytes | Kind::Count => {
                 let numbers = parse_list(text, &|one| number(factor, one))?;
@@ -82,14 +86,14 @@ impl Vocabulary<'_> {
     }
 
     /// Places have options of their own, and commas between them.
-    fn places(&self, text: &str) -> Result<Vec<Level>, SpecError> {
-        let places = parse_places(text, &self.words(Factor::Place));
-        let places = places.map_err(|error| self.no_place(text, &error))?;
+    fn places(&self, factor: Factor, text: &str) -> Result<Vec<Level>, SpecError> {
+        let places = parse_places(text, &self.words(factor));
+        let places = places.map_err(|error| self.no_place(factor, text, &error))?;
         Ok(places.iter().map(|place| Level::word(place.to_string())).collect())
     }
 
-    fn no_place(&self, text: &str, error: &PlaceError) -> SpecError {
-        let words = self.words(Factor::Place);
+    fn no_place(&self, factor: Factor, text: &str, error: &PlaceError) -> SpecError {
+        let words = self.words(factor);
         let at = text.find(&error.part).unwrap_or(0);
         let near = |remedy: String| match error.problem == PlaceError::UNKNOWN {
             true => choose(&error.part, &words),
@@ -112,9 +116,9 @@ impl Vocabulary<'_> {
 
     fn word(&self, factor: Factor, text: &str) -> Result<(), SpecError> {
         let words = self.words(factor);
-        if factor == Factor::Place {
+        if is_place(factor) {
             let place = parse_place(text, &words);
-            return place.map(drop).map_err(|error| self.no_place(text, &error));
+            return place.map(drop).map_err(|error| self.no_place(factor, text, &error));
         }
         for word in &words {
             // `stride:N` stands for `stride:` and any positive number.
@@ -146,11 +150,15 @@ impl Vocabulary<'_> {
         for factor in experiment.protocol.ask.iter().flatten() {
             self.axis(*factor).map_err(|e| e.of("--ask"))?;
         }
-        if experiment.factors.contains_key(&Factor::File)
-            && experiment.factors.contains_key(&Factor::Place)
+        // A copy of it can be elsewhere.
+        let fixed = match self.info.capability {
+            Capability::Copy => Factor::SourcePlace,
+            _ => Factor::Place,
+        };
+        if experiment.factors.contains_key(&Factor::File) && experiment.factors.contains_key(&fixed)
         {
             return Err(SpecError::new(
-                "place",
+                fixed.name(),
                 0,
                 "a file of yours is where it is",
                 "give --file-size to have one made on each place",
@@ -182,6 +190,10 @@ impl Vocabulary<'_> {
             }
         }
     }
+}
+
+fn is_place(factor: Factor) -> bool {
+    matches!(factor, Factor::Place | Factor::SourcePlace)
 }
 
 /// One number of an axis, by what the axis can have.

@@ -3,6 +3,7 @@
 
 pub mod child;
 pub mod clock;
+pub mod clone;
 pub mod extents;
 pub mod fold;
 pub mod fork;

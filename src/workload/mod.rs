@@ -1,5 +1,6 @@
 //! What is done: one file each. A new workload is its own file and two lines here.
 
+mod copy;
 mod ladder;
 mod read;
 mod syscall;
@@ -47,9 +48,10 @@ impl Around {
 
 /// Every workload's description.
 pub const WORKLOADS: &[WorkloadInfo] =
-    &[read::WORKLOAD.info, write::WORKLOAD.info, syscall::WORKLOAD.info];
+    &[read::WORKLOAD.info, write::WORKLOAD.info, copy::WORKLOAD.info, syscall::WORKLOAD.info];
 
-const ALL: [&Workload; 3] = [&read::WORKLOAD, &write::WORKLOAD, &syscall::WORKLOAD];
+const ALL: [&Workload; 4] =
+    [&read::WORKLOAD, &write::WORKLOAD, &copy::WORKLOAD, &syscall::WORKLOAD];
 
 /// The workload of this name.
 pub fn find(id: &str) -> Option<&'static Workload> {
@@ -117,6 +119,9 @@ pub struct Visit {
     pub consume: Consume,
     /// Whether the bytes are the file's.
     pub real: bool,
+    /// Bytes that the device may deliver beside those of the file: tables of a file system that is
+    /// written to.
+    pub aside_bytes: u64,
 }
 
 /// A trial that cannot be done as asked.

@@ -79,7 +79,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault>
         bytes: outcome.bytes,
         operations: outcome.operations,
         repetitions,
-        proof: Proof { cache: None, digest: digest(&outcome, entry.real) },
+        proof: Proof { digest: digest(&outcome, entry.real), ..Proof::default() },
         flags: if unconsumed { vec![Code::Unconsumed] } else { Vec::new() },
         metrics: outcome.latencies.iter().flat_map(Latencies::metrics).collect(),
     })
@@ -142,7 +142,7 @@ fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
         Extent::Passes(passes) => layout.passes(passes),
         Extent::Part { first_operation, operations } => layout.part(first_operation, operations),
     };
-    Ok((entry, Visit { layout, consume, real: entry.real }))
+    Ok((entry, Visit { layout, consume, real: entry.real, aside_bytes: 0 }))
 }
 
 fn no_file() -> Fault {

@@ -474,8 +474,11 @@ fn any_proof() -> impl Strategy<Value = Proof> {
         hex,
         matches,
     });
-    (proptest::option::of(cache), proptest::option::of(digest))
-        .prop_map(|(cache, digest)| Proof { cache, digest })
+    (proptest::option::of(cache), proptest::option::of(digest)).prop_map(|(cache, digest)| Proof {
+        cache,
+        digest,
+        copy: None,
+    })
 }
 
 /// Any sample with finite numbers.

@@ -203,7 +203,7 @@ impl Executor for VirtualMachine {
             bytes: operations * self.operation_bytes,
             operations,
             repetitions,
-            proof: Proof { cache, digest: None },
+            proof: Proof { cache, ..Proof::default() },
             ..Measurement::default()
         })
     }

@@ -56,6 +56,8 @@ pub fn plan(shape: &PlanShape) -> Plan {
         place: None,
         seed: 1,
         used: FileUse::Read,
+        targets: Vec::new(),
+        sparse: false,
     };
     Plan {
         title: "virtual".into(),
@@ -77,6 +79,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         baseline: (total > 0).then_some(0),
         cost: Cost::default(),
         notes: Vec::new(),
+        copies: false,
     }
 }
 
