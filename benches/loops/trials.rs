@@ -24,8 +24,15 @@ pub fn rows(directory: &Path) -> bool {
     };
     assert!(matches!(agent.ask(&start), Ok(Reply::Started { .. })));
     let bytes = 4 << 20;
-    let order =
-        InstanceOrder { id: 0, path: None, bytes, seed: 1, content: Content::Random, place: None };
+    let order = InstanceOrder {
+        id: 0,
+        path: None,
+        bytes,
+        seed: 1,
+        content: Content::Random,
+        place: None,
+        targets: Vec::new(),
+    };
     assert_eq!(agent.ask(&Request::Make(order)).unwrap(), Reply::Done);
     let levels = Levels::new().with(Factor::Operation, Level::word("getppid"));
     let call = request("syscall", levels, None, 10_000);

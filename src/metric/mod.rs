@@ -92,6 +92,7 @@ pub const METRICS: &[Metric] = &[
     given!("durable_ns", Nanoseconds, "until the written data were durable"),
     given!("namespace_ns", Nanoseconds, "until the file's name was durable too"),
     given!("sync_ns", Nanoseconds, "a sync, with the writes before it where it follows each block"),
+    given!("pipe_bytes", Bytes, "size of the pipe that a copy went through"),
     given!("ns_per_byte", Nanoseconds, "time for each byte written"),
 ];
 

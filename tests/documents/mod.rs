@@ -85,6 +85,7 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
                     hex: "5d1c9e02".into(),
                     matches: Some(true),
                 }),
+                copy: None,
             },
             flags: Vec::new(),
         },
