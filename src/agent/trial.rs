@@ -175,8 +175,8 @@ fn why(signal: i32) -> String {
     let name = signal_name(signal);
     match name.as_str() {
         "SIGBUS" => {
-            "it was ended by SIGBUS: the file became shorter while it was mapped, or its device \
-             failed"
+            "it was ended by SIGBUS: the mapped file became shorter, its device failed, or there \
+             was no space left for it"
                 .into()
         }
         "SIGKILL" => "it was ended by SIGKILL: by someone, or for want of memory".into(),

@@ -352,7 +352,7 @@ fn rest(
 
 #[cfg(test)]
 mod tests {
-    use super::{Errno, rest};
+    use super::{Errno, Path, fault, rest};
 
     #[test]
     fn short_writes_and_interruptions_are_continued() {
@@ -367,6 +367,15 @@ mod tests {
         let first = sink(&block, 1000);
         rest(first, &block, 1000, sink).unwrap();
         assert_eq!(file, block);
+    }
+
+    #[test]
+    fn what_has_a_fix_names_it() {
+        let said = |errno: Errno| fault(Path::new("/d/f"), errno.into()).to_string();
+        assert!(said(Errno::DQUOT).contains("quota") && said(Errno::DQUOT).contains("/d/f"));
+        assert!(said(Errno::NOSPC).contains("--file-size"));
+        assert!(said(Errno::FBIG).contains("ulimit -f"));
+        assert!(said(Errno::ROFS).contains("name a directory"));
     }
 
     #[test]

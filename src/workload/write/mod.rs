@@ -3,6 +3,8 @@
 
 mod check;
 mod task;
+#[cfg(test)]
+mod tests;
 
 use crate::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use crate::method::{self, Fill, Sync, Target, Until, Window, Written};

@@ -211,7 +211,8 @@ pub fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
             let head: Vec<u8> =
                 pool.bytes().iter().copied().cycle().take(HEAD_BYTES as usize).collect();
             file.write_all_at(&head, 0).map_err(|error| task.failed("fill", &error))?;
-            fsync(file.as_fd()).map_err(|errno| task.fault(errno.into()))
+            fsync(file.as_fd()).map_err(|errno| task.fault(errno.into()))?;
+            if task.direct { forget(&task, &file) } else { Ok(()) }
         }
     }
 }
@@ -229,9 +230,7 @@ fn no_preallocation(task: &Task, errno: rustix::io::Errno) -> Fault {
 fn bring_in(task: &Task) -> Result<(), Fault> {
     let file = File::open(&task.path).map_err(|error| task.failed("open", &error))?;
     if task.direct {
-        // Pages of its own past would be found in the cache and taken for a bypass that was none.
-        let dropped = fadvise(&file, 0, None, Advice::DontNeed);
-        return dropped.map_err(|errno| task.fault(errno.into()));
+        return forget(task, &file);
     }
     let mut result = Ok(());
     let mut buffer = vec![0; 256 << 10];
@@ -246,6 +245,13 @@ fn bring_in(task: &Task) -> Result<(), Fault> {
     result.map_err(|error| task.failed("read", &error))
 }
 
+/// Takes a clean file out of the page cache: pages of its own past would be taken for a bypass that
+/// was none.
+fn forget(task: &Task, file: &File) -> Result<(), Fault> {
+    let dropped = fadvise(file, 0, None, Advice::DontNeed);
+    dropped.map_err(|errno| task.fault(errno.into()))
+}
+
 /// Removes what the trial has written; a file that is overwritten stays for the next one.
 pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     if trial.levels.text(Factor::Target) == Some("overwrite") {
@@ -253,9 +259,8 @@ pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     }
     let path = trial.scratch.join("written");
     match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(failed(&path, "remove", &error))
-        }
+        // A read-only file system says so of files that are not there, too.
+        Err(error) if path.symlink_metadata().is_ok() => Err(failed(&path, "remove", &error)),
         _ => Ok(()),
     }
 }
