@@ -53,8 +53,16 @@ impl Agent {
     }
 
     fn make(&mut self, id: usize, bytes: u64, content: Content) {
-        let order =
-            InstanceOrder { id, path: None, bytes, seed: 7, content, place: None, targets: vec![] };
+        let order = InstanceOrder {
+            id,
+            path: None,
+            bytes,
+            seed: 7,
+            content,
+            place: None,
+            targets: vec![],
+            files: None,
+        };
         assert_eq!(self.ask(Request::Make(order)), Reply::Done);
     }
 
@@ -68,6 +76,7 @@ impl Agent {
             content: Content::Random,
             place: None,
             targets: vec![],
+            files: None,
         };
         self.ask(Request::Make(order))
     }
@@ -416,6 +425,7 @@ fn a_limit_on_file_size_is_a_refusal_and_leaves_nothing() {
         content: Content::Random,
         place: None,
         targets: Vec::new(),
+        files: None,
     };
     say(&mut agent, &Request::Make(order(8 << 20)));
     match hear(&mut agent) {
@@ -495,6 +505,7 @@ fn plan(dir: &Path) -> Plan {
             path: None,
             bytes: 1 << 20,
             place: None,
+            files: None,
             seed: 5,
             used: FileUse::Read,
             targets: Vec::new(),

@@ -56,6 +56,7 @@ fn made(bytes: u64) -> Instance {
         path: None,
         bytes,
         place: None,
+        files: None,
         seed: 5,
         used: FileUse::Read,
         targets: Vec::new(),

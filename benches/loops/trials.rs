@@ -32,6 +32,7 @@ pub fn rows(directory: &Path) -> bool {
         content: Content::Random,
         place: None,
         targets: Vec::new(),
+        files: None,
     };
     assert_eq!(agent.ask(&Request::Make(order)).unwrap(), Reply::Done);
     let levels = Levels::new().with(Factor::Operation, Level::word("getppid"));

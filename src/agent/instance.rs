@@ -15,21 +15,24 @@ use crate::catalog::{path_from_text, path_to_text};
 use crate::method::open_for_reading;
 use crate::result::Fault;
 use crate::workload::Visit;
+use crate::workload::meta::Tree;
 
 /// A file is made in pieces of this size; in between it is asked whether anyone still wants it.
 const PIECE_BYTES: u64 = 4 << 20;
 
-/// A file that trials work on.
+/// A file that trials work on, or a tree of them.
 #[derive(Debug)]
 pub struct Instance {
     /// Where, absolute or as the person wrote it.
     pub path: PathBuf,
-    /// Its size.
+    /// Its size; of a tree, that of each file.
     pub bytes: u64,
     /// Its seed.
     pub seed: u64,
     /// Open for reading.
     pub file: File,
+    /// Trials change what is in a tree, and bring it back.
+    tree: bool,
     /// Absent for a person's file.
     content: Option<Content>,
     known: Identity,
@@ -63,9 +66,14 @@ impl Instance {
         scratch: &Path,
         wanted: &dyn Fn() -> bool,
     ) -> Result<Instance, Fault> {
-        match &order.path {
-            Some(text) => Instance::open(&path_from_text(text), order),
-            None => Instance::make(scratch.join(format!("file-{}", order.id)), order, wanted),
+        match (&order.path, order.files) {
+            (Some(text), _) => Instance::open(&path_from_text(text), order),
+            (None, Some(files)) => {
+                Instance::plant(scratch.join(format!("tree-{}", order.id)), files, order, wanted)
+            }
+            (None, None) => {
+                Instance::make(scratch.join(format!("file-{}", order.id)), order, wanted)
+            }
         }
     }
 
@@ -81,6 +89,24 @@ impl Instance {
         };
         write_content(&path, order, wanted).map_err(|e| failed(&e))?;
         let instance = Instance::opened(path.clone(), order, Some(order.content));
+        instance.map_err(|e| failed(&e))
+    }
+
+    fn plant(
+        root: PathBuf,
+        files: u64,
+        order: &InstanceOrder,
+        wanted: &dyn Fn() -> bool,
+    ) -> Result<Instance, Fault> {
+        let tree = Tree { root: root.clone(), files, bytes: order.bytes, seed: order.seed };
+        let failed = |error: &io::Error| {
+            let _ = tree.remove();
+            let bytes = order.bytes;
+            let path = path_to_text(&root);
+            fault(format!("make {files} files of {bytes} bytes in {path}"), error)
+        };
+        tree.make(wanted).map_err(|e| failed(&e))?;
+        let instance = Instance::opened(root.clone(), order, Some(order.content));
         instance.map_err(|e| failed(&e))
     }
 
@@ -117,13 +143,23 @@ impl Instance {
     ) -> io::Result<Instance> {
         let file = File::from(open_for_reading(&path)?);
         let known = Identity::of(&file.metadata()?);
-        let ledger = Ledger::new(known.bytes);
-        Ok(Instance { path, bytes: known.bytes, seed: order.seed, file, content, known, ledger })
+        let tree = order.files.is_some();
+        let bytes = if tree { order.bytes } else { known.bytes };
+        let ledger = Ledger::new(bytes);
+        Ok(Instance { path, bytes, seed: order.seed, file, tree, content, known, ledger })
     }
 
     /// Whether iolab made it.
     pub fn made(&self) -> bool {
         self.content.is_some()
+    }
+
+    /// Removes what iolab made.
+    pub fn remove(&self) -> io::Result<()> {
+        match self.tree {
+            true => std::fs::remove_dir_all(&self.path),
+            false => std::fs::remove_file(&self.path),
+        }
     }
 
     /// Lets go of the file, so that its file system can be unmounted.
@@ -143,7 +179,7 @@ impl Instance {
             Ok((file, identity))
         };
         let (file, known) = open().map_err(|e| fault(doing(), &e))?;
-        if known.bytes != self.bytes {
+        if !self.tree && known.bytes != self.bytes {
             let cause = format!("it had {} bytes and now has {}", self.bytes, known.bytes);
             return Err(Fault { doing: doing(), cause, errno: None, signal: None });
         }
@@ -159,10 +195,11 @@ impl Instance {
         if self.content == Some(Content::Overwritten) {
             now.modified = self.known.modified;
         }
-        if now == self.known {
+        let replaced = (now.device, now.inode) != (self.known.device, self.known.inode);
+        if now == self.known || (self.tree && !replaced) {
             return Ok(());
         }
-        let cause = if (now.device, now.inode) != (self.known.device, self.known.inode) {
+        let cause = if replaced {
             "another file has taken its name during the run".to_owned()
         } else if now.bytes < self.known.bytes {
             format!("it became shorter during the run: {} → {}", self.known.bytes, now.bytes)
@@ -255,7 +292,9 @@ fn pseudo(magic: u64) -> Option<&'static str> {
 /// A fault with the errno of an I/O error.
 pub fn fault(doing: impl Into<String>, error: &io::Error) -> Fault {
     let cause = match error.kind() {
-        io::ErrorKind::StorageFull => format!("{error}; free some space or use a smaller file"),
+        io::ErrorKind::StorageFull => {
+            format!("{error}; free some space or inodes, or use fewer or smaller files")
+        }
         io::ErrorKind::FileTooLarge => {
             format!("{error}; a limit (ulimit -f) or the file system forbids this size")
         }

@@ -2,6 +2,7 @@
 //! The controller's end is a [`Transport`]; the agent's is [`serve`].
 
 mod content;
+mod copy_up;
 mod frame;
 mod guest;
 mod instance;

@@ -123,6 +123,30 @@ impl Places {
         reopen(site, instances)
     }
 
+    /// Gives an overlay a fresh upper layer, work directory and mount; other places stay.
+    pub fn renew(
+        &mut self,
+        text: &str,
+        instances: &mut BTreeMap<usize, Instance>,
+    ) -> Result<(), Fault> {
+        let site = self.site(text)?;
+        if site.place.upper().is_none() {
+            return Ok(());
+        }
+        for id in &site.instances {
+            if let Some(instance) = instances.get_mut(id) {
+                instance.close()?;
+            }
+        }
+        site.place.renew()?;
+        reopen(site, instances)
+    }
+
+    /// The upper layer of an overlay.
+    pub fn upper(&self, text: &str) -> Option<&Path> {
+        self.sites.get(text)?.place.upper()
+    }
+
     /// Empties what is cached below the place.
     pub fn evict_below(&mut self, text: &str) -> Result<(), Fault> {
         self.site(text)?.place.evict_below()

@@ -56,6 +56,9 @@ pub struct InstanceOrder {
     /// Places that copies of it go to, to be made ready too.
     #[serde(default)]
     pub targets: Vec<String>,
+    /// So many files of this size in a directory instead of the one.
+    #[serde(default)]
+    pub files: Option<u64>,
 }
 
 /// How places are made.

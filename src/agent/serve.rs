@@ -176,7 +176,7 @@ impl Session {
         if let Some(old) = self.instances.remove(&order.id)
             && old.made()
         {
-            let _ = std::fs::remove_file(&old.path);
+            let _ = old.remove();
         }
         let directory = self.directory_for(order)?;
         for place in &order.targets {
@@ -218,10 +218,12 @@ impl Session {
             (on(request.levels.text(Factor::Place)), on(source_place(&request.levels)));
         let setting = Setting {
             scratch: target
-                .and_then(|(place, all)| all.scratch(&place))
+                .as_ref()
+                .and_then(|(place, all)| all.scratch(place))
                 .unwrap_or(self.scratch.path()),
             prober: source.and_then(|(place, all)| all.prober(&place)).unwrap_or(&self.prober),
             limit: request.levels.number(Factor::Memory).and_then(|bytes| self.limits.get(&bytes)),
+            upper: target.filter(|_| is_touch(request)).and_then(|(place, all)| all.upper(&place)),
             watch: input.as_fd(),
             drain_limit: self.drain_limit,
         };
@@ -241,6 +243,11 @@ impl Session {
     fn prepare(&mut self, request: &TrialRequest) -> Result<(), Fault> {
         self.seal()?;
         let cache = request.levels.text(Factor::Cache);
+        if let (true, Some(place), Some(places)) =
+            (is_touch(request), request.levels.text(Factor::Place), &mut self.places)
+        {
+            places.renew(place, &mut self.instances)?;
+        }
         match (source_place(&request.levels), &mut self.places, cache) {
             (Some(place), Some(places), Some("remount")) => {
                 places.remount(place, &mut self.instances)?;
@@ -278,6 +285,11 @@ fn source_place(levels: &Levels) -> Option<&str> {
         Some(_) => None,
         None => levels.text(Factor::SourcePlace).or(levels.text(Factor::Place)),
     }
+}
+
+/// Whether it matters what was touched before: such a trial begins on a fresh upper layer.
+fn is_touch(request: &TrialRequest) -> bool {
+    request.levels.get(Factor::Pass).is_some()
 }
 
 /// Whether the other end of the requests is closed.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::instance::{Instance, fault};
-use super::limited;
 use super::protocol::TrialRequest;
+use super::{copy_up, limited};
 use crate::cache::{self, Prober, State};
 use crate::catalog::{Code, Factor};
 use crate::method::Window;
@@ -37,6 +37,8 @@ pub struct Setting<'a> {
     pub drain_limit: Duration,
     /// The memory that it may use.
     pub limit: Option<&'a Limit>,
+    /// The upper layer that this trial alone writes to, where its place is an overlay.
+    pub upper: Option<&'a Path>,
 }
 
 /// Measures one trial.
@@ -76,8 +78,12 @@ fn attempt(
     let prepared = (around.prepare)(&trial);
     let ended =
         prepared.and_then(|()| prepared_trial(request, workload, &trial, instance, setting));
-    // What the trial made is removed however it ended; its own fault is the one to tell.
-    let cleared = (around.clear)(&trial);
+    // What the trial made is removed however it ended; its own fault is the one to tell. An upper
+    // layer of its own is thrown away whole.
+    let cleared = match setting.upper {
+        Some(_) => Ok(()),
+        None => (around.clear)(&trial),
+    };
     let ended = ended?;
     cleared.map(|()| ended)
 }
@@ -94,6 +100,7 @@ fn prepared_trial(
     let drained = cache::drain(setting.scratch, setting.drain_limit)?;
     let proof = reach(request, instance.as_deref(), setting)?;
     let before = setting.limit.map(Limit::evidence).transpose()?;
+    let lay_above = setting.upper.map(copy_up::count).transpose()?;
     // From here to the window nothing waits: pages that were just freed are used again soonest.
     let mut measurement = match in_child(workload, trial, request, setting)? {
         Some(measurement) => measurement,
@@ -101,6 +108,9 @@ fn prepared_trial(
     };
     if let (Some(limit), Some(before)) = (setting.limit, before) {
         limited::record(&mut measurement, before, limit.evidence()?);
+    }
+    if let (Some(upper), Some(before)) = (setting.upper, lay_above) {
+        copy_up::record(&mut measurement, before, copy_up::count(upper)?);
     }
     if !drained.drained {
         measurement.flags.push(Code::NotDrained);

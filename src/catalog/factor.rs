@@ -55,6 +55,8 @@ pub enum Factor {
     Until,
     /// What becomes of the holes of a sparse file.
     Sparse,
+    /// Calls in a row on one file.
+    Repeats,
     /// First touch, second, steady.
     Pass,
     /// Whether each operation is timed by itself.
@@ -85,7 +87,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 25] = [
+    pub const ALL: [Factor; 26] = [
         Factor::Place,
         Factor::SourcePlace,
         Factor::File,
@@ -109,6 +111,7 @@ impl Factor {
         Factor::Target,
         Factor::Until,
         Factor::Sparse,
+        Factor::Repeats,
         Factor::Pass,
         Factor::Latency,
     ];
@@ -143,6 +146,7 @@ impl Factor {
             Factor::Target => ("target", Condition, Word, "what the file is before it is written"),
             Factor::Until => ("until", Condition, Word, "the moment up to which it is timed"),
             Factor::Sparse => ("sparse", Condition, Word, "holes of a sparse file"),
+            Factor::Repeats => ("repeats", Condition, Count, "calls in a row on one file"),
             Factor::Pass => ("pass", Condition, Word, "first touch, second, steady"),
             Factor::Latency => ("latency", Condition, Word, "time each operation by itself"),
         }

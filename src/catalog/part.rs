@@ -36,6 +36,8 @@ pub enum Capability {
     Locks,
     /// Moves bytes that no program looks at: never compared with methods whose bytes are consumed.
     Unconsumed,
+    /// Makes a call on a name or an attribute of a file.
+    Metadata,
 }
 
 /// The description of a part.

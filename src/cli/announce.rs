@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::edge::say;
 use super::output::Talk;
-use crate::catalog::{Factor, Level, bytes_text, path_to_text, rough_time_text};
+use crate::catalog::{Factor, Level, bytes_text, count_text, path_to_text, rough_time_text};
 use crate::plan::{Cell, Condition, FileUse, Plan, level_text};
 
 /// One line each of what is written, removed, changed and skipped, to stderr.
@@ -145,28 +145,29 @@ fn heading(plan: &Plan, condition: &Condition) -> String {
 /// The files and their fate.
 fn files(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
-    let sizes = |used: &dyn Fn(FileUse) -> bool| -> Vec<u64> {
+    let sizes = |used: &dyn Fn(FileUse) -> bool| -> Vec<(u64, u64)> {
         let made = plan.instances.iter().filter(|i| i.path.is_none() && used(i.used));
-        made.map(|i| i.bytes).collect()
+        made.map(|i| (i.files.unwrap_or(1), i.total_bytes())).collect()
     };
     let made = sizes(&|used| used != FileUse::Absent);
     let in_turn = sizes(&|used| used == FileUse::Absent);
-    let sum = made.iter().fold(0u64, |sum, bytes| sum.saturating_add(*bytes));
+    let sum = made.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+    let files = made.iter().fold(0u64, |sum, (files, _)| sum.saturating_add(*files));
     let directory = path_to_text(&plan.directory);
     match made.as_slice() {
         [] if in_turn.is_empty() && !plan.copies => lines.push("writes nothing".to_owned()),
         [] => {}
-        [bytes] => lines.push(format!(
+        [(1, bytes)] => lines.push(format!(
             "makes one file of {} in {directory}, removed afterwards",
             bytes_text(*bytes)
         )),
-        all => lines.push(format!(
+        _ => lines.push(format!(
             "makes {} files, {} in all, in {directory}, removed afterwards",
-            all.len(),
+            count_text(files),
             bytes_text(sum)
         )),
     }
-    if let Some(most) = in_turn.iter().max() {
+    if let Some((_, most)) = in_turn.iter().max_by_key(|(_, bytes)| *bytes) {
         lines.push(format!(
             "writes files of up to {} in {directory}, one at a time, each removed after its trial",
             bytes_text(*most)

@@ -10,11 +10,13 @@ use rustix::process::{Resource, getrlimit};
 
 use super::edge::Failure;
 use crate::catalog::{Capability, Factor, Level, path_to_text};
+use crate::place::Scratch;
 use crate::plan::{Facts, Plan};
 use crate::spec::Experiment;
+use crate::workload::meta;
 use crate::{host, place};
 
-use super::{places, vm};
+use super::{parts, places, vm};
 
 /// Gathers the facts for an experiment.
 ///
@@ -54,6 +56,7 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
             if !guest && asks_for_methods(experiment) {
                 missing.extend(host::unavailable_methods(&tested, named.is_empty()));
             }
+            missing.extend(calls_that_fail(experiment, !named.is_empty(), guest));
             missing
         },
         impossible: Some(crate::workload::impossible),
@@ -64,6 +67,28 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
 /// Whether methods, or what depends on them, are compared; a ladder of calls has none.
 fn asks_for_methods(experiment: &Experiment) -> bool {
     experiment.workload != "syscall"
+}
+
+/// Metadata calls that this user or the directory's file system does not allow, each tried. On
+/// places only what needs privileges can be told before they are made.
+fn calls_that_fail(
+    experiment: &Experiment,
+    has_places: bool,
+    guest: bool,
+) -> BTreeMap<String, String> {
+    let info = parts::workload(&experiment.workload);
+    if guest || info.is_none_or(|info| info.capability != Capability::Metadata) {
+        return BTreeMap::new();
+    }
+    let tried =
+        Scratch::make(&experiment.directory).and_then(|scratch| meta::impossible(scratch.path()));
+    let privileged = |id: &str| {
+        let mut parts = meta::OPERATIONS.iter();
+        parts.any(|part| part.id == id && part.needs == "root")
+    };
+    // A directory that cannot be used at all is refused elsewhere, in its own words.
+    let tried = tried.unwrap_or_default().into_iter();
+    tried.filter(|(id, _)| !has_places || privileged(id)).collect()
 }
 
 /// The directory whose file system is measured: that of the first file, else where files are made.

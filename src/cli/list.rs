@@ -7,10 +7,11 @@ use clap::{Args, ValueEnum};
 use super::edge::{self, Ending};
 use super::explain::wrap;
 use super::parts;
-use crate::catalog::{Code, Factor, Part, PartKind, Role};
+use crate::catalog::{Code, Factor, Part, PartKind, Role, WorkloadInfo};
 use crate::metric::METRICS;
 use crate::place::PLACES;
 use crate::report::{FOLDERS, FORMATS};
+use crate::spec::Vocabulary;
 use crate::workload::WORKLOADS;
 
 /// List what there is to choose from
@@ -76,7 +77,7 @@ fn rows(which: Which) -> Vec<Row> {
     match which {
         Which::Workloads => WORKLOADS.iter().map(|info| part(&info.part)).collect(),
         Which::Methods => of_kind(PartKind::Method),
-        Which::Operations => of_kind(PartKind::Operation),
+        Which::Operations => operations(),
         Which::Places => PLACES.iter().map(part).collect(),
         Which::Axes => Factor::ALL.iter().map(|factor| axis(*factor)).collect(),
         Which::Metrics => {
@@ -95,6 +96,22 @@ fn rows(which: Which) -> Vec<Row> {
 
 fn of_kind(kind: PartKind) -> Vec<Row> {
     parts::all().iter().filter(|part| part.kind == kind).map(|p| part(p)).collect()
+}
+
+/// Each with its workload: some are a rung of the ladder and a metadata call.
+fn operations() -> Vec<Row> {
+    let of = |info: &&'static WorkloadInfo| {
+        let id = info.part.id;
+        let vocabulary = Vocabulary { info, parts: parts::all() };
+        let rows = vocabulary.parts_of(Factor::Operation).map(move |operation| {
+            let (name, summary) = part(operation);
+            (name, format!("{id}: {summary}"))
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let with_calls =
+        |info: &&WorkloadInfo| info.factors.iter().any(|f| f.factor == Factor::Operation);
+    WORKLOADS.iter().filter(with_calls).flat_map(|info| of(&info)).collect()
 }
 
 fn part(part: &Part) -> Row {

@@ -161,6 +161,22 @@ fn examples(info: &WorkloadInfo) -> String {
             ("syscall --operation lseek,read --idle-threads 0,1", "does a second thread cost"),
             ("syscall --operation read,pread --block 1,4Ki --rounds 50", "exactly 50 rounds"),
         ],
+        "meta" => &[
+            ("meta", "what each metadata call costs here"),
+            ("meta --operation create,stat,unlink --files 10000", "in a directory of 10 000 files"),
+            (
+                "meta --operation chmod --pass first,second,steady --place overlay,overlay+metacopy",
+                "does metacopy make chmod cheaper, and when (as root)",
+            ),
+            (
+                "meta --operation chmod,write-after-chmod,chmod-write --pass first --place overlay,overlay+metacopy",
+                "what it saves now, what it costs later, and the sum",
+            ),
+            (
+                "meta --operation chmod --pass first --file-size 100Ki,1Mi,10Mi --files 40 --place overlay",
+                "cost against file size, with a fitted line",
+            ),
+        ],
         _ => &[],
     };
     let mut text = String::from("Examples:");

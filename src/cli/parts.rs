@@ -6,10 +6,11 @@ use crate::catalog::{Part, WorkloadInfo};
 use crate::method::{METHODS, copy};
 use crate::place::PLACES;
 use crate::spec::{Experiment, SpecError, Vocabulary};
-use crate::workload::{WORKLOADS, operations};
+use crate::workload::{WORKLOADS, meta, operations};
 
 static ALL: LazyLock<Vec<&'static Part>> = LazyLock::new(|| {
-    METHODS.iter().chain(copy::METHODS).chain(operations()).chain(PLACES).collect()
+    let operations = operations().iter().chain(meta::OPERATIONS);
+    METHODS.iter().chain(copy::METHODS).chain(operations).chain(PLACES).collect()
 });
 
 /// Every method, operation and place.

@@ -39,8 +39,9 @@ pub(super) fn cross(
         // A level that a method ignores stays where it names another answer: the cell must be
         // there to be compared with.
         let drops = |factor: Factor| {
-            (part.is_some_and(|p| p.ignores.contains(&factor)) || is_moot(&full, factor))
-                && (ask.contains(&factor) || axes.get(&factor).is_none_or(|l| l.len() == 1))
+            is_one_touch(&full, factor)
+                || (part.is_some_and(|p| p.ignores.contains(&factor)) || is_moot(&full, factor))
+                    && (ask.contains(&factor) || axes.get(&factor).is_none_or(|l| l.len() == 1))
         };
         let levels = full.only(|factor| !drops(factor));
         if seen.insert(levels.clone()) {
@@ -71,6 +72,11 @@ fn settle(full: &mut Levels, part: Option<&Part>) {
 /// Past the page cache neither its state nor its read-ahead makes a difference.
 fn is_moot(full: &Levels, factor: Factor) -> bool {
     full.text(Factor::Direct) == Some("on") && matches!(factor, Factor::Cache | Factor::Readahead)
+}
+
+/// The first and the second touch are one call a file, however many follow in the steady state.
+fn is_one_touch(levels: &Levels, factor: Factor) -> bool {
+    factor == Factor::Repeats && levels.text(Factor::Pass).is_some_and(|pass| pass != "steady")
 }
 
 fn product(axes: &Axes, vocabulary: Vocabulary<'_>) -> Vec<Levels> {

@@ -40,7 +40,7 @@ pub(super) fn forecast(
     let made = instances
         .iter()
         .filter(|i| i.path.is_none() && i.used != FileUse::Absent)
-        .fold(0u64, |sum, i| sum.saturating_add(i.bytes));
+        .fold(0u64, |sum, i| sum.saturating_add(i.total_bytes()));
     let on_disk = space_bytes(instances.iter().filter(|i| i.place.is_none()));
     let active: Vec<&Cell> = cells.iter().filter(|cell| cell.skip.is_none()).collect();
     let share = (protocol.budget_ns / 10 * 9) / (40 * active.len().max(1) as u64);

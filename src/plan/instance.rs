@@ -34,9 +34,16 @@ pub(super) struct Instances {
 struct Wanted {
     path: Option<PathBuf>,
     bytes: u64,
+    files: Option<u64>,
     place: Option<String>,
     used: FileUse,
     sparse: bool,
+}
+
+impl Wanted {
+    fn total_bytes(&self) -> u64 {
+        self.bytes.saturating_mul(self.files.unwrap_or(1))
+    }
 }
 
 impl Instances {
@@ -80,6 +87,7 @@ impl Instances {
         let same = |i: &&Instance| {
             i.path == wanted.path
                 && i.bytes == wanted.bytes
+                && i.files == wanted.files
                 && i.place == wanted.place
                 && i.used == wanted.used
                 && i.sparse == wanted.sparse
@@ -88,9 +96,9 @@ impl Instances {
             return instance.id;
         }
         let id = self.all.len();
-        let Wanted { path, bytes, place, used, sparse } = wanted;
+        let Wanted { path, bytes, files, place, used, sparse } = wanted;
         let (seed, targets) = (mix(seed, id as u64), Vec::new());
-        self.all.push(Instance { id, path, bytes, place, seed, used, targets, sparse });
+        self.all.push(Instance { id, path, bytes, files, place, seed, used, targets, sparse });
         id
     }
 
@@ -108,15 +116,19 @@ impl Instances {
                 let takes = i.used != FileUse::Absent;
                 takes && i.place.as_deref() == Some(place) && i.bytes != wanted.bytes
             };
-            let files = self.all.iter().filter(there).map(|i| i.bytes);
-            let file = if own == Some(place) { wanted.bytes } else { 0 };
+            let files = self.all.iter().filter(there).map(Instance::total_bytes);
+            let file = if own == Some(place) { wanted.total_bytes() } else { 0 };
             let copy = if copy_to == Some(place) { wanted.bytes } else { 0 };
             let all = files.chain([file, copy]).fold(0, u64::saturating_add);
             if let Some(holds) = holds.filter(|holds| all > *holds) {
                 let (bytes, holds) = (bytes_text(wanted.bytes), bytes_text(holds));
                 let copy = if copy > 0 { " with its copy" } else { "" };
+                let what = match wanted.files {
+                    Some(files) => format!("a tree of {files} files of {bytes}"),
+                    None => format!("a file of {bytes}{copy}"),
+                };
                 let reason = format!(
-                    "a file of {bytes}{copy} does not fit into {place}, which holds {holds} for \
+                    "{what} does not fit into {place}, which holds {holds} for \
                      sure; give it size=, or take a smaller --file-size"
                 );
                 return Err(Skip { reason, too_small: true });
@@ -156,7 +168,7 @@ pub(super) fn space_bytes<'a>(instances: impl Iterator<Item = &'a Instance> + Cl
     let made = instances.filter(|i| i.path.is_none());
     let stay = made.clone().filter(|i| i.used != FileUse::Absent);
     let turns = made.filter(|i| i.used == FileUse::Absent).map(|i| i.bytes);
-    stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.bytes))
+    stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.total_bytes()))
 }
 
 fn wanted(draft: &Draft, facts: &Facts, copies: bool) -> Result<Option<Wanted>, Skip> {
@@ -170,7 +182,7 @@ fn wanted(draft: &Draft, facts: &Facts, copies: bool) -> Result<Option<Wanted>, 
             Some(Ok(0)) => refuse(format!("{} is empty: name a file with bytes", name())),
             Some(Ok(bytes)) => {
                 let (path, used, place) = (Some(path.into()), FileUse::Read, None);
-                Ok(Some(Wanted { path, bytes: *bytes, place, used, sparse: false }))
+                Ok(Some(Wanted { path, bytes: *bytes, files: None, place, used, sparse: false }))
             }
             Some(Err(why)) => refuse(why.clone()),
             None => refuse(format!("nothing is known of {}", name())),
@@ -185,7 +197,10 @@ fn wanted(draft: &Draft, facts: &Facts, copies: bool) -> Result<Option<Wanted>, 
         Some("overwrite") => FileUse::Overwrite,
         Some(_) => FileUse::Absent,
     };
-    Ok(Some(Wanted { path: None, bytes, place, used, sparse }))
+    // Touches are counted on the files of a tree.
+    let touches = draft.full.get(Factor::Pass).is_some();
+    let files = draft.full.number(Factor::Files).filter(|_| touches);
+    Ok(Some(Wanted { path: None, bytes, files, place, used, sparse }))
 }
 
 /// Only what iolab has mounted can be unmounted.

@@ -161,7 +161,8 @@ fn refuse_what_does_not_fit(
         return Err(PlanError::FileLimit { needed, limit });
     }
     // One more for the scratch directory itself.
-    let made = instances.all.iter().filter(|i| i.path.is_none()).count() as u64;
+    let made = instances.all.iter().filter(|i| i.path.is_none());
+    let made = made.fold(0u64, |sum, instance| sum.saturating_add(instance.inodes()));
     if made > 0 && made + 1 > facts.free_inodes {
         return Err(PlanError::NoInodes { directory, needed: made + 1, free: facts.free_inodes });
     }
@@ -216,7 +217,7 @@ fn title(info: &WorkloadInfo, axes: &Axes) -> String {
         let name = path.file_name().map_or(path.as_path(), std::path::Path::new);
         title = format!("{title} {}", path_to_text(name));
     }
-    if let Some([Level::Number(bytes)]) = axes.get(&Factor::FileSize).map(Vec::as_slice) {
+    if let Some([Level::Number(bytes @ 1..)]) = axes.get(&Factor::FileSize).map(Vec::as_slice) {
         title = format!("{title} {}", bytes_text(*bytes));
     }
     let what = match several.is_empty() {

@@ -152,8 +152,10 @@ pub struct Instance {
     pub id: usize,
     /// The person's file; absent: iolab makes one.
     pub path: Option<PathBuf>,
-    /// Size in bytes.
+    /// Size in bytes; of a tree, that of each file.
     pub bytes: u64,
+    /// So many files in a tree; absent: the one file.
+    pub files: Option<u64>,
     /// Where: a place id, absent for the plain directory.
     pub place: Option<String>,
     /// The seed of its content.
@@ -177,6 +179,19 @@ pub enum FileUse {
     /// They write files of their own and remove them, one at a time: of this one only the place,
     /// the size and the seed are used, and no byte of it is written.
     Absent,
+}
+
+impl Instance {
+    /// Bytes of all its files.
+    pub fn total_bytes(&self) -> u64 {
+        self.bytes.saturating_mul(self.files.unwrap_or(1))
+    }
+
+    /// Inodes that are made for it: the files of a tree, its directories, and as many names again
+    /// for a trial.
+    pub fn inodes(&self) -> u64 {
+        self.files.map_or(1, |files| files.saturating_mul(2).saturating_add(4))
+    }
 }
 
 /// What a plan costs, before it starts.

@@ -107,7 +107,9 @@ impl View {
 fn answered(doc: &Document, answer: &Answer, several: bool, taken: &mut [bool]) -> Section {
     let mut cells = Vec::new();
     for (cell, taken) in doc.cells.iter().zip(taken) {
-        let belongs = answer.condition.iter().all(|(f, l)| cell.factors.get(f) == Some(l));
+        // A cell lacks the levels that make no difference to it.
+        let fits = |(f, l)| cell.factors.get(f).is_none_or(|own| own == l);
+        let belongs = answer.condition.iter().all(fits);
         if belongs && !*taken {
             *taken = true;
             cells.push(cell);

@@ -21,5 +21,6 @@ pub use metrics::Metrics;
 pub use name::Name;
 pub use place::PlaceFacts;
 pub use sample::{
-    CacheProof, CopyProof, CopyRoute, Digest, Fault, Measurement, Phase, Proof, Residency, Sample,
+    CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Residency,
+    Sample,
 };

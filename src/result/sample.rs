@@ -72,6 +72,9 @@ pub struct Proof {
     /// How a copy came about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<CopyProof>,
+    /// Whether calls that change something changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effects: Option<Effects>,
 }
 
 /// Which way the bytes of a copy went.
@@ -124,6 +127,7 @@ impl Proof {
         self.cache.as_ref().is_none_or(|c| c.proven)
             && self.digest.as_ref().is_none_or(|d| d.matches != Some(false))
             && self.copy.as_ref().is_none_or(|c| c.matches)
+            && self.effects.as_ref().is_none_or(Effects::hold)
     }
 }
 
@@ -174,6 +178,31 @@ pub struct Digest {
     /// Whether it is the expected one; absent where it was not checked in this trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matches: Option<bool>,
+}
+
+/// What was found of the effects of a trial's calls, looked at outside of the clock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Effects {
+    /// Files that were looked at.
+    pub checked: u64,
+    /// Those that were not as the calls should have left them.
+    pub wrong: u64,
+    /// The first of them, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
+}
+
+impl Effects {
+    /// Counts one that is wrong.
+    pub fn miss(&mut self, what: String) {
+        self.wrong += 1;
+        self.example.get_or_insert(what);
+    }
+
+    /// Whether all are right.
+    pub fn hold(&self) -> bool {
+        self.wrong == 0
+    }
 }
 
 /// One trial of one cell in one round.

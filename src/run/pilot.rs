@@ -2,7 +2,7 @@
 
 use super::calibrate::{Calibrator, FAILURES, SHORTEST_LIMIT_NS};
 use super::dose::{Pilot, trial_min_ns};
-use super::work::Work;
+use super::work::{Work, is_touch};
 use super::{ExecutorError, TrialOrder};
 use crate::agent::Extent;
 use crate::catalog::Factor;
@@ -35,7 +35,7 @@ impl Calibrator<'_> {
     /// Finds the time of one operation, with trials that grow until they are long enough to tell.
     pub(super) fn pilot(&mut self, index: usize) -> Result<Result<Pilot, Fault>, Fault> {
         let cell = &self.plan.cells[index];
-        let work = Work::of(self.plan, cell);
+        let mut work = Work::of(self.plan, cell);
         let target = match cell.writes() && !cell.syncs_each_operation() {
             true => SHORTEST_FLUSHED_NS,
             false => trial_min_ns(&self.clock, work.threads) / 2.0,
@@ -47,6 +47,13 @@ impl Calibrator<'_> {
                 Err(fault) => return Ok(Err(fault)),
             };
             let wall = timed.measurement.wall_ns as f64;
+            // A call that uses up its files makes as many as there are, and no more.
+            let made = timed.measurement.operations;
+            let calls = cell.levels.get(Factor::Operation).is_some();
+            if calls && work.operations_per_pass == 1 && (1..operations).contains(&made) {
+                work = Work { operations_per_pass: made, once: true, ..work };
+                operations = made;
+            }
             let whole = work.once && operations >= work.operations_per_pass;
             if wall >= target || whole || operations >= MOST_OPERATIONS || self.hurried() {
                 let done = actual_operations(operations, &work);
@@ -97,6 +104,7 @@ fn first_operations(cell: &Cell, work: &Work) -> u64 {
     let call = cell.instance.is_none() || cell.levels.get(Factor::Operation).is_some();
     match work.operations_per_pass {
         1 if call => FIRST_CALLS,
+        all if is_touch(cell) => all.min(FIRST_OPERATIONS),
         all if cell.syncs_each_operation() => FIRST_SYNCED.min(all),
         all => (FIRST_BYTES / work.step_bytes).clamp(1, FIRST_OPERATIONS).min(all),
     }

@@ -123,7 +123,7 @@ impl<T: Transport> RemoteExecutor<T> {
         let requests: Vec<Request> = std::iter::once(self.start.clone())
             .chain(self.has_places().then(|| Request::Places(self.terms.clone())))
             .chain(self.made.iter().cloned().map(Request::Make))
-            .chain((!self.made.is_empty()).then(|| self.renewal()))
+            .chain(self.made.iter().any(|order| order.files.is_none()).then(|| self.renewal()))
             .collect();
         for request in &requests {
             match self.transport.ask(request) {
@@ -136,7 +136,8 @@ impl<T: Transport> RemoteExecutor<T> {
     }
 
     fn renewal(&self) -> Request {
-        Request::Renew(self.made.iter().map(|instance| instance.id).collect())
+        let files = self.made.iter().filter(|order| order.files.is_none());
+        Request::Renew(files.map(|order| order.id).collect())
     }
 }
 
@@ -197,6 +198,7 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             content: content_of(instance),
             place: instance.place.clone(),
             targets: instance.targets.clone(),
+            files: instance.files,
         };
         if has_place(&order) && !self.has_places() {
             self.ask(&Request::Places(self.terms.clone()))?;

@@ -36,19 +36,26 @@ impl Work {
             (true, None) => CHUNK_BYTES,
             _ => step_bytes(cell),
         };
-        // A call on a scratch file is no pass over it, and neither has a part.
+        // A call on a scratch file is no pass over it, and neither has a part. A touch is one call
+        // on each file of a tree.
         let operations_per_pass = match (bytes, cell.levels.get(Factor::Operation)) {
             (Some(bytes), None) => bytes.div_ceil(step_bytes).max(1),
+            _ if is_touch(cell) => cell.levels.number(Factor::Files).unwrap_or(1).max(1),
             _ => 1,
         };
         let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
         Work {
             operations_per_pass,
             step_bytes,
-            once: cell.starts_cold() || cell.writes() || (plan.copies && large),
+            once: cell.starts_cold() || is_touch(cell) || cell.writes() || (plan.copies && large),
             threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
         }
     }
+}
+
+/// Whether a trial is the first or second touch of each file: it cannot be repeated.
+pub(super) fn is_touch(cell: &Cell) -> bool {
+    matches!(cell.levels.text(Factor::Pass), Some("first" | "second"))
 }
 
 /// Nanoseconds per unit of work, where the sample counts: for a cell whose job is one call, the call

@@ -79,7 +79,7 @@ impl Vocabulary<'_> {
             Kind::Word if is_place(factor) => self.places(factor, text),
             Kind::Word => self.words_of_list(factor, text),
             Kind::Bytes | Kind::Count => {
-                let numbers = parse_list(text, &|one| number(factor, one))?;
+                let numbers = parse_list(text, &|one| self.number(factor, one))?;
                 Ok(numbers.into_iter().map(Level::Number).collect())
             }
         }
@@ -136,6 +136,32 @@ impl Vocabulary<'_> {
         Err(SpecError::new(text, 0, problem, choose(text, &words)))
     }
 
+    /// One number of an axis, by what the axis can have. Metadata calls work on empty files too.
+    fn number(&self, factor: Factor, text: &str) -> Result<u64, SpecError> {
+        let parsed = match factor.kind() {
+            Kind::Bytes => parse_bytes(text),
+            _ => parse_count(text),
+        };
+        let metadata = self.info.capability == Capability::Metadata;
+        let number = match factor {
+            Factor::IdleThreads => parsed?,
+            Factor::FileSize if metadata => parsed?,
+            _ => positive(text, parsed)?,
+        };
+        let most = match (factor, factor.kind()) {
+            (Factor::Block, _) => GREATEST_BLOCK,
+            (_, Kind::Count) => GREATEST_COUNT,
+            _ => u64::MAX,
+        };
+        match number > most {
+            true => {
+                let fix = format!("the greatest {factor} is {most}");
+                Err(SpecError::new(text, 0, "too large", fix))
+            }
+            false => Ok(number),
+        }
+    }
+
     /// Checks an experiment that was not read by [`Vocabulary::levels`], or was put together.
     ///
     /// # Errors
@@ -181,7 +207,7 @@ impl Vocabulary<'_> {
         match (level, factor.kind()) {
             (Level::Word(word), Kind::Word) => self.word(factor, word),
             (Level::Number(n), Kind::Bytes | Kind::Count) => {
-                number(factor, &n.to_string()).map(drop)
+                self.number(factor, &n.to_string()).map(drop)
             }
             (Level::Path(_), Kind::Path) => Ok(()),
             _ => {
@@ -194,29 +220,6 @@ impl Vocabulary<'_> {
 
 fn is_place(factor: Factor) -> bool {
     matches!(factor, Factor::Place | Factor::SourcePlace)
-}
-
-/// One number of an axis, by what the axis can have.
-fn number(factor: Factor, text: &str) -> Result<u64, SpecError> {
-    let parsed = match factor.kind() {
-        Kind::Bytes => parse_bytes(text),
-        _ => parse_count(text),
-    };
-    let number = match factor {
-        Factor::IdleThreads => parsed?,
-        _ => positive(text, parsed)?,
-    };
-    let most = match (factor, factor.kind()) {
-        (Factor::Block, _) => GREATEST_BLOCK,
-        (_, Kind::Count) => GREATEST_COUNT,
-        _ => u64::MAX,
-    };
-    match number > most {
-        true => {
-            Err(SpecError::new(text, 0, "too large", format!("the greatest {factor} is {most}")))
-        }
-        false => Ok(number),
-    }
 }
 
 fn positive(text: &str, parsed: Result<u64, SpecError>) -> Result<u64, SpecError> {

@@ -12,6 +12,7 @@ pub mod machine;
 pub mod map;
 pub mod mount;
 pub mod namespace;
+pub mod path;
 pub mod process;
 pub mod resident;
 pub mod ring;

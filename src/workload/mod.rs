@@ -2,6 +2,7 @@
 
 mod copy;
 mod ladder;
+pub mod meta;
 mod read;
 mod syscall;
 mod write;
@@ -47,11 +48,16 @@ impl Around {
 }
 
 /// Every workload's description.
-pub const WORKLOADS: &[WorkloadInfo] =
-    &[read::WORKLOAD.info, write::WORKLOAD.info, copy::WORKLOAD.info, syscall::WORKLOAD.info];
+pub const WORKLOADS: &[WorkloadInfo] = &[
+    read::WORKLOAD.info,
+    write::WORKLOAD.info,
+    copy::WORKLOAD.info,
+    syscall::WORKLOAD.info,
+    meta::WORKLOAD.info,
+];
 
-const ALL: [&Workload; 4] =
-    [&read::WORKLOAD, &write::WORKLOAD, &copy::WORKLOAD, &syscall::WORKLOAD];
+const ALL: [&Workload; 5] =
+    [&read::WORKLOAD, &write::WORKLOAD, &copy::WORKLOAD, &syscall::WORKLOAD, &meta::WORKLOAD];
 
 /// The workload of this name.
 pub fn find(id: &str) -> Option<&'static Workload> {

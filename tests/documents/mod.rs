@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use iolab::catalog::{Code, Factor, Level, Levels};
 use iolab::result::{
-    Answer, AnswerKind, CacheProof, CellRecord, CellStatus, Comparison, Digest, Document,
+    Answer, AnswerKind, CacheProof, CellRecord, CellStatus, Comparison, Digest, Document, Effects,
     Environment, Estimate, ExperimentRecord, Fault, Grade, Measurement, Metrics, Phase, Proof,
     ProtocolRecord, Residency, RunInfo, SCHEMA, Sample, Summary, Twin, Verdict, Warning,
 };
@@ -86,6 +86,7 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
                     matches: Some(true),
                 }),
                 copy: None,
+                effects: None,
             },
             flags: Vec::new(),
         },
@@ -475,11 +476,16 @@ fn any_proof() -> impl Strategy<Value = Proof> {
         hex,
         matches,
     });
-    (proptest::option::of(cache), proptest::option::of(digest)).prop_map(|(cache, digest)| Proof {
-        cache,
-        digest,
-        copy: None,
-    })
+    let effects = (any::<(u32, u32)>(), proptest::option::of(any_text())).prop_map(
+        |((checked, wrong), example)| Effects {
+            checked: checked.into(),
+            wrong: wrong.into(),
+            example,
+        },
+    );
+    let option = proptest::option::of(effects);
+    (proptest::option::of(cache), proptest::option::of(digest), option)
+        .prop_map(|(cache, digest, effects)| Proof { cache, digest, copy: None, effects })
 }
 
 /// Any sample with finite numbers.

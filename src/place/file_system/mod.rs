@@ -47,8 +47,13 @@ pub struct FileSystem {
 }
 
 /// What every place that can be written to can do.
-pub const ALL_CAPABILITIES: &[Capability] =
-    &[Capability::Read, Capability::Write, Capability::Copy, Capability::Call];
+pub const ALL_CAPABILITIES: &[Capability] = &[
+    Capability::Read,
+    Capability::Write,
+    Capability::Copy,
+    Capability::Call,
+    Capability::Metadata,
+];
 const NO_FACTORS: &[Factor] = &[];
 
 impl FileSystem {

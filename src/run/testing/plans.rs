@@ -54,6 +54,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         path: None,
         bytes: shape.file_bytes,
         place: None,
+        files: None,
         seed: 1,
         used: FileUse::Read,
         targets: Vec::new(),

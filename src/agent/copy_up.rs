@@ -1,0 +1,78 @@
+//! What a trial on an overlay has copied up, counted in the upper layer itself: what the mount says
+//! of a file does not tell where its bytes are.
+
+use std::fs::DirEntry;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::instance::fault;
+use crate::catalog::path_to_text;
+use crate::result::{Fault, Measurement};
+
+/// Marks a file whose data still lie in the lower layer (the kernel's fs/overlayfs/overlayfs.h);
+/// in a user namespace the second.
+const MARKS: [&str; 2] = ["trusted.overlay.metacopy", "user.overlay.metacopy"];
+
+/// What lies in an upper layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// Files, directories and whatever else, the layer's own root left out.
+    inodes: u64,
+    /// Regular files whose data are here: their sizes.
+    bytes: u64,
+    /// What all of it takes on the device.
+    allocated_bytes: u64,
+    /// Files of which only the metadata are here.
+    metacopies: u64,
+    /// Character devices 0/0: a name of the lower layer that was removed.
+    whiteouts: u64,
+}
+
+/// Counts what lies in an upper layer.
+pub fn count(upper: &Path) -> Result<Layer, Fault> {
+    let mut layer = Layer::default();
+    let doing = || format!("count what was copied up to {}", path_to_text(upper));
+    walk(upper, &mut layer).map_err(|error| fault(doing(), &error))?;
+    Ok(layer)
+}
+
+fn walk(directory: &Path, layer: &mut Layer) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        add(&entry, layer)?;
+        if entry.file_type()?.is_dir() {
+            walk(&entry.path(), layer)?;
+        }
+    }
+    Ok(())
+}
+
+fn add(entry: &DirEntry, layer: &mut Layer) -> io::Result<()> {
+    use std::os::unix::fs::FileTypeExt;
+    let about = entry.metadata()?;
+    layer.inodes += 1;
+    layer.allocated_bytes += about.blocks() * 512;
+    let path = entry.path();
+    let marked =
+        || MARKS.iter().any(|mark| rustix::fs::lgetxattr(&path, *mark, &mut [0_u8; 256]).is_ok());
+    match about.file_type() {
+        kind if kind.is_file() && marked() => layer.metacopies += 1,
+        kind if kind.is_file() => layer.bytes += about.len(),
+        kind if kind.is_char_device() && about.rdev() == 0 => layer.whiteouts += 1,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Adds what the trial has copied up.
+pub fn record(measurement: &mut Measurement, before: Layer, after: Layer) {
+    let mut put = |id: &str, before: u64, after: u64| {
+        measurement.metrics.insert(id.into(), after.saturating_sub(before) as f64);
+    };
+    put("copy_up_inodes", before.inodes, after.inodes);
+    put("copy_up_bytes", before.bytes, after.bytes);
+    put("copy_up_allocated_bytes", before.allocated_bytes, after.allocated_bytes);
+    put("copy_up_metacopies", before.metacopies, after.metacopies);
+    put("copy_up_whiteouts", before.whiteouts, after.whiteouts);
+}

@@ -1,0 +1,49 @@
+//! Which operations cannot be had in a directory: each is tried on two files of its own.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::operation::OPERATIONS;
+use super::tree::Tree;
+use super::{WORKLOAD, around};
+use crate::catalog::{Factor, Level, Levels};
+use crate::method::NoWindow;
+use crate::result::Fault;
+use crate::workload::{Extent, Subject, Trial};
+
+/// Operations that fail in `directory`, which is iolab's own: id → why, and the remedy.
+///
+/// # Errors
+/// Not even files can be made.
+pub fn impossible(directory: &Path) -> Result<BTreeMap<String, String>, Fault> {
+    let tree = Tree { root: directory.join("attempt"), files: 2, bytes: 1, seed: 0 };
+    let failed = |error: &std::io::Error| around::fault("make two files to try calls on", error);
+    tree.make(&|| true).map_err(|error| failed(&error))?;
+    let missing = OPERATIONS.iter().filter_map(|part| {
+        let fault = attempt(part.id, &tree).err()?;
+        Some((part.id.to_owned(), fault.cause))
+    });
+    let missing = missing.collect();
+    tree.remove().map_err(|error| failed(&error))?;
+    Ok(missing)
+}
+
+fn attempt(id: &str, tree: &Tree) -> Result<(), Fault> {
+    let levels = Levels::new()
+        .with(Factor::Operation, Level::word(id))
+        .with(Factor::Files, Level::Number(tree.files))
+        .with(Factor::Pass, Level::word("first"));
+    let subject = Some(Subject { path: &tree.root, bytes: tree.bytes, seed: tree.seed });
+    let extent = Extent::Passes(1);
+    let trial = Trial { levels: &levels, extent, subject, scratch: &tree.root };
+    let around = WORKLOAD.around;
+    let ran = (around.prepare)(&trial).and_then(|()| {
+        let mut seen = (WORKLOAD.run)(&trial, &mut NoWindow)?;
+        (around.verify)(&trial, &mut seen)?;
+        match seen.proof.effects.as_ref().and_then(|effects| effects.example.clone()) {
+            None => Ok(()),
+            Some(wrong) => Err(super::refusal("look at what it did", wrong)),
+        }
+    });
+    (around.clear)(&trial).and(ran)
+}

@@ -1,0 +1,158 @@
+//! The workload `meta`: calls on names and attributes, file by file, with the first touch kept
+//! apart from later ones.
+
+mod around;
+mod attempt;
+mod calls;
+mod operation;
+mod span;
+mod stage;
+mod tree;
+
+pub use attempt::impossible;
+pub use operation::OPERATIONS;
+pub use tree::Tree;
+
+use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
+use crate::method::{Stop, Window};
+use crate::result::{Fault, Measurement};
+use crate::sys::clock::now_ns;
+use crate::sys::usage::usage;
+
+use super::{Around, Extent, Trial, Workload, refusal};
+use calls::Done;
+use operation::{Before, Effect, Operation, find};
+use span::Span;
+use stage::Stage;
+
+/// The workload.
+pub const WORKLOAD: Workload = Workload {
+    info: INFO,
+    run,
+    visits: |_| Ok(None),
+    around: Around { prepare: around::prepare, verify: around::verify, clear: around::clear },
+};
+
+/// Files in one tree, at most.
+const MOST_FILES: u64 = 10_000_000;
+
+const INFO: WorkloadInfo = WorkloadInfo {
+    part: Part {
+        id: "meta",
+        kind: PartKind::Workload,
+        summary: "metadata calls: create, stat, chmod, rename, … on many files, first touch apart",
+        capabilities: &[],
+        ignores: &[],
+        needs: "",
+        by_name_only: false,
+    },
+    factors: &[
+        FactorUse { factor: Factor::FileSize, default: "0", words: &[] },
+        FactorUse { factor: Factor::Files, default: "1000", words: &[] },
+        FactorUse { factor: Factor::Operation, default: "", words: &[] },
+        FactorUse { factor: Factor::Place, default: "", words: &[] },
+        FactorUse { factor: Factor::Repeats, default: "1", words: &[] },
+        FactorUse {
+            factor: Factor::Pass,
+            default: "steady",
+            words: &["first", "second", "steady"],
+        },
+    ],
+    capability: Capability::Metadata,
+    sweep: true,
+};
+
+/// What a trial asks for, checked.
+pub(super) struct Job {
+    pub(super) operation: &'static Operation,
+    pub(super) tree: Tree,
+    pub(super) span: Span,
+}
+
+impl Job {
+    pub(super) fn of(trial: &Trial<'_>) -> Result<Job, Fault> {
+        let refuse = |cause: String| refusal("prepare a metadata trial", cause);
+        let id = trial.levels.text(Factor::Operation).unwrap_or("stat");
+        let operation = find(id)
+            .ok_or_else(|| refuse(format!("no operation {id:?}; `iolab list operations`")))?;
+        let subject = trial.subject.ok_or_else(|| refuse("it names no tree".into()))?;
+        let files = trial.levels.number(Factor::Files).unwrap_or(1);
+        if files == 0 || files > MOST_FILES {
+            return Err(refuse(format!("{files} files; name 1 to {MOST_FILES}")));
+        }
+        let span = span(trial, operation, files).map_err(refuse)?;
+        let (root, bytes, seed) = (subject.path.to_owned(), subject.bytes, subject.seed);
+        Ok(Job { operation, tree: Tree { root, files, bytes, seed }, span })
+    }
+}
+
+/// One call a file for the first and second touch, and for what uses up its file; else as many
+/// calls as the extent says.
+fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<Span, String> {
+    let before = match trial.levels.text(Factor::Pass) {
+        Some("first") => 0,
+        Some("second") => 1,
+        Some("steady") | None => 2,
+        Some(other) => return Err(format!("no pass {other:?}; first, second or steady")),
+    };
+    let (first, asked) = match trial.extent {
+        Extent::Passes(passes) if before < 2 => (0, passes.min(1) * files),
+        Extent::Passes(calls) => (0, calls),
+        Extent::Part { first_operation, operations } => (first_operation % files, operations),
+    };
+    if asked == 0 {
+        return Err("it asks for no call".into());
+    }
+    let once = before < 2 || operation.effect.once();
+    let (calls, repeats) = match once {
+        true => (asked.min(files), 1),
+        false => (asked, trial.levels.number(Factor::Repeats).unwrap_or(1).max(1)),
+    };
+    Ok(Span { files, first, calls, repeats, before })
+}
+
+fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+    let job = Job::of(trial)?;
+    let doing = || {
+        let (id, calls) = (job.operation.part.id, job.span.calls);
+        format!("{id}, {calls} calls in {}", crate::catalog::path_to_text(&job.tree.root))
+    };
+    let opened = Stage::open(&job.tree)
+        .and_then(|stage| stage.named(&job.tree, job.operation.effect == Effect::Name))
+        .map_err(|error| around::fault(doing(), &error))?;
+    warm(&job, &opened).map_err(|stop| around::stopped(doing(), stop))?;
+    timed(&job, &opened, window).map_err(|stop| around::stopped(doing(), stop))
+}
+
+/// The touches that come before the one that is measured, where the files are still there.
+fn warm(job: &Job, stage: &Stage) -> Result<(), Stop> {
+    if job.operation.before == Before::Chmod {
+        calls::chmod(stage, &job.span.warming(0))?;
+    }
+    if job.operation.effect.once() {
+        return Ok(());
+    }
+    for at in 0..job.span.before {
+        (job.operation.run)(stage, &job.span.warming(at))?;
+    }
+    Ok(())
+}
+
+fn timed(job: &Job, stage: &Stage, window: &mut dyn Window) -> Result<Measurement, Stop> {
+    window.open();
+    let before = usage();
+    let start_ns = now_ns();
+    let result = (job.operation.run)(stage, &job.span);
+    let end_ns = now_ns();
+    let after = usage();
+    window.close();
+    let Done { operations, .. } = result?;
+    Ok(Measurement {
+        wall_ns: end_ns.saturating_sub(start_ns).max(1),
+        user_ns: after.user_ns.saturating_sub(before.user_ns),
+        system_ns: after.system_ns.saturating_sub(before.system_ns),
+        operations,
+        repetitions: if job.span.before < 2 { 1 } else { operations },
+        ..Measurement::default()
+    })
+}
