@@ -8,9 +8,10 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use iolab::catalog::{Capability, Code, Factor, Level, Levels, Part};
-use iolab::method::NoWindow;
 use iolab::method::copy::{self, CopyJob, Holes, METHODS, Work};
+use iolab::method::{NoWindow, Sync};
 use iolab::result::{CopyRoute, Fault, Measurement};
+use iolab::sys::extents::{EXTENT_UNKNOWN, extents};
 use iolab::workload::{self, Extent, Subject, Trial};
 
 /// On the disk: /tmp may be tmpfs.
@@ -238,7 +239,58 @@ fn holes_are_kept_or_filled_as_asked() {
 fn job<'a>(source: &'a Path, bytes: u64, target: &Path) -> CopyJob<'a> {
     let work = Work::Whole(vec![target.to_owned()]);
     let (block_bytes, queue_depth) = (4096, 2);
-    CopyJob { source, bytes, mode: 0o600, work, block_bytes, queue_depth, holes: Holes::AsItComes }
+    let (holes, sync) = (Holes::AsItComes, Sync::None);
+    CopyJob { source, bytes, mode: 0o600, work, block_bytes, queue_depth, holes, sync }
+}
+
+/// Bytes of a file whose place on the device is not known yet: they were not written there.
+fn delayed_bytes(path: &Path) -> u64 {
+    let all = extents(&File::open(path).unwrap()).unwrap();
+    all.iter().filter(|e| e.flags & EXTENT_UNKNOWN != 0).map(|e| e.length).sum()
+}
+
+#[test]
+fn sync_levels_leave_durable_copies() {
+    let dir = directory();
+    let (source, target) = (dir.path().join("source"), dir.path().join("target"));
+    let content = noise(300_007);
+    fs::write(&source, &content).unwrap();
+    File::open(&source).unwrap().sync_all().unwrap();
+    let run = |part: &Part, sync| {
+        let job = CopyJob { sync, ..job(&source, 300_007, &target) };
+        (copy::find(part.id).unwrap().copy.run)(&job, &mut NoWindow).unwrap();
+        let seen = (fs::read(&target).unwrap(), delayed_bytes(&target));
+        fs::remove_file(&target).unwrap();
+        seen
+    };
+    let ways: Vec<_> = ways(dir.path()).collect();
+    let loop_way = ways.iter().find(|part| part.id == "read-write").unwrap();
+    if (0..5).all(|_| run(loop_way, Sync::None).1 == 0) {
+        return eprintln!("SKIP sync_levels_leave_durable_copies: no delayed allocation here");
+    }
+    for part in ways {
+        for sync in [Sync::End, Sync::Fsync, Sync::Dsync, Sync::Sync, Sync::Every(3)] {
+            let (copied, delayed) = run(part, sync);
+            assert_eq!(copied, content, "{} {sync}", part.id);
+            assert_eq!(delayed, 0, "{} {sync}", part.id);
+        }
+    }
+}
+
+/// With several requests under way blocks end in any order; each is where it belongs.
+#[test]
+fn every_queue_depth_copies_the_same() {
+    let dir = directory();
+    let source = dir.path().join("source");
+    let content = noise(200_003);
+    fs::write(&source, &content).unwrap();
+    for part in ways(dir.path()) {
+        for depth in [1, 2, 7, 64] {
+            let levels = levels(part.id, 4096, None).with(Factor::QueueDepth, Level::Number(depth));
+            let seen = trial(&levels, Extent::Passes(2), &source, dir.path()).unwrap();
+            assert_eq!(seen.copies, [content.clone(), content.clone()], "{} {depth}", part.id);
+        }
+    }
 }
 
 #[test]
@@ -356,7 +408,9 @@ fn impossible_levels_are_refused_in_words() {
     assert!(refused(levels("read-write", 1, Some("some")), once).contains("keep or fill"));
     assert!(refused(levels("read-write", 1, None), Extent::Passes(0)).contains("no copy"));
     assert!(refused(levels("read-write", 1, None), Extent::Passes(1 << 40)).contains("copies"));
-    assert!(METHODS.iter().all(|part| part.capabilities == [Capability::Copy]));
+    assert!(METHODS.iter().all(|part| part.capabilities.contains(&Capability::Copy)));
+    let deep = levels("io_uring", 1, None).with(Factor::QueueDepth, Level::Number(1 << 20));
+    assert!(refused(deep, once).contains("queue depth"));
 }
 
 /// Signals with a handler arrive all the time; the bytes stay right.

@@ -35,11 +35,24 @@ pub fn unavailable_methods(directory: &Path, on_files: bool) -> BTreeMap<String,
         let reason = format!("{why}; it needs Linux 6.14 and a file system that knows it");
         missing.insert("preadv2-dontcache".to_owned(), reason);
     }
+    if let Err(errno) = try_clone(&path) {
+        let why = std::io::Error::from(errno);
+        let reason = format!("{why}; btrfs and XFS can clone: --place btrfs,xfs");
+        missing.insert("reflink".to_owned(), reason);
+    }
     if let Err(errno) = try_direct(&path) {
         let why = std::io::Error::from(errno);
         missing.insert(DIRECT.to_owned(), format!("{why}; name a directory on a disk"));
     }
     missing
+}
+
+/// Whether files can share extents here.
+fn try_clone(path: &Path) -> Result<(), Errno> {
+    let open = |path: &Path, flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::RUSR);
+    let (source, target) = (open(path, OFlags::RDONLY)?, path.with_extension("clone"));
+    let target = open(&target, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+    rustix::fs::ioctl_ficlone(&target, &source)
 }
 
 /// Why there is no io_uring, tried with a registered buffer and file.

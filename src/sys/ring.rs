@@ -120,6 +120,22 @@ impl Ring {
         Ok(Ring { ring, memory, busy, files: files.len() as u32, in_flight: 0 })
     }
 
+    /// Puts these files into the places of those that were registered, as many as there were. No
+    /// request may be under way (EBUSY).
+    pub fn set_files(&mut self, files: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+        if self.in_flight > 0 {
+            return Err(Errno::BUSY);
+        }
+        if files.len() != self.files as usize {
+            return Err(Errno::INVAL);
+        }
+        let mut descriptors = [-1; 8];
+        let Some(places) = descriptors.get_mut(..files.len()) else { return Err(Errno::INVAL) };
+        places.iter_mut().zip(files).for_each(|(place, file)| *place = file.as_raw_fd());
+        let updated = self.ring.submitter().register_files_update(0, places);
+        updated.map(drop).map_err(|e| errno_of(&e))
+    }
+
     /// Buffers.
     pub fn slots(&self) -> u32 {
         self.busy.len() as u32

@@ -68,6 +68,7 @@ pub fn find(id: &str) -> Option<&'static Workload> {
 pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
     match id {
         "write" => write::impossible(levels),
+        "copy" => copy::impossible(levels),
         _ => None,
     }
 }

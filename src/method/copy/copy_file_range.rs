@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
+use rustix::fd::AsFd;
+
 use super::drive::{CopyJob, Ends, Mover, copy};
 use super::whole::{chunk, chunks};
 use super::{CopyEntry, CopyMethod};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
 use crate::result::CopyRoute;
 
 /// How it describes itself.
@@ -30,8 +33,14 @@ impl Mover for CopyFileRange {
         Ok(CopyFileRange)
     }
 
-    fn range(&mut self, ends: &Ends, range: Range<u64>) -> Result<Moved, Stop> {
-        chunks(range, |at, n| {
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
+        let after = || barrier.after_block(ends.target.as_fd());
+        chunks(range, after, |at, n| {
             let (mut from, mut to) = (at, at);
             let (source, target) = (&ends.source, &ends.target);
             rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), n)

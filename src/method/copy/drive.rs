@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -12,6 +12,7 @@ use crate::catalog::path_to_text;
 use crate::method::access::open_for_reading;
 use crate::method::drive::Outcome;
 use crate::method::lane::{Moved, Stop};
+use crate::method::sync::{Barrier, EveryNth, NoBarrier, Sync, fsync};
 use crate::method::window::Window;
 use crate::result::Fault;
 use crate::sys::clock::now_ns;
@@ -56,6 +57,8 @@ pub struct CopyJob<'a> {
     pub queue_depth: u32,
     /// What to do with holes.
     pub holes: Holes,
+    /// When the target is made durable.
+    pub sync: Sync,
 }
 
 /// What a copy yields.
@@ -80,11 +83,21 @@ pub struct Ends {
 /// `range` inside it: there nothing may be allocated, formatted or asked of the clock per
 /// operation.
 pub trait Mover: Sized {
+    /// Whether the target is written by calls that heed `O_SYNC` and `O_DSYNC`; what is written
+    /// through a map does not, and is synced after each operation instead.
+    const WRITES_BY_CALL: bool = true;
+
     /// Makes ready.
     fn open(job: &CopyJob<'_>) -> Result<Self, Stop>;
 
-    /// Copies this range of the source to the same offsets of the target.
-    fn range(&mut self, ends: &Ends, range: Range<u64>) -> Result<Moved, Stop>;
+    /// Copies this range of the source to the same offsets of the target, and lets the barrier
+    /// follow each operation.
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop>;
 
     /// The size of the pipe, where there is one.
     fn pipe_bytes(&self) -> Option<u64> {
@@ -99,7 +112,13 @@ pub fn copy<M: Mover>(job: &CopyJob<'_>, window: &mut dyn Window) -> Result<Copi
         Work::Part(target, _) => Some(target),
     };
     let target = target.map_or_else(String::new, |path| path_to_text(path));
-    run::<M>(job, window).map_err(|stop| Fault {
+    let copied = match job.sync {
+        Sync::None | Sync::End => run::<M, _>(job, window, NoBarrier),
+        Sync::Dsync | Sync::Sync if M::WRITES_BY_CALL => run::<M, _>(job, window, NoBarrier),
+        Sync::Fsync | Sync::Dsync | Sync::Sync => run::<M, _>(job, window, EveryNth::new(1)),
+        Sync::Every(blocks) => run::<M, _>(job, window, EveryNth::new(blocks.max(1))),
+    };
+    copied.map_err(|stop| Fault {
         doing: format!("copy {} to {target}", path_to_text(job.source)),
         cause: stop.cause,
         errno: stop.errno,
@@ -107,22 +126,38 @@ pub fn copy<M: Mover>(job: &CopyJob<'_>, window: &mut dyn Window) -> Result<Copi
     })
 }
 
-fn run<M: Mover>(job: &CopyJob<'_>, window: &mut dyn Window) -> Result<Copied, Stop> {
+fn run<M: Mover, B: Barrier>(
+    job: &CopyJob<'_>,
+    window: &mut dyn Window,
+    mut barrier: B,
+) -> Result<Copied, Stop> {
     let mut mover = M::open(job)?;
     let outcome = match &job.work {
-        Work::Whole(targets) => timed(window, || wholes(job, &mut mover, targets)),
+        Work::Whole(targets) => timed(window, || wholes(job, &mut mover, targets, &mut barrier)),
         Work::Part(target, ranges) => {
-            let ends = Ends { source: open_for_reading(job.source)?, target: create(target)? };
+            let ends = ends(job, target)?;
             timed(window, || {
                 let mut moved = Moved::default();
                 for range in ranges {
-                    moved += mover.range(&ends, range.clone())?;
+                    moved += mover.range(&ends, range.clone(), &mut barrier)?;
                 }
-                Ok(moved)
+                finish(job.sync, &ends).map(|()| moved)
             })
         }
     }?;
     Ok(Copied { outcome, pipe_bytes: mover.pipe_bytes() })
+}
+
+/// What is not durable yet, where it is to be.
+fn finish(sync: Sync, ends: &Ends) -> Result<(), Stop> {
+    match sync {
+        Sync::None | Sync::Fsync | Sync::Dsync | Sync::Sync => Ok(()),
+        Sync::End | Sync::Every(_) => fsync(ends.target.as_fd()).map_err(refused),
+    }
+}
+
+fn ends(job: &CopyJob<'_>, target: &Path) -> Result<Ends, Stop> {
+    Ok(Ends { source: open_for_reading(job.source)?, target: create(target, job.sync)? })
 }
 
 fn timed(
@@ -149,24 +184,31 @@ fn timed(
 }
 
 #[inline(never)]
-fn wholes<M: Mover>(job: &CopyJob<'_>, mover: &mut M, targets: &[PathBuf]) -> Result<Moved, Stop> {
+fn wholes<M: Mover, B: Barrier>(
+    job: &CopyJob<'_>,
+    mover: &mut M,
+    targets: &[PathBuf],
+    barrier: &mut B,
+) -> Result<Moved, Stop> {
     let mut moved = Moved::default();
     for target in targets {
-        let ends = Ends { source: open_for_reading(job.source)?, target: create(target)? };
+        let ends = ends(job, target)?;
         if job.holes == Holes::Keep {
-            moved += segments(mover, &ends, job.bytes)?;
+            moved += segments(mover, &ends, job.bytes, barrier)?;
         } else {
-            moved += mover.range(&ends, 0..job.bytes)?;
+            moved += mover.range(&ends, 0..job.bytes, barrier)?;
         }
         // As the source has it, whatever the umask took away.
         rustix::fs::fchmod(&ends.target, Mode::from_raw_mode(job.mode))?;
+        finish(job.sync, &ends)?;
     }
     Ok(moved)
 }
 
 /// A new file, never an old one: EEXIST for anything that stands there, a link or the source too.
-fn create(target: &Path) -> Result<OwnedFd, Stop> {
+fn create(target: &Path, sync: Sync) -> Result<OwnedFd, Stop> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let flags = flags | sync.open_flags();
     rustix::fs::open(target, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
         Errno::EXIST => Stop {
             cause: format!(

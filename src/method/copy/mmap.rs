@@ -8,11 +8,12 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{SeekFrom, ftruncate, seek};
 use rustix::io::Errno;
 
-use super::drive::{CopyJob, Ends, Mover, became_shorter, copy, write_rest};
+use super::drive::{CopyJob, Ends, Mover, became_shorter, copy, refused, write_rest};
 use super::whole::{CHUNK_BYTES, chunk};
 use super::{CopyEntry, CopyMethod};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
 use crate::result::CopyRoute;
 use crate::sys::map::{Mapping, SharedMapping};
 
@@ -68,7 +69,12 @@ impl Mover for FromMap {
         Ok(FromMap)
     }
 
-    fn range(&mut self, ends: &Ends, range: Range<u64>) -> Result<Moved, Stop> {
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
         let target: &OwnedFd = &ends.target;
         seek(target, SeekFrom::Start(range.start))?;
         each_chunk(range, |first, part| {
@@ -84,7 +90,8 @@ impl Mover for FromMap {
                 Some(errno) if errno == Errno::FAULT.raw_os_error() => became_shorter(part.end),
                 _ => stop,
             })?;
-            Ok(mapping.unmap()?)
+            mapping.unmap()?;
+            barrier.after_block(target.as_fd()).map_err(refused)
         })
     }
 }
@@ -92,11 +99,18 @@ impl Mover for FromMap {
 struct BothMapped;
 
 impl Mover for BothMapped {
+    const WRITES_BY_CALL: bool = false;
+
     fn open(_: &CopyJob<'_>) -> Result<BothMapped, Stop> {
         Ok(BothMapped)
     }
 
-    fn range(&mut self, ends: &Ends, range: Range<u64>) -> Result<Moved, Stop> {
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
         // A page beyond the end of a file cannot be written to.
         let size = rustix::fs::fstat(&ends.target)?.st_size as u64;
         if size < range.end {
@@ -108,7 +122,8 @@ impl Mover for BothMapped {
             let mut target = SharedMapping::new(ends.target.as_fd(), first, bytes)?;
             target.bytes_mut()[skip..].copy_from_slice(&source.bytes()[skip..]);
             target.unmap()?;
-            Ok(source.unmap()?)
+            source.unmap()?;
+            barrier.after_block(ends.target.as_fd()).map_err(refused)
         })
     }
 }

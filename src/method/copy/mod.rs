@@ -3,6 +3,7 @@
 
 mod copy_file_range;
 mod drive;
+mod io_uring;
 mod mmap;
 mod read_write;
 mod reflink;
@@ -39,13 +40,14 @@ pub struct CopyEntry {
 }
 
 /// The list.
-const ALL: [&CopyMethod; 7] = [
+const ALL: [&CopyMethod; 8] = [
     &read_write::METHOD,
     &copy_file_range::METHOD,
     &sendfile::METHOD,
     &splice::METHOD,
     &mmap::METHOD,
     &mmap::BOTH,
+    &io_uring::METHOD,
     &reflink::METHOD,
 ];
 

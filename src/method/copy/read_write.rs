@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use rustix::fd::AsFd;
 use rustix::fs::{SeekFrom, seek};
 
-use super::drive::{CopyJob, Ends, Mover, copy, write_rest};
+use super::drive::{CopyJob, Ends, Mover, copy, refused, write_rest};
 use super::{CopyEntry, CopyMethod};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 use crate::method::buffer::Buffer;
 use crate::method::lane::{Moved, Stop, complete};
+use crate::method::sync::Barrier;
 use crate::result::CopyRoute;
 
 /// How it describes itself.
@@ -36,7 +38,12 @@ impl Mover for ReadWrite {
         Ok(ReadWrite(Buffer::new(job.block_bytes)?))
     }
 
-    fn range(&mut self, ends: &Ends, range: Range<u64>) -> Result<Moved, Stop> {
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
         let (source, target, buffer) = (&ends.source, &ends.target, self.0.as_mut());
         seek(source, SeekFrom::Start(range.start))?;
         seek(target, SeekFrom::Start(range.start))?;
@@ -56,6 +63,7 @@ impl Mover for ReadWrite {
                 Ok(n) if n == want => {}
                 first => write_rest(first, block, |rest| rustix::io::write(target, rest))?,
             }
+            barrier.after_block(target.as_fd()).map_err(refused)?;
             at += want as u64;
             moved += Moved { bytes: want as u64, operations: 1 };
         }

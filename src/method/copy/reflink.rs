@@ -10,6 +10,7 @@ use super::whole::{CHUNK_BYTES, chunk};
 use super::{CopyEntry, CopyMethod};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
 use crate::result::CopyRoute;
 use crate::sys::clone::clone_range;
 
@@ -41,13 +42,19 @@ impl Mover for Reflink {
         }
     }
 
-    fn range(&mut self, ends: &Ends, range: Range<u64>) -> Result<Moved, Stop> {
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
         let bytes = range.end - range.start;
         if range == (0..self.bytes) {
             rustix::fs::ioctl_ficlone(&ends.target, &ends.source).map_err(refused)?;
         } else if bytes > 0 {
             clone_range(ends.source.as_fd(), ends.target.as_fd(), range).map_err(refused)?;
         }
+        barrier.after_block(ends.target.as_fd()).map_err(refused)?;
         Ok(Moved { bytes, operations: bytes.div_ceil(CHUNK_BYTES) })
     }
 }

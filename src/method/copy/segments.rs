@@ -5,10 +5,16 @@ use rustix::io::Errno;
 
 use super::drive::{Ends, Mover};
 use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
 
 /// Copies the data of the source only, and ends with the source's size. A file system that knows
 /// no holes tells of one stretch of data.
-pub fn segments<M: Mover>(mover: &mut M, ends: &Ends, bytes: u64) -> Result<Moved, Stop> {
+pub fn segments<M: Mover, B: Barrier>(
+    mover: &mut M,
+    ends: &Ends,
+    bytes: u64,
+    barrier: &mut B,
+) -> Result<Moved, Stop> {
     let mut moved = Moved::default();
     let mut at = 0;
     while at < bytes {
@@ -24,7 +30,7 @@ pub fn segments<M: Mover>(mover: &mut M, ends: &Ends, bytes: u64) -> Result<Move
             Err(errno) => return Err(errno.into()),
         };
         if end > start {
-            moved += mover.range(ends, start..end)?;
+            moved += mover.range(ends, start..end, barrier)?;
         }
         at = end.max(at + 1);
     }

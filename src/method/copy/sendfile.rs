@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use rustix::fd::AsFd;
 use rustix::fs::{SeekFrom, seek};
 
 use super::drive::{CopyJob, Ends, Mover, copy};
@@ -9,6 +10,7 @@ use super::whole::{chunk, chunks};
 use super::{CopyEntry, CopyMethod};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
 use crate::result::CopyRoute;
 
 /// How it describes itself.
@@ -32,10 +34,16 @@ impl Mover for Sendfile {
         Ok(Sendfile)
     }
 
-    fn range(&mut self, ends: &Ends, range: Range<u64>) -> Result<Moved, Stop> {
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
         // The target's position is its own; the call advances it.
         seek(&ends.target, SeekFrom::Start(range.start))?;
-        chunks(range, |at, n| {
+        let after = || barrier.after_block(ends.target.as_fd());
+        chunks(range, after, |at, n| {
             let mut from = at;
             rustix::fs::sendfile(&ends.target, &ends.source, Some(&mut from), n)
         })

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
 
@@ -11,6 +11,7 @@ use super::drive::{CopyJob, Ends, Mover, became_shorter, copy, refused};
 use super::{CopyEntry, CopyMethod};
 use crate::catalog::{Capability, Factor, Part, PartKind};
 use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
 use crate::result::CopyRoute;
 
 /// How it describes itself.
@@ -49,7 +50,12 @@ impl Mover for Splice {
         Ok(Splice { block_bytes: job.block_bytes, pipe_bytes, out, into })
     }
 
-    fn range(&mut self, ends: &Ends, range: Range<u64>) -> Result<Moved, Stop> {
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
         let flags = SpliceFlags::MOVE;
         let mut moved = Moved::default();
         let (mut from, mut to) = (range.start, range.start);
@@ -75,6 +81,7 @@ impl Mover for Splice {
                 };
                 self.drain(ends, &mut to, filled)?;
             }
+            barrier.after_block(ends.target.as_fd()).map_err(refused)?;
         }
         Ok(moved)
     }

@@ -16,10 +16,11 @@ pub fn chunk(_: u64) -> u64 {
     CHUNK_BYTES
 }
 
-/// Asks `call` (offset, bytes) for the range chunk by chunk until all is there. Short counts and
-/// interruptions go on.
+/// Asks `call` (offset, bytes) for the range chunk by chunk until all is there, and `after` follows
+/// each. Short counts and interruptions go on.
 pub fn chunks(
     range: Range<u64>,
+    mut after: impl FnMut() -> Result<(), Errno>,
     mut call: impl FnMut(u64, usize) -> Result<usize, Errno>,
 ) -> Result<Moved, Stop> {
     let mut moved = Moved::default();
@@ -35,6 +36,7 @@ pub fn chunks(
                 Err(errno) => return Err(refused(errno)),
             }
         }
+        after().map_err(refused)?;
     }
     Ok(moved)
 }
@@ -47,16 +49,30 @@ mod tests {
     fn short_counts_and_interruptions_go_on_and_an_early_end_is_a_fault() {
         let mut script = [Ok(5), Err(Errno::INTR), Ok(7)].into_iter();
         let mut asked = Vec::new();
-        let moved = chunks(100..112, |at, n| {
-            asked.push((at, n));
-            script.next().unwrap()
-        });
+        let moved = chunks(
+            100..112,
+            || Ok(()),
+            |at, n| {
+                asked.push((at, n));
+                script.next().unwrap()
+            },
+        );
         assert_eq!(moved.map(|m| (m.bytes, m.operations)), Ok((12, 1)));
         assert_eq!(asked, [(100, 12), (105, 7), (105, 7)]);
-        let gone = chunks(0..10, |at, _| Ok(if at == 0 { 4 } else { 0 })).unwrap_err();
+        let gone = chunks(0..10, || Ok(()), |at, _| Ok(if at == 0 { 4 } else { 0 })).unwrap_err();
         assert!(gone.cause.contains("shorter"), "{gone:?}");
-        let moved = chunks(0..2 * CHUNK_BYTES + 1, |_, n| Ok(n)).unwrap();
+        let mut synced = 0;
+        let moved = chunks(
+            0..2 * CHUNK_BYTES + 1,
+            || {
+                synced += 1;
+                Ok(())
+            },
+            |_, n| Ok(n),
+        )
+        .unwrap();
+        assert_eq!(synced, 3);
         assert_eq!((moved.bytes, moved.operations), (2 * CHUNK_BYTES + 1, 3));
-        assert_eq!(chunks(4..4, |_, _| panic!("nothing to ask for")).unwrap().operations, 0);
+        assert_eq!(chunks(4..4, || Ok(()), |_, _| panic!("nothing to do")).unwrap().operations, 0);
     }
 }

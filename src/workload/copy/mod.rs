@@ -3,10 +3,10 @@
 mod target;
 mod verify;
 
-use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
+use crate::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use crate::method::copy::{self, CopyEntry, CopyJob, Holes, Work};
-use crate::method::{Consume, Layout, Pattern, Window};
-use crate::result::{Fault, Measurement};
+use crate::method::{Consume, Layout, Pattern, Sync, Window};
+use crate::result::{CopyRoute, Fault, Measurement};
 
 use super::{Around, Extent, Subject, Trial, Visit, Workload, refusal};
 
@@ -35,6 +35,8 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::SourcePlace, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
+        FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
+        FactorUse { factor: Factor::Sync, default: "none", words: Sync::WORDS },
         FactorUse { factor: Factor::Sparse, default: "", words: &["keep", "fill"] },
         FactorUse {
             factor: Factor::Cache,
@@ -47,9 +49,18 @@ const INFO: WorkloadInfo = WorkloadInfo {
     sweep: false,
 };
 
+/// Why these levels cannot be had together.
+pub(super) fn impossible(levels: &Levels) -> Option<String> {
+    let entry = &copy::find(levels.text(Factor::Method)?)?.copy;
+    let fills = levels.text(Factor::Sparse) == Some("fill");
+    (fills && entry.route == CopyRoute::Cloned)
+        .then(|| "a clone keeps the holes of its source; --sparse keep, or another method".into())
+}
+
 const DOING: &str = "prepare a copy trial";
 
 fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+    let refuse = |cause: String| refusal(DOING, cause);
     let (entry, holes, layout) = read_levels(trial)?;
     let subject = trial.subject.ok_or_else(no_file)?;
     let targets = target::paths(trial);
@@ -69,8 +80,9 @@ fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault>
         mode: target::mode_of(subject.path)?,
         work,
         block_bytes: block(trial),
-        queue_depth: 1,
+        queue_depth: queue_depth(trial)?,
         holes,
+        sync: trial.levels.text(Factor::Sync).unwrap_or("none").parse().map_err(refuse)?,
     };
     let copied = (entry.run)(&job, window)?;
     let outcome = copied.outcome;
@@ -135,6 +147,17 @@ fn read_levels(trial: &Trial<'_>) -> Result<(&'static CopyEntry, Holes, Layout),
 
 fn block(trial: &Trial<'_>) -> u64 {
     trial.levels.number(Factor::Block).unwrap_or(64 << 10)
+}
+
+/// Requests in flight, at most.
+const MOST_DEPTH: u64 = 4096;
+
+fn queue_depth(trial: &Trial<'_>) -> Result<u32, Fault> {
+    let depth = trial.levels.number(Factor::QueueDepth).unwrap_or(1);
+    u32::try_from(depth)
+        .ok()
+        .filter(|depth| (1..=MOST_DEPTH as u32).contains(depth))
+        .ok_or_else(|| refusal(DOING, format!("a queue depth of {depth}; 1 to {MOST_DEPTH}")))
 }
 
 fn no_file() -> Fault {
