@@ -98,7 +98,10 @@ fn prepared_trial(
 ) -> Result<Ended, Fault> {
     let visit = (workload.visits)(trial)?;
     let drained = cache::drain(setting.scratch, setting.drain_limit)?;
-    let proof = reach(request, instance.as_deref(), setting)?;
+    let proof = match (instance.as_deref(), reads_direct(request, visit.as_ref())) {
+        (Some(instance), true) => Some(cache::before_direct(&instance.file, setting.prober)?),
+        (instance, _) => reach(request, instance, setting)?,
+    };
     let before = setting.limit.map(Limit::evidence).transpose()?;
     let lay_above = setting.upper.map(copy_up::count).transpose()?;
     // From here to the window nothing waits: pages that were just freed are used again soonest.
@@ -116,11 +119,16 @@ fn prepared_trial(
         measurement.flags.push(Code::NotDrained);
     }
     (workload.around.verify)(trial, &mut measurement)?;
-    conclude(&mut measurement, proof, visit.as_ref());
+    conclude(&mut measurement, proof, visit.as_ref(), instance.as_deref(), setting)?;
     if let (Some(visit), Some(instance)) = (visit, instance) {
         check(&mut measurement, &visit, instance)?;
     }
     Ok(Ended::Here(Ok(Box::new(measurement))))
+}
+
+/// Reads past the page cache, whose state then says nothing.
+fn reads_direct(request: &TrialRequest, visit: Option<&Visit>) -> bool {
+    visit.is_some() && request.levels.text(Factor::Direct) == Some("on")
 }
 
 fn reach(
@@ -213,18 +221,33 @@ impl Window for Counted {
     }
 }
 
-fn conclude(measurement: &mut Measurement, proof: Option<CacheProof>, visit: Option<&Visit>) {
-    let Some(mut proof) = proof else { return };
+fn conclude(
+    measurement: &mut Measurement,
+    proof: Option<CacheProof>,
+    visit: Option<&Visit>,
+    instance: Option<&Instance>,
+    setting: &Setting<'_>,
+) -> Result<(), Fault> {
+    let Some(mut proof) = proof else { return Ok(()) };
     let metric = |id: &str| measurement.metrics.get(id).map(|value| *value as u64);
     let (device_bytes, major) = (metric("device_read_bytes"), metric("major_faults"));
     // A clone moves no byte, so that the device has none to deliver.
     let cloned = measurement.proof.copy.as_ref().is_some_and(|c| c.route == CopyRoute::Cloned);
     let visited =
         if cloned { Some(0) } else { visit.and_then(|visit| visit.layout.visited_bytes()) };
-    let aside = visit.map_or(0, |visit| visit.aside_bytes);
-    cache::conclude(&mut proof, visited, device_bytes, major.unwrap_or(0), aside);
+    match instance.filter(|_| cache::is_direct(&proof)) {
+        Some(instance) => {
+            let (file, work) = (&instance.file, (visited, measurement.repetitions));
+            cache::conclude_direct(&mut proof, file, setting.prober, work, device_bytes)?;
+        }
+        None => {
+            let aside = visit.map_or(0, |visit| visit.aside_bytes);
+            cache::conclude(&mut proof, visited, device_bytes, major.unwrap_or(0), aside);
+        }
+    }
     measurement.flags.extend(cache::flag(&proof));
     measurement.proof.cache = Some(proof);
+    Ok(())
 }
 
 /// Whether the bytes were the file's.

@@ -1,5 +1,6 @@
 //! Reach a cache state and prove it: residency before the window, device bytes after it.
 
+mod direct;
 mod drain;
 mod evict;
 mod prober;
@@ -10,6 +11,7 @@ mod stored;
 use std::fmt;
 use std::str::FromStr;
 
+pub use direct::{before_direct, conclude_direct, is_direct};
 pub use drain::{Drained, drain};
 pub use evict::{evict, prime};
 pub use prober::{Prober, Rejected, device_read_bytes};

@@ -185,7 +185,7 @@ pub fn conclude(
 
 /// Of the stored bytes, those that part of a pass needs at least: what was not visited may all be
 /// data, and the holes may all lie in what was.
-fn expected(proof: &CacheProof, worked_bytes: Option<u64>) -> Option<u64> {
+pub(super) fn expected(proof: &CacheProof, worked_bytes: Option<u64>) -> Option<u64> {
     let stored = proof.expected_device_bytes?;
     let Some(worked) = worked_bytes else { return Some(stored) };
     let page_bytes = rustix::param::page_size() as u64;
@@ -225,6 +225,7 @@ pub fn flag(proof: &CacheProof) -> Option<Code> {
     Some(match proof.wanted.as_str() {
         _ if reason.starts_with(DISAGREE) => Code::ProofsDisagree,
         "cold" => Code::ColdUnproven,
+        "direct" => Code::DirectBuffered,
         _ => Code::WarmUnproven,
     })
 }

@@ -109,7 +109,8 @@ impl Layout {
         self
     }
 
-    /// The different bytes visited; `None` for all of the file.
+    /// The different bytes visited, at least (a shorter last block may be among them); `None` for
+    /// all of the file.
     pub fn visited_bytes(&self) -> Option<u64> {
         let whole =
             |lane: &Lane| lane.legs.iter().map(|l| l.end - l.start).sum::<u64>() >= lane.count;
@@ -118,7 +119,9 @@ impl Layout {
         }
         let bytes = |lane: &Lane| {
             let steps = lane.legs.iter().map(|leg| leg.end - leg.start).sum::<u64>();
-            (steps.min(lane.count) * lane.step_bytes).min(lane.end_byte - lane.first_byte)
+            let whole_bytes = lane.end_byte - lane.first_byte;
+            let lacking = (lane.count * lane.step_bytes).saturating_sub(whole_bytes);
+            (steps.min(lane.count) * lane.step_bytes).saturating_sub(lacking).min(whole_bytes)
         };
         Some(self.lanes.iter().map(bytes).sum())
     }

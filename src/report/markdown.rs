@@ -22,7 +22,7 @@ fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     if view.sections.is_empty() {
         text += "There are no cells in this run.\n\n";
     }
-    for line in view.twin.iter().chain(&view.legend) {
+    for line in view.twin.iter().chain(&view.legend).chain(&view.timed) {
         text += &format!("{}\n\n", escaped(line));
     }
     for (code, seen) in &view.warnings {
@@ -55,6 +55,16 @@ fn section_text(section: &Section) -> String {
         head.extend(["ratio", "lies in", "verdict"]);
         let rows = section.rows.iter().map(|r| fields(r, speed)).collect::<Vec<_>>();
         text += &table(&head, &rows);
+        text.push('\n');
+    }
+    if !section.latency.rows.is_empty() {
+        text += &table(&section.latency.titles, &section.latency.rows);
+        text.push('\n');
+    }
+    for why in &section.why {
+        text += &format!("- why: {}\n", escaped(why));
+    }
+    if !section.why.is_empty() {
         text.push('\n');
     }
     for (word, reason) in &section.missing {

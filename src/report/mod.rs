@@ -2,12 +2,14 @@
 
 pub mod chart;
 mod csv;
+mod explain;
 mod export;
 mod google_benchmark;
 mod grid;
 mod history;
 pub mod html;
 mod json;
+mod latency;
 mod look;
 mod markdown;
 mod published;

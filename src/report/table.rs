@@ -26,8 +26,14 @@ fn write(doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     if view.sections.is_empty() {
         blocks.push(look.wrap("", "There are no cells in this run."));
     }
-    blocks
-        .push(view.twin.iter().chain(&view.legend).map(|l| look.wrap("", &look.text(l))).collect());
+    blocks.push(
+        view.twin
+            .iter()
+            .chain(&view.legend)
+            .chain(&view.timed)
+            .map(|l| look.wrap("", &look.text(l)))
+            .collect(),
+    );
     blocks.push(warnings(look, &view.warnings));
     let asked = if answered { view.title.as_str() } else { "" };
     let tail = [asked, &view.environment, &view.protocol, &view.next];
@@ -50,6 +56,10 @@ fn section_text(look: &Look, section: &Section) -> String {
             text.push('\n');
         }
         text += &rows(look, section);
+    }
+    text += &latency(look, section);
+    for why in &section.why {
+        text += &look.wrap("why  ", &look.text(why));
     }
     for (word, reason) in &section.missing {
         text += &look.wrap(&format!("{word}  "), &look.text(reason));
@@ -75,6 +85,28 @@ fn rows(look: &Look, section: &Section) -> String {
     ];
     let rows: Vec<Vec<Field>> = section.rows.iter().map(|r| fields(look, r)).collect();
     grid::draw(look, &columns, &rows)
+}
+
+/// Percentiles of single operations; nothing where none was timed by itself.
+fn latency(look: &Look, section: &Section) -> String {
+    let latency = &section.latency;
+    if latency.rows.is_empty() {
+        return String::new();
+    }
+    // Intervals give way first, then the percentiles from the middle outwards.
+    let rank = |at: usize| match (at, latency.titles[at]) {
+        (0, _) | (_, "p50" | "p99") => 0,
+        (_, "95 %") => 3,
+        (_, "max") => 1,
+        _ => 2,
+    };
+    let columns: Vec<Column> = (0..latency.titles.len())
+        .map(|at| Column { title: latency.titles[at], right: at > 0, rank: rank(at) })
+        .collect();
+    let field = |text: &String| Field::from(look.text(text));
+    let rows: Vec<Vec<Field>> =
+        latency.rows.iter().map(|row| row.iter().map(field).collect()).collect();
+    format!("\n{}", grid::draw(look, &columns, &rows))
 }
 
 fn fields(look: &Look, row: &Row) -> Vec<Field> {

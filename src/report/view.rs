@@ -1,6 +1,8 @@
 //! What a report says, before it is drawn: the answers with their cells, in words.
 //! The terminal and Markdown draw the same view.
 
+use super::explain::why;
+use super::latency::{self, Latency, interval_text};
 use crate::catalog::{
     Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_digits, ratio_interval_text,
     ratio_text, rough_time_text, time_text,
@@ -19,6 +21,7 @@ pub(super) struct View {
     pub(super) warnings: Vec<(&'static str, String)>,
     pub(super) twin: Option<String>,
     pub(super) legend: Option<String>,
+    pub(super) timed: Option<String>,
     pub(super) environment: String,
     pub(super) protocol: String,
     pub(super) next: String,
@@ -36,6 +39,9 @@ pub(super) struct Section {
     /// Cells without figures, and why.
     pub(super) missing: Vec<(&'static str, String)>,
     pub(super) confidence: Option<String>,
+    pub(super) latency: Latency,
+    /// Why slow cells are slow, where it shows.
+    pub(super) why: Vec<String>,
 }
 
 /// One cell with figures.
@@ -96,6 +102,7 @@ impl View {
             warnings: warnings(doc),
             twin: twin(doc),
             legend: figures.then(|| legend(doc)),
+            timed: latency::legend(&sections, doc.experiment.protocol.clock_cost_ns),
             environment: environment(&doc.environment),
             protocol: protocol(doc),
             next: next(doc),
@@ -128,10 +135,13 @@ fn section(cells: &[&CellRecord], answer: Option<&Answer>, heading: Option<Strin
     let row = |cell: &&CellRecord| {
         time_of(cell, per_pass).map(|time| row(cell, time, slowest, answer, reference))
     };
+    let rows: Vec<Row> = cells.iter().filter_map(row).collect();
     Section {
         heading,
         sentence: answer.map(|a| a.sentence.clone()),
-        rows: cells.iter().filter_map(row).collect(),
+        why: why(cells, &rows, reference),
+        latency: Latency::of(cells),
+        rows,
         unit: if per_pass { "per pass" } else { "per call" },
         missing: cells.iter().filter_map(|c| missing(c)).collect(),
         confidence: answer.map(confidence),
@@ -236,16 +246,6 @@ fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
         n => format!("{n} trials, none of them summed up"),
     });
     Some((word, format!("{}: {reason}", cell.id)))
-}
-
-/// The interval of a median: `30.9–31.6 ms`, the unit once where both have it.
-fn interval_text(summary: &Summary) -> String {
-    let (Some(low), Some(high)) = (summary.low, summary.high) else { return String::new() };
-    let (low, high) = (time_text(low), time_text(high));
-    match (low.split_once(' '), high.split_once(' ')) {
-        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),
-        _ => format!("{low}–{high}"),
-    }
 }
 
 /// The interval of a ratio; a bound that is not known is a question mark.
