@@ -9,6 +9,7 @@ pub mod cache; //    reach a cache state and prove it
 pub mod catalog; //  how a part describes itself: factors, levels, methods, codes
 pub mod cli;
 pub mod host; //     facts of the machine, probes, hazards
+pub mod import; //   files of other machines and other tools, as documents
 pub mod method; //   how it is done: one file each
 pub mod metric; //   what is counted beside time: one row each
 pub mod place; //    where the files are: made, read back, torn down

@@ -247,7 +247,7 @@ fn ten_thousand_runs_are_listed_quickly() {
     let db = rusqlite::Connection::open(&path).unwrap();
     db.execute_batch(
         "INSERT INTO run SELECT NULL, 't' || value, title, workload, '2026-01-' || value, finished,
-           complete, cells, samples, answer, seed
+           complete, cells, samples, answer, seed, best_ns
          FROM run, (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n
            WHERE value < 9999) SELECT value FROM n)",
     )

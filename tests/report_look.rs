@@ -168,6 +168,9 @@ fn the_list_of_runs() {
         cells: 12,
         samples: 480,
         answer: answer.map(str::to_owned),
+        pinned: false,
+        name: None,
+        best_ns: None,
     };
     let runs = [
         run(

@@ -25,6 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("host", &["sys", "cache", "place"]),
     ("sys", &[]),
     ("record", &[]),
+    ("import", &["stats"]),
     ("report", &["record", "stats", "spec"]),
     ("study", &["spec", "stats", "record"]),
 ];

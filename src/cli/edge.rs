@@ -14,6 +14,10 @@ pub enum Exit {
     Internal = 1,
     /// Asked wrongly.
     Usage = 2,
+    /// Something is clearly slower than allowed.
+    Regression = 10,
+    /// Neither shown nor ruled out, where that was asked for.
+    Undecided = 11,
     /// The runs cannot be compared.
     Incomparable = 12,
     /// Refused as unsafe, or no space.

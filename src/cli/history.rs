@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::edge::{self, Ending, Failure, say};
 use super::output::Talk;
-use crate::catalog::path_to_text;
+use crate::catalog::{path_to_text, utc_seconds, utc_text};
 use crate::record::{Filter, RecordError, Store};
 use crate::report;
 use crate::result::Document;
@@ -60,36 +60,49 @@ impl StoreArgs {
 /// The failure that a history gives.
 pub fn failure(error: RecordError) -> Failure {
     match error {
-        RecordError::NoRun { .. } => Failure::usage(error),
+        RecordError::NoRun { .. } | RecordError::NoName { .. } | RecordError::NameTaken { .. } => {
+            Failure::usage(error)
+        }
         RecordError::Kept { .. } => Failure::internal(error),
         _ => Failure::refused(error),
     }
 }
 
-/// The run that is meant by a number or by `last`.
+/// The run that is meant by a number, a pinned name or `last`.
 ///
 /// # Errors
 /// There is no such run.
 pub fn load(store: &Store, text: &str) -> Result<Document, Failure> {
-    let id = match text {
-        "last" => match store.last().map_err(failure)? {
-            Some(run) => run.id,
-            None => return Err(Failure::usage("the history is empty: measure something first")),
-        },
-        number => number.parse().map_err(|_| {
-            let text = number.escape_debug();
-            Failure::usage(format!(
-                "'{text}' is not a run: write its number or last; see iolab history"
-            ))
-        })?,
-    };
-    store.load(id).map_err(failure)
+    store.load(number(store, text)?).map_err(failure)
+}
+
+/// The number of the run that is meant.
+///
+/// # Errors
+/// There is no such name, or no run at all.
+pub fn number(store: &Store, text: &str) -> Result<u64, Failure> {
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    if text == "last" {
+        let last = store.last().map_err(failure)?;
+        return last
+            .map(|run| run.id)
+            .ok_or_else(|| Failure::usage("the history is empty: measure something first"));
+    }
+    store.named(text).map_err(|error| match error {
+        RecordError::NoName { .. } => Failure::usage(format!(
+            "'{}' is not a run: write its number, the name it is pinned by, or last; see iolab history",
+            text.escape_debug()
+        )),
+        other => failure(other),
+    })
 }
 
 /// List the runs that were recorded, newest first
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab history\n  iolab history --limit 5 --workload read\n  iolab history --format json"
+    after_help = "Examples:\n  iolab history\n  iolab history --limit 5 --workload read\n  iolab history --since 2026-03-01 --status complete\n  iolab history --format json"
 )]
 pub struct History {
     /// At most so many, the newest
@@ -101,6 +114,21 @@ pub struct History {
     /// Only runs whose title has these words
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
+    /// Only runs that started then or later: 2026-03-01
+    #[arg(long, value_name = "DATE")]
+    since: Option<String>,
+    /// Only runs that started before then
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+    /// Only runs of the machine of this name
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// Only complete runs, or only partial ones
+    #[arg(long, value_name = "STATUS", value_parser = ["complete", "partial"])]
+    status: Option<String>,
+    /// Only pinned runs
+    #[arg(long)]
+    pinned: bool,
     /// What to write: table or json
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = ["table", "json"])]
     format: String,
@@ -118,8 +146,13 @@ impl History {
         let filter = Filter {
             limit: self.limit,
             workload: self.workload,
-            complete: None,
+            complete: self.status.map(|status| status == "complete"),
             title: self.title,
+            experiment: None,
+            since: self.since.as_deref().map(|text| moment("--since", text)).transpose()?,
+            until: self.until.as_deref().map(|text| moment("--until", text)).transpose()?,
+            host: self.host,
+            pinned: self.pinned,
         };
         let runs = store.list(&filter).map_err(failure)?;
         edge::data(|out| match self.format.as_str() {
@@ -127,4 +160,13 @@ impl History {
             _ => report::history_table(&runs, &talk.look(), out),
         })
     }
+}
+
+fn moment(option: &str, text: &str) -> Result<String, Failure> {
+    utc_seconds(text).map(utc_text).ok_or_else(|| {
+        Failure::usage(format!(
+            "{option} '{}': write a date or a moment, as in 2026-03-01 or 2026-03-01T12:00:00Z",
+            text.escape_debug()
+        ))
+    })
 }

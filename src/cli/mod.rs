@@ -3,12 +3,16 @@
 mod announce;
 mod axes;
 mod clean;
+mod compare;
 mod completions;
 mod doctor;
 mod edge;
 mod explain;
 mod facts;
+mod gate;
 mod history;
+mod import;
+mod keep;
 mod list;
 mod man;
 mod measure;
@@ -28,6 +32,7 @@ mod session;
 mod show;
 mod signals;
 mod time;
+mod trend;
 mod vm;
 
 use std::process::ExitCode;
@@ -72,6 +77,12 @@ enum Command {
     History(history::History),
     Show(show::Show),
     Report(report::Report),
+    Trend(trend::Trend),
+    Compare(compare::Compare),
+    Gate(gate::Gate),
+    Import(import::Import),
+    Pin(keep::Pin),
+    Prune(keep::Prune),
     Export(show::Export),
     List(list::List),
     Explain(explain::Explain),
@@ -92,6 +103,12 @@ impl Command {
             Command::History(history) => history.run(talk),
             Command::Show(show) => show.run(talk),
             Command::Report(report) => report.run(talk),
+            Command::Trend(trend) => trend.run(talk),
+            Command::Compare(compare) => compare.run(talk),
+            Command::Gate(gate) => gate.run(talk),
+            Command::Import(import) => import.run(talk),
+            Command::Pin(pin) => pin.run(talk),
+            Command::Prune(prune) => prune.run(talk),
             Command::Export(export) => export.run(talk),
             Command::List(list) => list.run(),
             Command::Explain(explain) => explain.run(),

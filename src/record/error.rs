@@ -76,6 +76,22 @@ pub enum RecordError {
         #[source]
         cause: Box<RecordError>,
     },
+    /// No run is pinned by this name.
+    #[error("no run is called '{}' in {}; `iolab pin RUN --name NAME` gives names, `iolab history --pinned` lists them", .name.escape_debug(), .path.display())]
+    NoName {
+        /// What was asked for.
+        name: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The name is another run's.
+    #[error("run {run} is called '{}' already; choose another name, or `iolab pin {run} --remove` first", .name.escape_debug())]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// Whose it is.
+        run: u64,
+    },
     /// No such run.
     #[error("there is no run {id} in {}; `iolab history` lists those there are", .path.display())]
     NoRun {

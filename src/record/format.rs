@@ -1,7 +1,8 @@
 //! The database format: its version, how it is made, and how a file is opened without harm.
 //!
-//! Version 1: `run` has what a list shows, one slim row a run, so that 10 000 runs are listed in
-//! milliseconds; `detail`, `cell` and `sample` have the rest. Unsigned 64-bit numbers are kept as
+//! `run` has what a list shows, one slim row a run, so that 10 000 runs are listed in
+//! milliseconds; `detail`, `cell`, `answer` and `sample` have the rest. Version 2 gives answers a table
+//! of their own, version 3 adds pins and the figure of a trend. Unsigned 64-bit numbers are kept as
 //! the signed number of the same bits; levels, proofs and metrics are JSON.
 //!
 //! The history uses SQLite's rollback journal, never WAL: it stays one file that can be copied,
@@ -17,7 +18,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::error::RecordError;
 
 /// The version this code writes. A file with a greater one is neither written nor read.
-pub const VERSION: i64 = 2;
+pub const VERSION: i64 = 3;
 
 /// "iolb": tells an iolab history from another program's SQLite file.
 const APPLICATION: i64 = 0x696f_6c62;
@@ -26,7 +27,7 @@ const APPLICATION: i64 = 0x696f_6c62;
 const WAIT: Duration = Duration::from_secs(10);
 
 /// Entry n brings a file from version n to n + 1. Entries are never changed, only added.
-const MIGRATIONS: [&str; VERSION as usize] = [V1, V2];
+const MIGRATIONS: [&str; VERSION as usize] = [V1, V2, V3];
 
 const V1: &str = "
 CREATE TABLE run (
@@ -58,6 +59,16 @@ const V2: &str = "
 CREATE TABLE answer (
   run INTEGER NOT NULL REFERENCES run(id), at INTEGER NOT NULL, body TEXT NOT NULL,
   PRIMARY KEY (run, at)) WITHOUT ROWID;
+";
+
+/// What must not be pruned, by a name where it has one; and the figure that a list of runs draws
+/// its trend from: the least median time of a pass of any cell.
+const V3: &str = "
+CREATE TABLE pin (
+  run INTEGER PRIMARY KEY REFERENCES run(id), name TEXT UNIQUE, since TEXT NOT NULL);
+ALTER TABLE run ADD COLUMN best_ns REAL;
+UPDATE run SET best_ns = (
+  SELECT min(json_extract(estimate, '$.wall_ns.median')) FROM cell WHERE cell.run = run.id);
 ";
 
 /// Opens a file for reading and leaves it as it is; `None` where it is absent or empty.
@@ -112,6 +123,11 @@ pub(super) fn open_spool(path: &Path, in_memory: bool) -> Result<Connection, Rec
     connection.pragma_update(None, "synchronous", synchronous).map_err(sql)?;
     migrate(&mut connection, path)?;
     Ok(connection)
+}
+
+/// The version of an open history.
+pub(super) fn version_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 /// The version of a file, which is left as it is; 0 where the file is empty. In one transaction:

@@ -6,6 +6,8 @@
 
 mod error;
 mod format;
+mod keep;
+mod list;
 mod rows;
 mod spool;
 mod store;
@@ -13,5 +15,7 @@ mod writer;
 
 pub use error::RecordError;
 pub use format::VERSION;
-pub use store::{Filter, RunStatus, RunSummary, Store};
+pub use keep::{Imported, Retention};
+pub use list::{Filter, RunStatus, RunSummary};
+pub use store::Store;
 pub use writer::Writer;

@@ -78,7 +78,7 @@ fn insert_run(db: &Connection, doc: &Document, token: &str, id: Option<u64>) -> 
     let run = &doc.run;
     db.prepare_cached(
         "INSERT INTO run(id, token, title, workload, started, finished, complete, cells, samples,
-         answer, seed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         answer, seed, best_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?
     .execute(params![
         id.map(|id| id as i64),
@@ -92,8 +92,15 @@ fn insert_run(db: &Connection, doc: &Document, token: &str, id: Option<u64>) -> 
         samples as i64,
         answer_line(&doc.answers),
         run.seed as i64,
+        best_ns(&doc.cells),
     ])?;
     Ok(db.last_insert_rowid() as u64)
+}
+
+/// The least median time of a pass.
+fn best_ns(cells: &[CellRecord]) -> Option<f64> {
+    let medians = cells.iter().filter_map(|c| Some(c.estimate.as_ref()?.wall_ns.median));
+    medians.min_by(f64::total_cmp)
 }
 
 /// One line for the list: the answer's sentence, with the number of further answers.
@@ -207,6 +214,14 @@ pub(super) fn delete(db: &Connection, id: u64) -> Sql<()> {
 
 /// The whole of a run, `None` where there is no such id.
 pub(super) fn load(db: &Connection, id: u64) -> Sql<Option<Document>> {
+    let Some(mut doc) = load_figures(db, id)? else { return Ok(None) };
+    load_answers(db, id, &mut doc)?;
+    load_samples(db, id, &mut doc)?;
+    Ok(Some(doc))
+}
+
+/// A run without its samples and answers: what a trend is made of.
+pub(super) fn load_figures(db: &Connection, id: u64) -> Sql<Option<Document>> {
     let head = db
         .query_row(
             "SELECT schema, info, environment, experiment, twin, answers, warnings FROM detail
@@ -220,8 +235,6 @@ pub(super) fn load(db: &Connection, id: u64) -> Sql<Option<Document>> {
         "SELECT id, factors, status, reason, estimate FROM cell WHERE run = ? ORDER BY cell",
     )?;
     doc.cells = cells.query_map([id as i64], cell)?.collect::<Sql<_>>()?;
-    load_answers(db, id, &mut doc)?;
-    load_samples(db, id, &mut doc)?;
     Ok(Some(doc))
 }
 

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
-use serde::Serialize;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::error::RecordError;
+use super::list::{self, Filter, RunSummary};
 use super::spool::{self, Spool};
 use super::writer::{self, Continued, Writer};
 use super::{format, rows};
@@ -17,52 +17,6 @@ use crate::result::Document;
 pub struct Store {
     path: PathBuf,
     notices: Vec<String>,
-}
-
-/// Which runs to list. The default is all of them.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    /// At most so many, the newest.
-    pub limit: Option<u64>,
-    /// Only runs of this workload.
-    pub workload: Option<String>,
-    /// Only complete ones, or only partial ones.
-    pub complete: Option<bool>,
-    /// Only runs whose title has these words, in any case of ASCII letters.
-    pub title: Option<String>,
-}
-
-/// Whether a run ended by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RunStatus {
-    /// It did.
-    Complete,
-    /// It was interrupted or killed; what it measured is there.
-    Partial,
-}
-
-/// One line of the list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RunSummary {
-    /// Its number.
-    pub id: u64,
-    /// Start, RFC 3339, UTC.
-    pub started: String,
-    /// End; absent where the process was killed.
-    pub finished: Option<String>,
-    /// Complete or partial.
-    pub status: RunStatus,
-    /// What it is about.
-    pub title: String,
-    /// `read`, `syscall`, …
-    pub workload: String,
-    /// Cells of the plan, skipped ones too.
-    pub cells: u64,
-    /// Trials, the twin's not counted.
-    pub samples: u64,
-    /// The first answer in a sentence; absent where none was reached.
-    pub answer: Option<String>,
 }
 
 impl Store {
@@ -142,7 +96,7 @@ impl Store {
     /// The file cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunSummary>, RecordError> {
         let Some(db) = self.read()? else { return Ok(Vec::new()) };
-        list(&db, filter).map_err(|e| RecordError::sql("open", &self.path, e))
+        list::list(&db, filter).map_err(|e| RecordError::sql("open", &self.path, e))
     }
 
     /// The newest run, `None` where there is none.
@@ -167,7 +121,20 @@ impl Store {
         loaded.ok_or_else(|| RecordError::NoRun { id, path: self.path.clone() })
     }
 
-    fn read(&self) -> Result<Option<Connection>, RecordError> {
+    /// A run without its samples and answers: enough for a trend.
+    ///
+    /// # Errors
+    /// There is no such run, or the file cannot be read.
+    pub fn figures(&self, id: u64) -> Result<Document, RecordError> {
+        let sql = |e| RecordError::sql("open", &self.path, e);
+        let loaded = match self.read()? {
+            Some(db) => rows::load_figures(&db, id).map_err(sql)?,
+            None => None,
+        };
+        loaded.ok_or_else(|| RecordError::NoRun { id, path: self.path.clone() })
+    }
+
+    pub(super) fn read(&self) -> Result<Option<Connection>, RecordError> {
         format::open(&self.path)
     }
 
@@ -226,49 +193,6 @@ impl Store {
             )),
         }
     }
-}
-
-fn list(db: &Connection, filter: &Filter) -> Result<Vec<RunSummary>, rusqlite::Error> {
-    let mut query = String::from(
-        "SELECT id, started, finished, complete, title, workload, cells, samples, answer
-         FROM run WHERE 1",
-    );
-    let mut values: Vec<Value> = Vec::new();
-    if let Some(workload) = &filter.workload {
-        query.push_str(" AND workload = ?");
-        values.push(workload.clone().into());
-    }
-    if let Some(complete) = filter.complete {
-        query.push_str(" AND complete = ?");
-        values.push(complete.into());
-    }
-    if let Some(title) = &filter.title {
-        query.push_str(" AND instr(lower(title), lower(?)) > 0");
-        values.push(title.clone().into());
-    }
-    // Numbers are given in the order in which runs end; a run that was taken over comes later.
-    query.push_str(" ORDER BY started DESC, id DESC");
-    if let Some(limit) = filter.limit {
-        query.push_str(" LIMIT ?");
-        values.push(i64::try_from(limit).unwrap_or(i64::MAX).into());
-    }
-    let mut statement = db.prepare(&query)?;
-    let rows = statement.query_map(params_from_iter(values), |row| {
-        let number = |column: usize| row.get::<_, i64>(column).map(|n| n as u64);
-        let complete: bool = row.get(3)?;
-        Ok(RunSummary {
-            id: number(0)?,
-            started: row.get(1)?,
-            finished: row.get(2)?,
-            status: if complete { RunStatus::Complete } else { RunStatus::Partial },
-            title: row.get(4)?,
-            workload: row.get(5)?,
-            cells: number(6)?,
-            samples: number(7)?,
-            answer: row.get(8)?,
-        })
-    })?;
-    rows.collect()
 }
 
 /// `$XDG_STATE_HOME/iolab/history.sqlite`, else `~/.local/state/…`. Relative paths in the

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::chart::charts_for;
 use super::chart::export::{ExportError as PictureError, FOLDERS, write_all};
+use super::chart::{Chart, charts_for};
 use super::{FORMATS, Look};
 use crate::result::Document;
 
@@ -54,6 +54,20 @@ pub fn export(format_id: &str, path: &Path, doc: &Document) -> Result<(), Export
         known: known().join(", "),
     })?;
     to_file(path, &|out| (format.write)(doc, &Look::default(), out))
+}
+
+/// Writes charts as files into a directory, in a format that makes several files.
+///
+/// # Errors
+/// The format makes one file, there is no chart, or the directory cannot be written.
+pub fn export_charts(format_id: &str, dir: &Path, charts: &[Chart]) -> Result<(), ExportError> {
+    match FOLDERS.iter().find(|f| f.id == format_id) {
+        Some(folder) => Ok(write_all(charts, dir, folder.kind).map(drop)?),
+        None => Err(ExportError::Format {
+            id: format_id.to_owned(),
+            known: FOLDERS.iter().map(|f| f.id).collect::<Vec<_>>().join(", "),
+        }),
+    }
 }
 
 /// Writes the HTML report of several runs, whole or not at all.

@@ -1,11 +1,16 @@
 //! The list of runs.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::Look;
 use super::grid::{self, Column, Field};
 use super::look::Ink;
 use crate::record::{RunStatus, RunSummary};
+
+/// Runs of one experiment that a sparkline shows.
+const SPARK: usize = 10;
+const FEWEST_FOR_SPARK: usize = 3;
 
 /// The list for the terminal, as it came: newest first.
 ///
@@ -29,29 +34,55 @@ fn table(runs: &[RunSummary], look: &Look) -> String {
         column("status", false, 2),
         column("cells", true, 4),
         column("trials", true, 5),
+        column("trend", false, 3),
         column("what", false, 0),
     ];
     // "2026-03-01T10:00:00Z": the minute will do.
     let started =
         |run: &RunSummary| run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
-    let fixed = 16 + 6 + 16 + 12;
+    let sparks = sparks(runs, look);
+    // Beside a trend the number of trials goes first.
+    let fixed = 16 + 6 + 16 + if sparks.is_empty() { 12 } else { SPARK + 6 };
     let room = look.columns().saturating_sub(fixed).max(12);
     let row = |run: &RunSummary| {
         let (status, ink) = match run.status {
+            _ if run.name.is_some() => (run.name.as_deref().unwrap_or(""), Some(Ink::Good)),
+            RunStatus::Complete if run.pinned => ("pinned", Some(Ink::Good)),
             RunStatus::Complete => ("complete", None),
             RunStatus::Partial => ("partial", Some(Ink::Caution)),
         };
         vec![
             Field::from(run.id.to_string()),
             look.text(&started(run)).into(),
-            Field { text: status.to_owned(), ink },
+            Field { text: look.text(status), ink },
             run.cells.to_string().into(),
             run.samples.to_string().into(),
+            sparks.get(&run.id).cloned().unwrap_or_default().into(),
             shortened(look, run.answer.as_deref().unwrap_or(&run.title), room).into(),
         ]
     };
     let rows: Vec<Vec<Field>> = runs.iter().map(row).collect();
     grid::draw(look, &columns, &rows)
+}
+
+/// Beside the newest run of each experiment that has at least three: its best cell's time.
+fn sparks(runs: &[RunSummary], look: &Look) -> HashMap<u64, String> {
+    let mut by_experiment: HashMap<(&str, &str), Vec<&RunSummary>> = HashMap::new();
+    for run in runs {
+        let all = by_experiment.entry((&run.workload, &run.title)).or_default();
+        if all.len() < SPARK {
+            all.push(run);
+        }
+    }
+    let several = by_experiment
+        .into_values()
+        .filter(|all| all.iter().filter(|r| r.best_ns.is_some()).count() >= FEWEST_FOR_SPARK);
+    several
+        .filter_map(|all| {
+            let values: Vec<Option<f64>> = all.iter().rev().map(|r| r.best_ns).collect();
+            Some((all.first()?.id, look.spark(&values)))
+        })
+        .collect()
 }
 
 /// The beginning of a text, with an ellipsis where it goes on.

@@ -68,6 +68,27 @@ impl Look {
         }
     }
 
+    /// A line of small bars, from the least to the greatest of the values by their logarithms; a
+    /// space where one is missing. Values within 2 % of each other lie level.
+    pub(super) fn spark(&self, values: &[Option<f64>]) -> String {
+        let bars: &[char] = match self.unicode {
+            true => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+            false => &['_', '.', '-', '=', '+', '*', '#'],
+        };
+        let logs = || values.iter().flatten().filter(|v| **v > 0.0).map(|v| v.ln());
+        let low = logs().fold(f64::INFINITY, f64::min);
+        let high = logs().fold(f64::NEG_INFINITY, f64::max);
+        let one = |value: &Option<f64>| {
+            let Some(value) = value.filter(|v| *v > 0.0) else { return ' ' };
+            let share = match high - low {
+                width if width < 0.02 => 0.0,
+                width => (value.ln() - low) / width,
+            };
+            bars[((share * bars.len() as f64) as usize).min(bars.len() - 1)]
+        };
+        values.iter().map(one).collect()
+    }
+
     /// A broken paragraph in colour.
     pub(super) fn paragraph(&self, ink: Ink, text: &str) -> String {
         let wrapped = self.wrap("", text);
@@ -177,6 +198,10 @@ mod tests {
         assert_eq!(ASCII.bar(0.5, 8), "####");
         assert_eq!(Look::default().bar(0.45, 10), "━━━━╸");
         assert_eq!(Look::default().bar(0.0, 10), "╸");
+        let values = [Some(1.0), Some(2.0), None, Some(4.0), Some(0.0)];
+        assert_eq!(Look::default().spark(&values), "▁▅ █ ");
+        assert_eq!(ASCII.spark(&values), "_= # ");
+        assert_eq!(Look::default().spark(&[Some(100.0), Some(101.0)]), "▁▁");
     }
 
     #[test]

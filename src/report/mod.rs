@@ -1,6 +1,7 @@
 //! What people and programs read: one file a format, each a row in [`FORMATS`].
 
 pub mod chart;
+pub mod compare;
 mod csv;
 mod explain;
 mod export;
@@ -17,14 +18,16 @@ pub mod schema;
 pub mod survey;
 mod table;
 mod toml;
+pub mod trend;
 mod view;
 
 use std::io::{self, Write};
 
 pub use chart::export::FOLDERS;
-pub use export::{ExportError, export, export_page};
+pub use export::{ExportError, export, export_charts, export_page};
 pub use history::{history_json, history_table};
 pub use look::Look;
+pub use trend::{Trend, trend, trend_json, trend_table};
 
 use crate::result::Document;
 

@@ -1,5 +1,7 @@
 //! Samples → intervals, comparisons, answer, grade, flags. Pure: numbers in, numbers out.
 
+mod between;
+mod change;
 mod compare;
 mod contrast;
 mod describe;
@@ -16,6 +18,8 @@ mod shape;
 mod sign;
 mod stop;
 
+pub use between::{Basis, Between, Seen, between};
+pub use change::{Change, changes};
 pub use compare::{FEWEST_STEADY_ROUNDS, pairs, resolve, standing, verdict};
 pub use describe::{
     MedianRatio, median_ratio, percentile, percentile_over_rounds, summary, variation,

@@ -631,3 +631,44 @@ pub fn any_document() -> impl Strategy<Value = Document> {
         },
     )
 }
+
+/// A run of these cells (id, levels, milliseconds a pass) with so many steady rounds. Each round
+/// has a speed of its own, by up to `drift`, that all its cells share; each trial up to `noise`.
+pub fn timed(
+    cells: &[(&str, Levels, f64)],
+    rounds: u32,
+    drift: f64,
+    noise: f64,
+    seed: u64,
+) -> Document {
+    let mut random = Seeded(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5bd1_e995);
+    (0..4).for_each(|_| _ = random.next());
+    let speed: Vec<f64> = (0..rounds + 3).map(|_| 1.0 + drift * random.next()).collect();
+    let mut doc = empty();
+    doc.run.seed = seed;
+    doc.run.title = "read 256 MiB warm: method".into();
+    doc.experiment.protocol.steady_rounds = rounds;
+    doc.cells = cells
+        .iter()
+        .map(|(id, factors, ms)| {
+            let operations = factors.number(Factor::Block).map_or(1, |block| PASS / block);
+            let samples: Vec<Sample> = speed
+                .iter()
+                .zip(0..)
+                .map(|(speed, round)| {
+                    let wall = ms * 1e6 * speed * (1.0 + noise * random.next());
+                    sample(round, 0, wall as u64, operations)
+                })
+                .collect();
+            CellRecord {
+                id: (*id).to_owned(),
+                factors: factors.clone(),
+                status: CellStatus::Measured,
+                reason: None,
+                estimate: estimate(&samples),
+                samples,
+            }
+        })
+        .collect();
+    doc
+}

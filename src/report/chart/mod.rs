@@ -6,6 +6,7 @@ mod cells;
 mod estimate;
 pub mod export;
 mod heat;
+pub mod history;
 mod ladder;
 mod model;
 #[cfg(feature = "png")]
@@ -37,6 +38,7 @@ type Builder = fn(&Index<'_>) -> Vec<Chart>;
 /// The builders in the order a report shows their charts; each decides for itself whether the
 /// factors that vary give it something to show.
 const BUILDERS: &[Builder] = &[
+    |index| history::chart(index.documents).into_iter().collect(),
     |index| runs::chart(index).into_iter().collect(),
     |index| slope::chart(index).into_iter().collect(),
     |index| heat::chart(index).into_iter().collect(),
