@@ -51,7 +51,7 @@ impl Driver<'_, '_> {
         for (track, condition) in self.tracks.iter_mut().zip(&self.plan.conditions) {
             track.append(log, |slot| left_round(cells, slot));
             for cell in clones_among_copies(&condition.cells, cells) {
-                track.drop_slot(cell);
+                track.set_apart(cell);
             }
         }
         let mut open = false;

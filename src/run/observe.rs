@@ -72,6 +72,14 @@ impl Track {
         }
     }
 
+    /// Takes a slot out of every comparison, from the first round on: it did another job.
+    pub(super) fn set_apart(&mut self, slot: usize) {
+        if let Some(at) = self.slots.iter().position(|s| *s == slot) {
+            self.seen.y[at].fill(f64::NAN);
+        }
+        self.drop_slot(slot);
+    }
+
     /// Marks a slot that was left out without proof.
     pub(super) fn drop_slot(&mut self, slot: usize) {
         if let Some(at) = self.slots.iter().position(|s| *s == slot)
@@ -134,7 +142,7 @@ pub(super) fn observations(
             track.drop_slot(slot);
         }
     }
-    clones.into_iter().for_each(|slot| track.drop_slot(slot));
+    clones.into_iter().for_each(|slot| track.set_apart(slot));
     track.seen
 }
 
