@@ -13,6 +13,7 @@ use crate::method::Window;
 use crate::metric;
 use crate::place::memory::Limit;
 use crate::result::{CacheProof, CopyRoute, Fault, Measurement, Metrics};
+use crate::sys::command::Reaper;
 use crate::sys::fork::{End, run_forked};
 use crate::sys::process::signal_name;
 use crate::workload::{self, Subject, Trial, Visit, Workload};
@@ -58,7 +59,12 @@ fn attempt(
     instance: Option<&mut Instance>,
     setting: &Setting<'_>,
 ) -> Result<Ended, Fault> {
-    let workload = workload::find(&request.workload).ok_or_else(|| Fault {
+    let is_command = request.levels.get(Factor::Contender).is_some();
+    let found = match is_command {
+        true => workload::contender::find(&request.workload),
+        false => workload::find(&request.workload),
+    };
+    let workload = found.ok_or_else(|| Fault {
         doing: format!("run a trial of {:?}", request.workload),
         cause: "there is no such workload; `iolab list`".into(),
         errno: None,
@@ -76,8 +82,13 @@ fn attempt(
     let trial = Trial { levels, extent, subject, scratch };
     let around = &workload.around;
     let prepared = (around.prepare)(&trial);
+    // A command may start processes that outlive it: they must not work on while others measure.
+    let reaper = if is_command { Reaper::begin().ok() } else { None };
     let ended =
         prepared.and_then(|()| prepared_trial(request, workload, &trial, instance, setting));
+    if let Some(reaper) = reaper {
+        reaper.end();
+    }
     // What the trial made is removed however it ended; its own fault is the one to tell. An upper
     // layer of its own is thrown away whole.
     let cleared = match setting.upper {
@@ -172,7 +183,8 @@ fn in_child(
         let run = entered.and_then(|()| (workload.run)(trial, &mut counted));
         let result = run.map(|mut measurement| {
             // What the workload has measured itself stays.
-            measurement.metrics.append(&mut counted.metrics);
+            let own = std::mem::replace(&mut measurement.metrics, counted.metrics);
+            measurement.metrics.extend(own.iter());
             measurement
         });
         serde_json::to_vec(&result).unwrap_or_default()

@@ -132,6 +132,10 @@ codes! {
         "With --consume none, and with calls that move bytes inside the kernel, no program looked at the data. Such a figure is not a bandwidth that a program can have.";
     DirectBuffered "DIRECT_BUFFERED" Caution "O_DIRECT went through the page cache all the same"
         "After a trial that was asked to bypass the page cache the file's pages were in it. tmpfs keeps files nowhere else, and some file systems turn direct I/O into buffered I/O where it is not aligned, or where they must checksum or compress (btrfs). The figure is not one of the device alone.";
+    StartUp "START_UP" Note "the time of a command includes the start of its process"
+        "A command is timed from before it is started until its end, as whoever calls it would. What a process costs that does nothing (`true`) is measured right after each trial and stands beside (metric startup_ns); it is never taken off. Where it is a large part of the time, the command is compared by its start and not by its work: take a larger file.";
+    OwnFigure "OWN_FIGURE" Note "what a command says of itself stands beside what was measured"
+        "fio prints the speed of its own loop, without the start of its processes and its preparations. iolab times the whole command. Both figures are of the same trials.";
     ClassMixed "CLASS_MIXED" Caution "cells of different kinds are not ranked against each other"
         "A clone is not a copy, and a call that touches no byte is not a read.";
 }

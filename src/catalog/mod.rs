@@ -2,6 +2,7 @@
 //! one row here or in its own file, and help, lists, validation and reports are made from the rows.
 
 mod code;
+mod contender;
 mod date;
 mod factor;
 mod level;
@@ -11,6 +12,7 @@ mod sizes;
 mod text;
 
 pub use code::{Code, Severity};
+pub use contender::{Contender, ContenderError, Slot, contender_names, shell_text};
 pub use date::{utc_seconds, utc_text};
 pub use factor::{Factor, Kind, Role};
 pub use level::{Level, Levels, path_from_text, path_to_text};

@@ -43,9 +43,11 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
         Kind::Count => "COUNTS",
         _ => "WORDS",
     };
+    let repeated = axis.factor == Factor::Contender;
     let option = Arg::new(axis.factor.name())
         .long(axis.factor.name())
-        .value_name(name)
+        .value_name(if repeated { "COMMAND" } else { name })
+        .action(if repeated { ArgAction::Append } else { ArgAction::Set })
         .allow_hyphen_values(true)
         .help_heading(HEADING)
         .help(help(info, axis));
@@ -59,6 +61,12 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
 fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
     let (.., summary) = axis.factor.info();
     let mut text = summary.to_owned();
+    if axis.factor == Factor::Contender {
+        let names = Vocabulary { info, parts: parts::all() }.words(axis.factor).join(", ");
+        return format!(
+            "{text}: {names}, or a whole one; {{file}}, {{source}}, {{target}}, {{dir}}, {{block}}, {{size}} and {{threads}} are filled in, no shell is run; may be repeated"
+        );
+    }
     if axis.factor.kind() == Kind::Word {
         let words = Vocabulary { info, parts: parts::all() }.words(axis.factor);
         text = format!("{text}: {}", words.join(", "));
@@ -95,10 +103,13 @@ pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, F
     let vocabulary = Vocabulary { info, parts: parts::all() };
     let mut factors = BTreeMap::new();
     for axis in info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path) {
-        if let Some(text) = matches.get_one::<String>(axis.factor.name()) {
+        for text in matches.get_many::<String>(axis.factor.name()).into_iter().flatten() {
             let levels = vocabulary.levels(axis.factor, text);
             let named = |e: crate::spec::SpecError| Failure::usage(e.of(option_name(axis.factor)));
-            factors.insert(axis.factor, levels.map_err(named)?);
+            let all: &mut Vec<Level> = factors.entry(axis.factor).or_default();
+            all.extend(levels.map_err(named)?);
+            let mut seen = std::collections::BTreeSet::new();
+            all.retain(|level| seen.insert(level.clone()));
         }
     }
     let paths: Vec<&OsString> = matches.get_many(PATHS).into_iter().flatten().collect();

@@ -16,7 +16,7 @@ use crate::spec::Experiment;
 use crate::workload::meta;
 use crate::{host, place};
 
-use super::{parts, places, vm};
+use super::{contenders, parts, places, vm};
 
 /// Gathers the facts for an experiment.
 ///
@@ -57,6 +57,7 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
                 missing.extend(host::unavailable_methods(&tested, named.is_empty()));
             }
             missing.extend(calls_that_fail(experiment, !named.is_empty(), guest));
+            missing.extend(contenders::unavailable(experiment, guest));
             missing
         },
         impossible: Some(crate::workload::impossible),

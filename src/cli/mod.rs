@@ -5,6 +5,7 @@ mod axes;
 mod clean;
 mod compare;
 mod completions;
+mod contenders;
 mod doctor;
 mod edge;
 mod explain;

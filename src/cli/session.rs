@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::record::Recorder;
 use super::signals::Signals;
 use super::time;
-use super::{facts, places, vm};
+use super::{contenders, facts, places, vm};
 use crate::agent::{LocalChild, PlaceTerms, Transport};
 use crate::catalog::{Factor, Level, path_to_text};
 use crate::host;
@@ -82,6 +82,7 @@ impl Session<'_> {
         let directories = directories(plan);
         let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
         let mut environment = environment(&directories);
+        contenders::record(plan, &mut environment);
         let mut warnings = host::hazards(&environment, &work(plan, &Sizes::of(plan)));
         let mut info = self.info();
         let opening = self.opening(&info, &environment);
@@ -102,6 +103,7 @@ impl Session<'_> {
         outcome.warnings.splice(0..0, warnings);
         info.finished = Some(time::now_text());
         let mut document = run::document(plan, outcome, info, environment);
+        document.warnings.extend(contenders::notes(&document));
         document.run.id = recorder.finish(&document)?;
         Ok((document, failure))
     }

@@ -15,6 +15,7 @@ mod methods;
 mod mount;
 mod pressure;
 mod probes;
+mod program;
 mod tree;
 
 pub use available::{
@@ -25,3 +26,4 @@ pub use files::file_facts;
 pub use hazards::{Work, hazards, swapped};
 pub use methods::{direct_alignment_bytes, greatest_locked_bytes, unavailable_methods};
 pub use probes::{Probe, probes};
+pub use program::{find_program, version_line};

@@ -87,6 +87,16 @@ pub const METRICS: &[Metric] = &[
         },
         change: source::steal_share,
     },
+    given!("startup_ns", Nanoseconds, "a process that does nothing, started beside a command"),
+    Metric {
+        info: MetricInfo {
+            id: "own_bytes_per_second",
+            summary: "what the command says of itself",
+            unit: Unit::Bytes,
+            better: Better::Higher,
+        },
+        change: |_, _| None,
+    },
     given!("return_ns", Nanoseconds, "until the last write call had returned"),
     given!("close_ns", Nanoseconds, "until the written file was closed"),
     given!("durable_ns", Nanoseconds, "until the written data were durable"),

@@ -52,6 +52,10 @@ fn default_levels(
             .map(|part| Level::word(part.id))
             .collect()),
         _ if axis.default.is_empty() => Ok(Vec::new()),
+        Factor::Consume if experiment.factors.contains_key(&Factor::Contender) => {
+            notes.push("consume is none: what a command does with the bytes is not known".into());
+            Ok(vec![Level::word("none")])
+        }
         factor => Ok(vocabulary.levels(factor, axis.default)?),
     }
 }

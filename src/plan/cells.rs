@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::axes::Axes;
-use crate::catalog::{Capability, Factor, Kind, Level, Levels, Part, path_to_text};
+use super::contender;
+use crate::catalog::{Capability, Contender, Factor, Kind, Level, Levels, Part, path_to_text};
 use crate::spec::{Vocabulary, format_bytes};
 
 /// A cell before it has a condition and an instance.
@@ -19,7 +20,10 @@ pub(super) struct Draft {
 
 /// How many cells the axes make before any is collapsed.
 pub(super) fn count(axes: &Axes) -> usize {
-    axes.values().map(Vec::len).fold(1, usize::saturating_mul)
+    let pair = [Factor::Method, Factor::Contender];
+    let others = axes.iter().filter(|(factor, _)| !pair.contains(factor));
+    let ways: usize = pair.iter().filter_map(|f| axes.get(f)).map(Vec::len).sum();
+    others.map(|(_, levels)| levels.len()).fold(ways.max(1), usize::saturating_mul)
 }
 
 /// Crosses all axes, the first of the workload slowest, and keeps one of those cells that differ
@@ -33,14 +37,19 @@ pub(super) fn cross(
     let mut seen = BTreeSet::new();
     let mut drafts = Vec::new();
     let mut collapsed: BTreeMap<(&'static str, Factor), ()> = BTreeMap::new();
-    for mut full in product(axes, vocabulary) {
+    for mut full in candidates(axes, vocabulary) {
         let part = part_of(&full, vocabulary);
         settle(&mut full, part);
+        let ignores = |factor: Factor| {
+            part.is_some_and(|p| p.ignores.contains(&factor))
+                || is_moot(&full, factor)
+                || contender::ignores(&full, factor, vocabulary)
+        };
         // A level that a method ignores stays where it names another answer: the cell must be
         // there to be compared with.
         let drops = |factor: Factor| {
             is_one_touch(&full, factor)
-                || (part.is_some_and(|p| p.ignores.contains(&factor)) || is_moot(&full, factor))
+                || ignores(factor)
                     && (ask.contains(&factor) || axes.get(&factor).is_none_or(|l| l.len() == 1))
         };
         let levels = full.only(|factor| !drops(factor));
@@ -79,9 +88,19 @@ fn is_one_touch(levels: &Levels, factor: Factor) -> bool {
     factor == Factor::Repeats && levels.text(Factor::Pass).is_some_and(|pass| pass != "steady")
 }
 
-fn product(axes: &Axes, vocabulary: Vocabulary<'_>) -> Vec<Levels> {
+/// Every method with every level of the other axes, then every command with them.
+fn candidates(axes: &Axes, vocabulary: Vocabulary<'_>) -> Vec<Levels> {
+    let mut all = product(axes, vocabulary, Factor::Contender);
+    if axes.contains_key(&Factor::Contender) {
+        all.extend(product(axes, vocabulary, Factor::Method));
+    }
+    all
+}
+
+/// All axes crossed but one.
+fn product(axes: &Axes, vocabulary: Vocabulary<'_>, without: Factor) -> Vec<Levels> {
     let mut all = vec![Levels::new()];
-    for axis in vocabulary.info.factors {
+    for axis in vocabulary.info.factors.iter().filter(|axis| axis.factor != without) {
         if let Some(levels) = axes.get(&axis.factor) {
             let with_each = |cell: Levels| {
                 levels.iter().map(move |level| cell.clone().with(axis.factor, level.clone()))
@@ -100,18 +119,22 @@ fn part_of(levels: &Levels, vocabulary: Vocabulary<'_>) -> Option<&'static Part>
 }
 
 /// A name for each cell, from its method and from the levels that vary: `pread/64Ki`.
-pub(super) fn names(axes: &Axes, drafts: &[Draft]) -> Vec<String> {
+pub(super) fn names(axes: &Axes, drafts: &[Draft], vocabulary: Vocabulary<'_>) -> Vec<String> {
     let short = short_file_names(axes);
+    let commands = short_command_names(axes, vocabulary);
     let mut used = BTreeSet::new();
     let name_of = |draft: &Draft| {
         let words: Vec<String> = draft
             .levels
             .iter()
             .filter(|(factor, _)| {
-                matches!(factor, Factor::Method | Factor::Operation)
+                matches!(factor, Factor::Method | Factor::Contender | Factor::Operation)
                     || axes.get(factor).is_some_and(|levels| levels.len() > 1)
             })
-            .map(|(factor, level)| word(factor, level, &short))
+            .map(|(factor, level)| match commands.get(level) {
+                Some(name) if factor == Factor::Contender => name.clone(),
+                _ => word(factor, level, &short),
+            })
             .collect();
         words.join("/")
     };
@@ -152,6 +175,24 @@ pub fn level_text(factor: Factor, level: &Level) -> String {
     match (level, factor.kind()) {
         (Level::Number(n), Kind::Bytes) => format_bytes(*n),
         _ => level.to_string(),
+    }
+}
+
+/// The program of each command, where that tells the commands apart.
+fn short_command_names<'a>(
+    axes: &'a Axes,
+    vocabulary: Vocabulary<'_>,
+) -> BTreeMap<&'a Level, String> {
+    let levels = axes.get(&Factor::Contender).map_or(&[][..], Vec::as_slice);
+    let name = |level: &Level| {
+        let parsed = Contender::parse(&level.to_string(), vocabulary.info.capability);
+        parsed.map_or_else(|_| level.to_string(), |contender| contender.name())
+    };
+    let names: Vec<String> = levels.iter().map(name).collect();
+    let distinct = names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    match distinct {
+        true => levels.iter().zip(names).collect(),
+        false => BTreeMap::new(),
     }
 }
 

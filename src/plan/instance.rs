@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::cells::Draft;
+use super::contender;
 use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds};
 use crate::catalog::{Factor, Levels, bytes_text};
@@ -195,6 +196,7 @@ fn wanted(draft: &Draft, facts: &Facts, copies: bool) -> Result<Option<Wanted>, 
     let used = match draft.full.text(Factor::Target) {
         None => FileUse::Read,
         Some("overwrite") => FileUse::Overwrite,
+        Some(_) if contender::reads_source(&draft.full) => FileUse::Read,
         Some(_) => FileUse::Absent,
     };
     // Touches are counted on the files of a tree.

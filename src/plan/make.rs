@@ -2,6 +2,7 @@
 
 use super::axes::{self, Axes};
 use super::cells::{self, Draft};
+use super::contender;
 use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
 use crate::catalog::{
@@ -35,7 +36,7 @@ pub fn make(
     let draft = draft(experiment, vocabulary, &axes, &mut notes);
     let copies = info.capability == Capability::Copy;
     let mut instances = Instances { copies, ..Instances::default() };
-    let cells = place(&draft, &axes, experiment, facts, &mut instances)?;
+    let cells = place(&draft, &axes, experiment, vocabulary, facts, &mut instances)?;
     refuse_what_does_not_fit(experiment, facts, &cells, &instances)?;
     let conditions = conditions(&draft.groups, &cells);
     let renews_each_round = conditions.iter().any(|c| c.own_instances);
@@ -91,10 +92,10 @@ fn draft(
         (Drafts { ask, cells, of_cell, groups }, collapsed)
     };
     let (drafts, collapsed) = match &experiment.protocol.ask {
-        Some(ask) => try_ask(ask.clone()),
+        Some(ask) => try_ask(contender::together(ask.clone(), axes, false)),
         None => {
             let [first, second] = question::candidates(axes);
-            let by_question = try_ask(first);
+            let by_question = try_ask(contender::together(first, axes, true));
             match question::compares(&by_question.0.of_cell) || second.is_empty() {
                 true => by_question,
                 false => try_ask(second),
@@ -109,14 +110,18 @@ fn place(
     drafts: &Drafts,
     axes: &Axes,
     experiment: &Experiment,
+    vocabulary: Vocabulary<'_>,
     facts: &Facts,
     instances: &mut Instances,
 ) -> Result<Vec<Cell>, PlanError> {
     let mut skips: Vec<Skip> = Vec::new();
-    let names = cells::names(axes, &drafts.cells);
+    let names = cells::names(axes, &drafts.cells, vocabulary);
     let mut all = Vec::with_capacity(names.len());
     for ((draft, id), condition) in drafts.cells.iter().zip(names).zip(&drafts.of_cell) {
-        let placed = instances.place(draft, experiment, facts);
+        let placed = match contender::refuses(draft, vocabulary) {
+            Some(reason) => Err(Skip { reason, too_small: false }),
+            None => instances.place(draft, experiment, facts),
+        };
         let (instance, skip) = match placed {
             Ok(instance) => (instance, None),
             Err(skip) => {
@@ -204,8 +209,11 @@ fn middle(cells: &[Cell], axes: &Axes) -> Option<usize> {
             })
             .sum()
     };
-    let active = cells.iter().enumerate().filter(|(_, cell)| cell.skip.is_none());
-    active.min_by_key(|(_, cell)| distance(cell)).map(|(index, _)| index)
+    let active = || cells.iter().enumerate().filter(|(_, cell)| cell.skip.is_none());
+    let is_command = |cell: &Cell| cell.levels.get(Factor::Contender).is_some();
+    let own = active().any(|(_, cell)| !is_command(cell));
+    let fitting = active().filter(|(_, cell)| !own || !is_command(cell));
+    fitting.min_by_key(|(_, cell)| distance(cell)).map(|(index, _)| index)
 }
 
 /// What the run is about: `read data.bin: method × block`.

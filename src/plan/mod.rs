@@ -3,6 +3,7 @@
 
 mod axes;
 mod cells;
+mod contender;
 mod cost;
 mod error;
 mod instance;

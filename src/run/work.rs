@@ -36,9 +36,12 @@ impl Work {
             (true, None) => CHUNK_BYTES,
             _ => step_bytes(cell),
         };
+        let command = cell.levels.get(Factor::Contender).is_some();
         // A call on a scratch file is no pass over it, and neither has a part. A touch is one call
         // on each file of a tree.
         let operations_per_pass = match (bytes, cell.levels.get(Factor::Operation)) {
+            // A command cannot be told to do a part.
+            _ if command => 1,
             (Some(bytes), None) => bytes.div_ceil(step_bytes).max(1),
             _ if is_touch(cell) => cell.levels.number(Factor::Files).unwrap_or(1).max(1),
             _ => 1,
@@ -47,7 +50,10 @@ impl Work {
         Work {
             operations_per_pass,
             step_bytes,
-            once: cell.starts_cold() || is_touch(cell) || cell.writes() || (plan.copies && large),
+            once: cell.starts_cold()
+                || is_touch(cell)
+                || cell.writes()
+                || (plan.copies && (large || command)),
             threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
         }
     }

@@ -6,8 +6,8 @@ use super::range::{items, parse_list};
 use super::units::{parse_bytes, parse_count};
 use super::{Experiment, SpecError};
 use crate::catalog::{
-    Capability, Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError, WorkloadInfo,
-    parse_place, parse_places,
+    Capability, Contender, Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError,
+    WorkloadInfo, contender_names, parse_place, parse_places,
 };
 
 /// Linux moves at most this many bytes in one call (MAX_RW_COUNT of 4 KiB pages).
@@ -59,6 +59,9 @@ impl Vocabulary<'_> {
 
     /// The words that may be written for a factor of words.
     pub fn words(&self, factor: Factor) -> Vec<&'static str> {
+        if factor == Factor::Contender {
+            return contender_names(self.info.capability).collect();
+        }
         let listed =
             self.info.factors.iter().find(|a| a.factor == factor).map_or(&[][..], |a| a.words);
         match listed.is_empty() {
@@ -77,6 +80,9 @@ impl Vocabulary<'_> {
         match factor.kind() {
             Kind::Path => Ok(vec![Level::Path(PathBuf::from(text))]),
             Kind::Word if is_place(factor) => self.places(factor, text),
+            Kind::Word if factor == Factor::Contender => {
+                self.contender(text).map(|()| vec![Level::word(text.trim())])
+            }
             Kind::Word => self.words_of_list(factor, text),
             Kind::Bytes | Kind::Count => {
                 let numbers = parse_list(text, &|one| self.number(factor, one))?;
@@ -102,6 +108,15 @@ impl Vocabulary<'_> {
         SpecError::new(text, at, error.problem.clone(), near(error.remedy.clone()))
     }
 
+    /// A command is one level, whatever commas it has.
+    fn contender(&self, text: &str) -> Result<(), SpecError> {
+        let parsed = Contender::parse(text.trim(), self.info.capability);
+        let at = |at: usize| at + (text.len() - text.trim_start().len());
+        parsed
+            .map(drop)
+            .map_err(|error| SpecError::new(text, at(error.at), error.problem, error.fix))
+    }
+
     fn words_of_list(&self, factor: Factor, text: &str) -> Result<Vec<Level>, SpecError> {
         let mut levels = Vec::new();
         for (at, item) in items(text)? {
@@ -119,6 +134,9 @@ impl Vocabulary<'_> {
         if is_place(factor) {
             let place = parse_place(text, &words);
             return place.map(drop).map_err(|error| self.no_place(factor, text, &error));
+        }
+        if factor == Factor::Contender {
+            return self.contender(text);
         }
         for word in &words {
             // `stride:N` stands for `stride:` and any positive number.

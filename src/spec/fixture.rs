@@ -26,6 +26,7 @@ pub const READ: WorkloadInfo = WorkloadInfo {
         axis(Factor::File, "", &[]),
         axis(Factor::FileSize, "", &[]),
         axis(Factor::Method, "", &[]),
+        axis(Factor::Contender, "", &[]),
         axis(Factor::Block, "4Ki,64Ki,1Mi", &[]),
         axis(Factor::Threads, "1", &[]),
         axis(Factor::Pattern, "sequential", &["sequential", "random", "stride:N"]),

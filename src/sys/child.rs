@@ -47,7 +47,14 @@ pub fn try_in_child(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> 
 #[derive(Debug)]
 pub struct Heir {
     /// Closed by the kernel with the last process that has it: this one and its forked children.
-    _alive: OwnedFd,
+    alive: OwnedFd,
+}
+
+impl Heir {
+    /// There is nothing left to do: the process ends without acting.
+    pub fn dismiss(self) {
+        let _ = rustix::io::write(&self.alive, &[0]);
+    }
 }
 
 /// Starts a process that runs `act` once this process and all that it forked have ended, or the
@@ -65,12 +72,20 @@ pub fn leave_heir(act: impl FnOnce()) -> io::Result<Heir> {
         }
         close_all_but(end.as_raw_fd());
         let mut byte = [0];
-        while rustix::io::read(&end, &mut byte) == Err(rustix::io::Errno::INTR) {}
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act));
+        let said = loop {
+            match rustix::io::read(&end, &mut byte) {
+                Err(rustix::io::Errno::INTR) => {}
+                said => break said,
+            }
+        };
+        // A byte is a farewell.
+        if said != Ok(1) {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(act));
+        }
         // SAFETY: ends the process at once.
         unsafe { libc::_exit(0) }
     })?;
-    Ok(Heir { _alive: alive })
+    Ok(Heir { alive })
 }
 
 fn close_all_but(keep: RawFd) {

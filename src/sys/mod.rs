@@ -4,6 +4,7 @@
 pub mod child;
 pub mod clock;
 pub mod clone;
+pub mod command;
 pub mod extents;
 pub mod fold;
 pub mod fork;

@@ -1,5 +1,6 @@
 //! What is done: one file each. A new workload is its own file and two lines here.
 
+pub mod contender;
 mod copy;
 mod ladder;
 pub mod meta;
@@ -11,7 +12,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{Levels, Part, WorkloadInfo};
+use crate::catalog::{Factor, Levels, Part, WorkloadInfo};
 use crate::method::{Consume, Layout, Window};
 use crate::result::{Fault, Measurement};
 
@@ -66,6 +67,9 @@ pub fn find(id: &str) -> Option<&'static Workload> {
 
 /// Why a workload cannot be done with these levels together, and what to do instead.
 pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
+    if levels.get(Factor::Contender).is_some() {
+        return contender::impossible(id, levels);
+    }
     match id {
         "write" => write::impossible(levels),
         "copy" => copy::impossible(levels),

@@ -3,6 +3,8 @@
 mod target;
 mod verify;
 
+pub(super) use verify::is_clone;
+
 use crate::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use crate::method::copy::{self, CopyEntry, CopyJob, Holes, Work};
 use crate::method::{Consume, Layout, Pattern, Sync, Window};
@@ -32,6 +34,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::File, default: "", words: &[] },
         FactorUse { factor: Factor::FileSize, default: "", words: &[] },
         FactorUse { factor: Factor::Method, default: "", words: &[] },
+        FactorUse { factor: Factor::Contender, default: "", words: &[] },
         FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::SourcePlace, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },

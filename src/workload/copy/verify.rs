@@ -121,6 +121,21 @@ fn difference(about: &std::fs::Metadata, hole_bytes: u64, wanted: &Wanted) -> Op
     }
 }
 
+/// Whether most of a file shares its extents with another one.
+pub fn is_clone(file: &File) -> std::io::Result<Option<CopyProof>> {
+    let about = file.metadata()?;
+    let shared_bytes = shared(file);
+    let cloned = shared_bytes.is_some_and(|shared| about.len() > 0 && shared > about.len() / 2);
+    Ok(cloned.then(|| CopyProof {
+        route: CopyRoute::Cloned,
+        shared_bytes,
+        stored_bytes: about.blocks() * 512,
+        hole_bytes: 0,
+        matches: true,
+        reason: None,
+    }))
+}
+
 /// Bytes in shared extents; `None` where the file system does not tell.
 fn shared(file: &File) -> Option<u64> {
     let all = extents(file).ok()?;

@@ -34,6 +34,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
     factors: &[
         FactorUse { factor: Factor::FileSize, default: "", words: &[] },
         FactorUse { factor: Factor::Method, default: "", words: &[] },
+        FactorUse { factor: Factor::Contender, default: "", words: &[] },
         FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
         FactorUse { factor: Factor::Threads, default: "1", words: &[] },
