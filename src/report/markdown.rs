@@ -22,6 +22,12 @@ fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     if view.sections.is_empty() {
         text += "There are no cells in this run.\n\n";
     }
+    for note in &view.notes {
+        text += &format!("- {}\n", escaped(note));
+    }
+    if !view.notes.is_empty() {
+        text.push('\n');
+    }
     for line in view.twin.iter().chain(&view.legend).chain(&view.timed) {
         text += &format!("{}\n\n", escaped(line));
     }

@@ -18,6 +18,7 @@ pub mod schema;
 pub mod survey;
 mod table;
 mod toml;
+mod touch;
 pub mod trend;
 mod view;
 

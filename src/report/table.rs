@@ -26,6 +26,7 @@ fn write(doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     if view.sections.is_empty() {
         blocks.push(look.wrap("", "There are no cells in this run."));
     }
+    blocks.push(view.notes.iter().map(|l| look.wrap("", &look.text(l))).collect());
     blocks.push(
         view.twin
             .iter()

@@ -3,6 +3,7 @@
 
 use super::explain::why;
 use super::latency::{self, Latency, interval_text};
+use super::touch;
 use crate::catalog::{
     Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_digits, ratio_interval_text,
     ratio_text, rough_time_text, time_text,
@@ -19,6 +20,8 @@ pub(super) struct View {
     pub(super) sections: Vec<Section>,
     /// Code, summary and what was seen, each once.
     pub(super) warnings: Vec<(&'static str, String)>,
+    /// What was found beside the answers.
+    pub(super) notes: Vec<String>,
     pub(super) twin: Option<String>,
     pub(super) legend: Option<String>,
     pub(super) timed: Option<String>,
@@ -100,6 +103,7 @@ impl View {
         View {
             title: doc.run.title.clone(),
             warnings: warnings(doc),
+            notes: touch::notes(doc),
             twin: twin(doc),
             legend: figures.then(|| legend(doc)),
             timed: latency::legend(&sections, doc.experiment.protocol.clock_cost_ns),

@@ -24,10 +24,20 @@ pub(super) fn names_of(plan: &Plan, condition: &Condition) -> Vec<String> {
     names
 }
 
-/// Factors whose level is not the same for all.
+/// Factors whose level is not the same for all that have one; where there is none, those that some
+/// cells lack.
 fn varying(cells: &[&Levels]) -> Vec<Factor> {
-    let differs = |f: &Factor| cells.windows(2).any(|w| w[0].get(*f) != w[1].get(*f));
-    Factor::ALL.into_iter().filter(differs).collect()
+    let differs = |f: &Factor| {
+        let mut levels = cells.iter().filter_map(|levels| levels.get(*f));
+        let first = levels.next();
+        levels.any(|level| Some(level) != first)
+    };
+    let lacks = |f: &Factor| cells.windows(2).any(|w| w[0].get(*f) != w[1].get(*f));
+    let factors: Vec<Factor> = Factor::ALL.into_iter().filter(differs).collect();
+    match factors.is_empty() {
+        true => Factor::ALL.into_iter().filter(lacks).collect(),
+        false => factors,
+    }
 }
 
 /// `pread with 64 KiB blocks and 4 threads`.

@@ -9,6 +9,7 @@ mod drift;
 mod findings;
 mod grade;
 mod judge;
+mod line;
 mod order;
 mod outlier;
 mod random;
@@ -26,6 +27,7 @@ pub use describe::{
 };
 pub use drift::{MannKendall, Step, mann_kendall, pettitt, pettitt_p, theil_sen};
 pub use judge::{Context, Finding, Judgement, TwinFigures, judge, twin_figures};
+pub use line::{Line, line};
 pub use rank::{Test, kruskal_wallis, mann_whitney, mid_ranks, spearman};
 pub use series::median;
 pub use shape::{TwoStates, quantised, two_states};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use super::super::touch;
 use crate::catalog::{Code, Severity, count_text, percent_text, rough_time_text, time_text};
 use crate::report::chart::{Datum, Table, clean, condition_text, escape};
 use crate::result::{Answer, AnswerKind, Document, Grade, Warning};
@@ -46,7 +47,20 @@ pub fn answers(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         write!(out, "</div>")?;
         better(out, document)?;
     }
-    Ok(())
+    notes(out, document)
+}
+
+/// What was found beside the answers.
+fn notes(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    let notes = touch::notes(document);
+    if notes.is_empty() {
+        return Ok(());
+    }
+    write!(out, "<ul>")?;
+    for note in notes {
+        write!(out, "<li>{}</li>", text(&note))?;
+    }
+    write!(out, "</ul>")
 }
 
 /// What would raise the grades, each thing once.
