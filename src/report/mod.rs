@@ -12,6 +12,7 @@ pub mod html;
 mod json;
 mod latency;
 mod look;
+mod mark;
 mod markdown;
 mod published;
 pub mod schema;

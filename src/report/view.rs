@@ -3,6 +3,7 @@
 
 use super::explain::why;
 use super::latency::{self, Latency, interval_text};
+pub(super) use super::mark::Mark;
 use super::touch;
 use crate::catalog::{
     Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_digits, ratio_interval_text,
@@ -60,32 +61,6 @@ pub(super) struct Row {
     pub(super) bounds: String,
     /// Its time as a share of the slowest one's.
     pub(super) share: f64,
-}
-
-/// What was shown about a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
-    Best,
-    Tied,
-    ClearlySlower,
-    Slower,
-    Undecided,
-    Eliminated,
-    None,
-}
-
-impl Mark {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Mark::Best => "best",
-            Mark::Tied => "tied",
-            Mark::ClearlySlower => "slower",
-            Mark::Slower => "barely slower",
-            Mark::Undecided => "undecided",
-            Mark::Eliminated => "left out",
-            Mark::None => "",
-        }
-    }
 }
 
 impl View {
