@@ -225,6 +225,56 @@ fn what_was_not_written_is_seen() {
     assert!(gone.cause.contains("removes files") && gone.errno == Some(2), "{gone}");
 }
 
+/// Every block is counted once, whatever follows it.
+#[test]
+fn latency_records_each_block() {
+    let bench = Bench::new(300 * 512);
+    for id in writers() {
+        for threads in [1, 2] {
+            let words = [(Factor::Method, id), (Factor::Latency, "on"), (Factor::Until, "return")];
+            let levels = cell(&words, 512, threads);
+            let seen = bench.trial(&levels, Extent::Passes(1), |_| {}).unwrap();
+            let (step, real) = step_of(id, 512, "sequential");
+            let told = |id: &str| seen.metrics.get(id).copied();
+            if !real {
+                continue;
+            }
+            let greatest = told("latency_max_ns").unwrap();
+            assert!(greatest > 0.0 && greatest <= seen.wall_ns as f64, "{id}: {greatest}");
+            assert_eq!(told("latency_p99_ns").is_some(), step == 512, "{id}: 100 blocks or more");
+            assert!(told("latency_p50_ns").is_none_or(|ns| ns <= greatest));
+        }
+    }
+}
+
+/// Requests under way together, more and fewer of them than blocks of the pool.
+#[test]
+fn any_queue_depth_writes_the_same_bytes() {
+    let bench = Bench::new(5 * 4096 + 7);
+    for depth in [1, 3, 8, 64] {
+        let words = [(Factor::Method, "io_uring"), (Factor::Until, "close")];
+        for pattern in PATTERNS {
+            let levels = cell(&words, 4096, 2)
+                .with(Factor::QueueDepth, Level::Number(depth))
+                .with(Factor::Pattern, Level::word(pattern));
+            let right = |path: &Path| {
+                assert!(fs::read(path).unwrap() == content(4096, bench.bytes), "{levels:?}");
+            };
+            match bench.trial(&levels, Extent::Passes(1), right) {
+                Ok(seen) => assert_eq!(seen.proof.digest.unwrap().matches, Some(true)),
+                Err(fault) if fault.cause.contains("io_uring cannot be set up") => {
+                    return eprintln!("SKIP any_queue_depth_writes_the_same_bytes: {fault}");
+                }
+                Err(fault) => panic!("{fault}"),
+            }
+        }
+    }
+    let levels = cell(&[(Factor::Method, "io_uring")], 4096, 1)
+        .with(Factor::QueueDepth, Level::Number(1 << 20));
+    let fault = bench.trial(&levels, Extent::Passes(1), |_| {}).unwrap_err();
+    assert!(fault.cause.contains("4096"), "{fault}");
+}
+
 #[test]
 fn times_come_in_their_order_and_end_where_they_are_asked_to() {
     let bench = Bench::new(64 << 10);

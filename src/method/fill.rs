@@ -104,7 +104,7 @@ impl Random {
 
 /// The pool holds about this much: more than a block as a rule, so that neighbouring blocks
 /// differ, and little enough to be made for each trial.
-const POOL_BYTES: u64 = 4 << 20;
+const POOL_BYTES: u64 = 1 << 20;
 /// A write(2) moves at most 2 GiB − 4 KiB in one call.
 const LIMIT_BYTES: u64 = 1 << 30;
 
@@ -146,6 +146,11 @@ impl Pool {
     pub fn block(&self, index: u64) -> &[u8] {
         let at = self.start + (index & self.mask) as usize * self.block_bytes;
         &self.memory[at..at + self.block_bytes]
+    }
+
+    /// How many blocks there are: a power of two.
+    pub fn blocks(&self) -> u64 {
+        self.mask + 1
     }
 
     /// All of it, aligned to 4 KiB; the file repeats it.
@@ -208,9 +213,9 @@ mod tests {
     fn neighbouring_blocks_differ_and_the_pool_is_aligned() {
         let pool = Pool::new(Fill::Random, 7, 4096, 1 << 30).unwrap();
         assert_ne!(pool.block(0), pool.block(1));
-        assert_eq!(pool.block(0), pool.block(1024));
+        assert_eq!(pool.block(0), pool.block(256));
         assert_eq!(pool.bytes().as_ptr().align_offset(4096), 0);
-        assert_eq!(pool.bytes().len(), 4 << 20);
+        assert_eq!((pool.bytes().len(), pool.blocks()), (1 << 20, 256));
         assert_eq!(Pool::new(Fill::Random, 7, 16 << 20, 1 << 30).unwrap().bytes().len(), 16 << 20);
         assert!(Pool::new(Fill::Zero, 7, 2 << 30, 1 << 30).unwrap_err().cause.contains("1 GiB"));
         assert!(Pool::new(Fill::Zero, 7, 0, 1).is_err());

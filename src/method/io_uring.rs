@@ -13,7 +13,7 @@ use super::drive::{self, Reader, Sink};
 use super::lane::{Lane, Moved, ReadJob, Stop, complete};
 use super::latency::Watch;
 use super::order::Order;
-use super::{Method, ReadEntry, the_block};
+use super::{Method, ReadEntry, io_uring_write, the_block};
 use crate::catalog::{Capability, Part, PartKind};
 use crate::sys::ring::{Piece, Ring, RingError};
 
@@ -22,14 +22,14 @@ pub const METHOD: Method = Method {
     part: Part {
         id: "io_uring",
         kind: PartKind::Method,
-        summary: "io_uring: several reads under way, buffers and file registered",
-        capabilities: &[Capability::Read, Capability::Direct, Capability::Locks],
+        summary: "io_uring: several requests under way, buffers and file registered",
+        capabilities: &[Capability::Read, Capability::Write, Capability::Direct, Capability::Locks],
         ignores: &[],
         needs: "io_uring, and memory that may be locked",
         by_name_only: false,
     },
     read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<Uring> }),
-    write: None,
+    write: Some(io_uring_write::ENTRY),
 };
 
 /// Larger blocks are refused, as by every method that has a buffer.

@@ -29,7 +29,6 @@ pub const ENTRY: WriteEntry = WriteEntry {
         (Factor::Sync, "dsync", NO_FLAG),
         (Factor::Sync, "sync", NO_FLAG),
         (Factor::Target, "append", "a mapping does not grow; take another --target"),
-        (Factor::Direct, "on", "a mapping is the page cache; leave out --direct on"),
     ],
     run: write_drive::write::<MmapWrite>,
 };
@@ -41,6 +40,8 @@ struct MmapWrite {
 }
 
 impl Writer for MmapWrite {
+    type Rest = ();
+
     fn open(job: &WriteJob<'_>, _: &Lane) -> Result<MmapWrite, Stop> {
         let file = job.open(OFlags::RDWR)?;
         let grow_to = (job.target == Target::New).then_some(job.end_bytes);
@@ -70,15 +71,16 @@ impl Writer for MmapWrite {
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
+            let began = barrier.before_block();
             mapping.write((lane.offset(block) - start) as usize, bytes);
-            barrier.after_block(self.file.as_fd())?;
+            barrier.after_block(self.file.as_fd(), began)?;
             moved.bytes += bytes.len() as u64;
         }
         mapping.unmap()?;
         Ok(moved)
     }
 
-    fn into_file(self) -> Option<OwnedFd> {
-        Some(self.file)
+    fn into_parts(self) -> (Option<OwnedFd>, ()) {
+        (Some(self.file), ())
     }
 }

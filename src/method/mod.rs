@@ -11,6 +11,7 @@ mod fill;
 mod gate;
 mod histogram;
 mod io_uring;
+mod io_uring_write;
 mod lane;
 pub mod latency;
 mod mmap;

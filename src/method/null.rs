@@ -70,6 +70,8 @@ impl Reader for Null {
 struct NullWrite;
 
 impl Writer for NullWrite {
+    type Rest = ();
+
     fn open(_: &WriteJob<'_>, _: &Lane) -> Result<NullWrite, Stop> {
         Ok(NullWrite)
     }
@@ -92,7 +94,7 @@ impl Writer for NullWrite {
         Ok(moved)
     }
 
-    fn into_file(self) -> Option<OwnedFd> {
-        None
+    fn into_parts(self) -> (Option<OwnedFd>, ()) {
+        (None, ())
     }
 }

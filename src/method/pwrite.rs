@@ -21,7 +21,7 @@ pub const METHOD: Method = Method {
         id: "pwrite",
         kind: PartKind::Method,
         summary: "pwrite(2) at an offset; the file position is not used",
-        capabilities: &[Capability::Write],
+        capabilities: &[Capability::Write, Capability::Direct],
         ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,
@@ -38,6 +38,8 @@ pub const METHOD: Method = Method {
 struct Pwrite(OwnedFd);
 
 impl Writer for Pwrite {
+    type Rest = ();
+
     fn open(job: &WriteJob<'_>, _: &Lane) -> Result<Pwrite, Stop> {
         Ok(Pwrite(job.open(OFlags::WRONLY)?))
     }
@@ -55,18 +57,19 @@ impl Writer for Pwrite {
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let at = lane.offset(block);
+            let began = barrier.before_block();
             let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
             match rustix::io::pwrite(file, bytes, at) {
                 Ok(n) if n == bytes.len() => {}
                 other => complete(file, other, bytes, at)?,
             }
-            barrier.after_block(file)?;
+            barrier.after_block(file, began)?;
             moved.bytes += bytes.len() as u64;
         }
         Ok(moved)
     }
 
-    fn into_file(self) -> Option<OwnedFd> {
-        Some(self.0)
+    fn into_parts(self) -> (Option<OwnedFd>, ()) {
+        (Some(self.0), ())
     }
 }

@@ -8,6 +8,8 @@ use rustix::fd::BorrowedFd;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::latency::{Latencies, Watch, Watched};
+
 /// As written: `none`, `end`, `fsync`, `dsync`, `sync`, `every:16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
@@ -91,9 +93,55 @@ impl fmt::Display for Sync {
 }
 
 /// What follows each block. The hot loop is generic over it, so that it is chosen once a trial.
-pub trait Barrier: Copy + Send {
+pub trait Barrier: Send {
+    /// Called before each block, in the timed window: what `after_block` must be given.
+    #[inline(always)]
+    fn before_block(&self) -> u64 {
+        0
+    }
+
     /// Called after each block, in the timed window.
-    fn after_block(&mut self, file: BorrowedFd<'_>) -> Result<(), Errno>;
+    fn after_block(&mut self, file: BorrowedFd<'_>, began: u64) -> Result<(), Errno>;
+
+    /// How long the blocks took, where that was recorded.
+    fn latencies(self) -> Option<Latencies>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+/// Another barrier, and each block timed with what follows it.
+#[derive(Debug)]
+pub struct Timed<B> {
+    barrier: B,
+    watch: Watched,
+}
+
+impl<B> Timed<B> {
+    /// Times the blocks of this one.
+    pub fn new(barrier: B) -> Timed<B> {
+        Timed { barrier, watch: Watched::default() }
+    }
+}
+
+impl<B: Barrier> Barrier for Timed<B> {
+    #[inline(always)]
+    fn before_block(&self) -> u64 {
+        self.watch.begin()
+    }
+
+    #[inline(always)]
+    fn after_block(&mut self, file: BorrowedFd<'_>, began: u64) -> Result<(), Errno> {
+        self.barrier.after_block(file, began)?;
+        self.watch.end(began);
+        Ok(())
+    }
+
+    fn latencies(self) -> Option<Latencies> {
+        self.watch.finish()
+    }
 }
 
 /// Nothing.
@@ -102,7 +150,7 @@ pub struct NoBarrier;
 
 impl Barrier for NoBarrier {
     #[inline(always)]
-    fn after_block(&mut self, _: BorrowedFd<'_>) -> Result<(), Errno> {
+    fn after_block(&mut self, _: BorrowedFd<'_>, _: u64) -> Result<(), Errno> {
         Ok(())
     }
 }
@@ -123,7 +171,7 @@ impl EveryNth {
 
 impl Barrier for EveryNth {
     #[inline(always)]
-    fn after_block(&mut self, file: BorrowedFd<'_>) -> Result<(), Errno> {
+    fn after_block(&mut self, file: BorrowedFd<'_>, _: u64) -> Result<(), Errno> {
         self.left -= 1;
         if self.left > 0 {
             return Ok(());
@@ -171,7 +219,8 @@ mod tests {
     fn every_third_block_is_synced() {
         let (end, _other) = rustix::pipe::pipe().unwrap();
         let mut barrier = EveryNth::new(3);
-        let synced: Vec<bool> = (0..7).map(|_| barrier.after_block(end.as_fd()).is_err()).collect();
+        let synced: Vec<bool> =
+            (0..7).map(|_| barrier.after_block(end.as_fd(), 0).is_err()).collect();
         assert_eq!(synced, [false, false, true, false, false, true, false]);
     }
 }

@@ -83,6 +83,10 @@ pub struct WriteJob<'a> {
     pub target: Target,
     /// Whether the page cache is bypassed.
     pub direct: bool,
+    /// Requests under way at a time, where the method can have more than one.
+    pub depth: u32,
+    /// Whether each block is timed by itself.
+    pub latency: bool,
     /// The file's size when all is written.
     pub end_bytes: u64,
     /// Until when it is timed.

@@ -21,7 +21,7 @@ pub const METHOD: Method = Method {
         id: "write",
         kind: PartKind::Method,
         summary: "write(2) at the file position",
-        capabilities: &[Capability::Write],
+        capabilities: &[Capability::Write, Capability::Direct],
         ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,
@@ -38,6 +38,8 @@ pub const METHOD: Method = Method {
 struct Write(OwnedFd);
 
 impl Writer for Write {
+    type Rest = ();
+
     fn open(job: &WriteJob<'_>, _: &Lane) -> Result<Write, Stop> {
         Ok(Write(job.open(OFlags::WRONLY)?))
     }
@@ -57,6 +59,7 @@ impl Writer for Write {
             seek(file, SeekFrom::Start(lane.offset(leg.start)))?;
         }
         for block in order.steps(leg) {
+            let began = barrier.before_block();
             if !O::CONTIGUOUS {
                 seek(file, SeekFrom::Start(lane.offset(block)))?;
             }
@@ -65,13 +68,13 @@ impl Writer for Write {
                 Ok(n) if n == bytes.len() => {}
                 other => complete_in_place(file, other, bytes)?,
             }
-            barrier.after_block(file)?;
+            barrier.after_block(file, began)?;
             moved.bytes += bytes.len() as u64;
         }
         Ok(moved)
     }
 
-    fn into_file(self) -> Option<OwnedFd> {
-        Some(self.0)
+    fn into_parts(self) -> (Option<OwnedFd>, ()) {
+        (Some(self.0), ())
     }
 }

@@ -11,8 +11,9 @@ use rustix::io::Errno;
 use super::crew;
 use super::fill::Pool;
 use super::lane::{Lane, Moved, Stop};
+use super::latency::Latencies;
 use super::order::{Backward, Forward, Order, Pattern, Shuffled, Strided};
-use super::sync::{Barrier, EveryNth, NoBarrier, Sync, fdatasync, fsync};
+use super::sync::{Barrier, EveryNth, NoBarrier, Sync, Timed, fdatasync, fsync};
 use super::target::{Until, WriteJob};
 use super::window::Window;
 use crate::catalog::path_to_text;
@@ -24,6 +25,9 @@ use crate::sys::usage::{Usage, usage};
 /// everything in `leg` inside it: there nothing may be allocated, formatted, shared between
 /// threads or asked of the clock per operation.
 pub trait Writer: Sized + Send {
+    /// What it leaves beside the descriptor, let go when no time is taken any more.
+    type Rest: Send;
+
     /// Makes ready for one lane.
     fn open(job: &WriteJob<'_>, lane: &Lane) -> Result<Self, Stop>;
 
@@ -37,12 +41,12 @@ pub trait Writer: Sized + Send {
         barrier: &mut B,
     ) -> Result<Moved, Stop>;
 
-    /// The descriptor it wrote through, still open; nothing where it has none.
-    fn into_file(self) -> Option<OwnedFd>;
+    /// The descriptor it wrote through, still open (nothing where it has none), and the rest.
+    fn into_parts(self) -> (Option<OwnedFd>, Self::Rest);
 }
 
 /// What a write trial yields.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Written {
     /// From the first thread's start until the moment that the job asks for.
     pub wall_ns: u64,
@@ -56,6 +60,8 @@ pub struct Written {
     pub operations: u64,
     /// The times since the start.
     pub times: Times,
+    /// How long the blocks took, each with the sync that follows it; where that was asked for.
+    pub latencies: Option<Latencies>,
 }
 
 /// Nanoseconds since the first thread's start. What comes after the moment that the job asks for is
@@ -110,20 +116,34 @@ fn in_order<W: Writer, O: Order>(
     order: impl Fn(&Lane) -> O + std::marker::Sync,
 ) -> Result<Written, Stop> {
     match job.sync {
-        Sync::Fsync => lanes::<W, O, _>(job, window, order, EveryNth::new(1)),
-        Sync::Every(blocks) => lanes::<W, O, _>(job, window, order, EveryNth::new(blocks)),
+        Sync::Fsync => timed::<W, O, _>(job, window, order, || EveryNth::new(1)),
+        Sync::Every(blocks) => timed::<W, O, _>(job, window, order, || EveryNth::new(blocks)),
         Sync::None | Sync::End | Sync::Dsync | Sync::Sync => {
-            lanes::<W, O, _>(job, window, order, NoBarrier)
+            timed::<W, O, _>(job, window, order, || NoBarrier)
         }
     }
 }
 
+fn timed<W: Writer, O: Order, B: Barrier>(
+    job: &WriteJob<'_>,
+    window: &mut dyn Window,
+    order: impl Fn(&Lane) -> O + std::marker::Sync,
+    barrier: impl Fn() -> B + std::marker::Sync,
+) -> Result<Written, Stop> {
+    match job.latency {
+        true => lanes::<W, O, _>(job, window, order, || Timed::new(barrier())),
+        false => lanes::<W, O, _>(job, window, order, barrier),
+    }
+}
+
 /// What a lane did and when, and the descriptor it leaves open.
-struct Done {
+struct Done<R> {
     start_ns: u64,
     end_ns: u64,
     moved: Moved,
     file: Option<OwnedFd>,
+    rest: R,
+    latencies: Option<Latencies>,
 }
 
 #[inline(never)]
@@ -143,23 +163,23 @@ fn work<W: Writer, O: Order, B: Barrier>(
     Ok(moved)
 }
 
-fn lanes<W: Writer, O: Order, B: Barrier + std::marker::Sync>(
+fn lanes<W: Writer, O: Order, B: Barrier>(
     job: &WriteJob<'_>,
     window: &mut dyn Window,
     order: impl Fn(&Lane) -> O + std::marker::Sync,
-    barrier: B,
+    barrier: impl Fn() -> B + std::marker::Sync,
 ) -> Result<Written, Stop> {
     let after = After::open(job)?;
-    let ready = |lane: &Lane| Ok((W::open(job, lane)?, lane.clone(), order(lane)));
-    let timed = |(mut writer, lane, order): (W, Lane, O)| {
-        let mut barrier = barrier;
+    let ready = |lane: &Lane| Ok((W::open(job, lane)?, barrier(), lane.clone(), order(lane)));
+    let timed = |(mut writer, mut barrier, lane, order): (W, B, Lane, O)| {
         let start_ns = now_ns();
         let moved = work(&mut writer, &lane, order, job.pool, &mut barrier);
         let end_ns = now_ns();
-        Ok(Done { start_ns, end_ns, moved: moved?, file: writer.into_file() })
+        let (moved, (file, rest), latencies) = (moved?, writer.into_parts(), barrier.latencies());
+        Ok(Done { start_ns, end_ns, moved, file, rest, latencies })
     };
     let (done, before) = crew::run(&job.layout.lanes, window, ready, timed)?;
-    let done = done.into_iter().collect::<Result<Vec<Done>, Stop>>()?;
+    let done = done.into_iter().collect::<Result<Vec<Done<W::Rest>>, Stop>>()?;
     after.finish(job, done, before, window)
 }
 
@@ -185,10 +205,10 @@ impl After {
     }
 
     /// From the last write to the name's durability, as far as the job asks.
-    fn finish(
+    fn finish<R>(
         self,
         job: &WriteJob<'_>,
-        done: Vec<Done>,
+        mut done: Vec<Done<R>>,
         before: Usage,
         window: &mut dyn Window,
     ) -> Result<Written, Stop> {
@@ -196,7 +216,7 @@ impl After {
         let end_ns = done.iter().map(|d| d.end_ns).max().unwrap_or(0);
         let mut moved = Moved::default();
         done.iter().for_each(|d| moved += d.moved);
-        let files: Vec<OwnedFd> = done.into_iter().filter_map(|d| d.file).collect();
+        let files: Vec<OwnedFd> = done.iter_mut().filter_map(|d| d.file.take()).collect();
         let since = |at_ns: u64| at_ns.saturating_sub(start_ns).max(1);
         let mut end = End { until: job.until, after: None, window };
         let mut times = Times { return_ns: since(end_ns), ..Times::default() };
@@ -234,8 +254,23 @@ impl After {
             bytes: moved.bytes,
             operations: moved.operations,
             times,
+            latencies: together(done),
         })
     }
+}
+
+/// The latencies of all threads; what else they left is let go here, untimed.
+fn together<R>(done: Vec<Done<R>>) -> Option<Latencies> {
+    let mut all: Option<Latencies> = None;
+    for Done { latencies, rest, .. } in done {
+        drop(rest);
+        match (&mut all, latencies) {
+            (Some(sum), Some(more)) => sum.add(&more),
+            (None, more) => all = more,
+            (Some(_), None) => {}
+        }
+    }
+    all
 }
 
 /// Some file systems cannot sync a directory (EINVAL, fsync(2)): their names are as durable as

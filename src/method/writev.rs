@@ -22,7 +22,7 @@ pub const METHOD: Method = Method {
         id: "writev",
         kind: PartKind::Method,
         summary: "pwritev(2): one call, up to eight buffers of whole pages",
-        capabilities: &[Capability::Write],
+        capabilities: &[Capability::Write, Capability::Direct],
         ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: true,
@@ -43,6 +43,8 @@ const PAGE_BYTES: usize = 4096;
 struct Writev(OwnedFd);
 
 impl Writer for Writev {
+    type Rest = ();
+
     fn open(job: &WriteJob<'_>, _: &Lane) -> Result<Writev, Stop> {
         Ok(Writev(job.open(OFlags::WRONLY)?))
     }
@@ -61,6 +63,7 @@ impl Writer for Writev {
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let at = lane.offset(block);
+            let began = barrier.before_block();
             let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
             let mut rest = bytes.chunks(piece_bytes);
             let vector: [IoSlice<'_>; PIECES] =
@@ -70,13 +73,13 @@ impl Writer for Writev {
                 Ok(n) if n == bytes.len() => {}
                 other => complete(file, other, bytes, at)?,
             }
-            barrier.after_block(file)?;
+            barrier.after_block(file, began)?;
             moved.bytes += bytes.len() as u64;
         }
         Ok(moved)
     }
 
-    fn into_file(self) -> Option<OwnedFd> {
-        Some(self.0)
+    fn into_parts(self) -> (Option<OwnedFd>, ()) {
+        (Some(self.0), ())
     }
 }

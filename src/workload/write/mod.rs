@@ -7,8 +7,8 @@ mod task;
 mod tests;
 
 use crate::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
-use crate::method::{self, Fill, Sync, Target, Until, Window, Written};
-use crate::result::{Fault, Measurement, Metrics};
+use crate::method::{self, Fill, Latencies, Sync, Target, Until, Window, Written};
+use crate::result::{Fault, Measurement, Metrics, Name};
 
 use super::{Around, Extent, Trial, Workload};
 use task::Task;
@@ -45,6 +45,8 @@ const INFO: WorkloadInfo = WorkloadInfo {
         },
         FactorUse { factor: Factor::Sync, default: "none", words: Sync::WORDS },
         FactorUse { factor: Factor::Direct, default: "off", words: &["off", "on"] },
+        FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
+        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
         FactorUse { factor: Factor::Fill, default: "random", words: Fill::WORDS },
         FactorUse { factor: Factor::Target, default: "new", words: Target::WORDS },
         FactorUse { factor: Factor::Until, default: "durable", words: Until::WORDS },
@@ -95,7 +97,8 @@ fn metrics(task: &Task, written: &Written) -> Metrics {
         ("sync_ns", sync_ns),
         ("ns_per_byte", per_byte),
     ];
-    rows.into_iter().filter_map(|(id, value)| Some((id, value?))).collect()
+    let rows = rows.into_iter().filter_map(|(id, value)| Some((Name::from(id), value?)));
+    rows.chain(written.latencies.iter().flat_map(Latencies::metrics)).collect()
 }
 
 /// Why these levels cannot be combined, and what to do instead.

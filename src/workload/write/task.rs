@@ -21,6 +21,8 @@ use super::super::{Extent, Subject, Trial, refusal};
 
 /// Threads of one trial, at most.
 const MOST_THREADS: u64 = 4096;
+/// Requests under way of one thread, at most.
+const MOST_DEPTH: u32 = 4096;
 /// What a file holds before it is appended to.
 const HEAD_BYTES: u64 = 1 << 20;
 
@@ -38,6 +40,8 @@ pub struct Task {
     pub base_bytes: u64,
     /// Whether the page cache is bypassed.
     pub direct: bool,
+    depth: u32,
+    latency: bool,
     fill: Fill,
     until: Until,
     step_bytes: u64,
@@ -67,6 +71,8 @@ impl Task {
             return Err(refuse(format!("{threads} threads with blocks of {step_bytes} bytes")));
         }
         let direct = text(Factor::Direct, "off") == "on";
+        let depth = levels.number(Factor::QueueDepth).unwrap_or(1);
+        let depth = u32::try_from(depth).ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
         let subject = trial.subject.ok_or_else(|| refuse("it names no file".into()))?;
         let path = path_of(trial, &subject, target);
         if let Some(unit) = direct.then(|| direct_unit(trial.scratch)).flatten()
@@ -91,6 +97,8 @@ impl Task {
             seed: subject.seed,
             base_bytes,
             direct,
+            depth: depth.ok_or_else(|| refuse(format!("a queue depth is 1 to {MOST_DEPTH}")))?,
+            latency: text(Factor::Latency, "off") == "on",
             target,
             layout,
             step_bytes,
@@ -112,6 +120,8 @@ impl Task {
             sync: self.sync,
             target: self.target,
             direct: self.direct,
+            depth: self.depth,
+            latency: self.latency,
             end_bytes: self.end_bytes,
             until: self.until,
         }

@@ -57,8 +57,8 @@ fn a_full_disk(test: &str, mount: &str, too_much: u64) {
     let Some(dir) = among_mounts(test, mount) else { return };
     let scratch = dir.join("m");
     for target in ["new", "preallocated"] {
-        for sync in ["none", "dsync"] {
-            let words = [(Factor::Target, target), (Factor::Sync, sync)];
+        for (sync, method) in [("none", "pwrite"), ("dsync", "write"), ("none", "io_uring")] {
+            let words = [(Factor::Target, target), (Factor::Sync, sync), (Factor::Method, method)];
             let fault = write(&scratch, too_much, &words).unwrap_err();
             assert_eq!(fault.errno, errno(Errno::NOSPC), "{fault}");
             assert!(fault.cause.contains("smaller --file-size"), "{fault}");
@@ -109,12 +109,25 @@ fn a_limit_on_the_size_of_files_is_named() {
     let test = "workload::write::tests::a_limit_on_the_size_of_files_is_named";
     let Some(dir) = under_limits(test, "ulimit -f 2048 || exit 77") else { return };
     report_file_limit_as_error();
-    for method in ["write", "pwrite", "writev", "mmap"] {
+    for method in ["write", "pwrite", "writev", "mmap", "io_uring"] {
         let fault = write(&dir, 4 * MIB, &[(Factor::Method, method)]).unwrap_err();
         assert_eq!(fault.errno, errno(Errno::FBIG), "{method}: {fault}");
         assert!(fault.cause.contains("ulimit -f"), "{fault}");
     }
     assert!(holds(&write(&dir, MIB / 2, &[]).unwrap()));
+}
+
+#[test]
+fn a_limit_on_locked_memory_is_named() {
+    let test = "workload::write::tests::a_limit_on_locked_memory_is_named";
+    let script = format!("ulimit -l 64 || exit 77\n{GO_ON_AS_NOBODY}");
+    let Some(dir) = among_mounts(test, &script) else { return };
+    let fault = write(&dir, MIB, &[(Factor::Method, "io_uring")]).unwrap_err();
+    if fault.cause.contains("cannot be set up") {
+        return skip(test, &fault.cause);
+    }
+    assert_eq!(fault.errno, errno(Errno::NOMEM), "{fault}");
+    assert!(fault.cause.contains("ulimit -l"), "{fault}");
 }
 
 #[test]
@@ -143,8 +156,11 @@ fn direct_writes_leave_nothing_in_the_cache_of_ext4() {
     let Some(dir) = among_mounts(test, EXT4) else { return };
     let (scratch, direct) = (dir.join("m"), (Factor::Direct, "on"));
     fs::write(scratch.join("subject"), vec![1; 2 << 20]).unwrap();
-    for method in ["write", "pwrite", "writev"] {
+    for method in ["write", "pwrite", "writev", "io_uring"] {
         for target in ["new", "overwrite", "preallocated", "append"] {
+            if (method, target) == ("io_uring", "append") {
+                continue;
+            }
             let words = [(Factor::Method, method), (Factor::Target, target), direct];
             let seen = write(&scratch, 2 * MIB, &words).unwrap();
             assert!(holds(&seen) && seen.flags.is_empty(), "{words:?}: {:?}", seen.flags);
