@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::fill::Pool;
 use super::lane::{Lane, Moved, Stop};
 use super::order::Order;
-use super::sync::Barrier;
+use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_drive::{self, Writer, complete};
 use super::{WriteEntry, the_block};
@@ -66,13 +66,13 @@ impl Writer for UringWrite {
         Ok(UringWrite { ring, file, slot_bits, mask: blocks - 1, requests, free })
     }
 
-    fn leg<O: Order, B: Barrier>(
+    fn leg<O: Order, F: Follow>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
         pool: &Pool,
-        barrier: &mut B,
+        follow: &mut F,
     ) -> Result<Moved, Stop> {
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         let mut steps = order.steps(leg);
@@ -82,7 +82,7 @@ impl Writer for UringWrite {
                     self.free.push(token);
                     break;
                 };
-                self.start(lane, token, block, barrier.before_block())?;
+                self.start(lane, token, block, follow.before())?;
             }
             if self.ring.in_flight() == 0 {
                 return Ok(moved);
@@ -94,7 +94,7 @@ impl Writer for UringWrite {
                 if done.result != Ok(bytes as u32) {
                     self.rest(lane, block, pool, done.result)?;
                 }
-                barrier.after_block(self.file.as_fd(), began)?;
+                follow.after(self.file.as_fd(), began)?;
                 moved.bytes += bytes;
                 self.free.push(done.token);
             }

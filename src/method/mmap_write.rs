@@ -12,7 +12,7 @@ use super::fill::Pool;
 use super::lane::{Lane, Moved, Stop};
 use super::mmap::window_or_page;
 use super::order::Order;
-use super::sync::Barrier;
+use super::sync::Follow;
 use super::target::{Target, WriteJob};
 use super::write_drive::{self, Writer};
 use crate::catalog::Factor;
@@ -48,13 +48,13 @@ impl Writer for MmapWrite {
         Ok(MmapWrite { file, grow_to })
     }
 
-    fn leg<O: Order, B: Barrier>(
+    fn leg<O: Order, F: Follow>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
         pool: &Pool,
-        barrier: &mut B,
+        follow: &mut F,
     ) -> Result<Moved, Stop> {
         // Every thread says the same size, so that none takes bytes from another.
         if let Some(bytes) = self.grow_to.take() {
@@ -71,9 +71,9 @@ impl Writer for MmapWrite {
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
-            let began = barrier.before_block();
+            let began = follow.before();
             mapping.write((lane.offset(block) - start) as usize, bytes);
-            barrier.after_block(self.file.as_fd(), began)?;
+            follow.after(self.file.as_fd(), began)?;
             moved.bytes += bytes.len() as u64;
         }
         mapping.unmap()?;

@@ -13,7 +13,7 @@ use super::fill::Pool;
 use super::lane::{Lane, Moved, ReadJob, Stop};
 use super::latency::Watch;
 use super::order::Order;
-use super::sync::Barrier;
+use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_drive::{self, Writer};
 use super::{Method, ReadEntry, WriteEntry, the_block};
@@ -76,13 +76,13 @@ impl Writer for NullWrite {
         Ok(NullWrite)
     }
 
-    fn leg<O: Order, B: Barrier>(
+    fn leg<O: Order, F: Follow>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
         pool: &Pool,
-        _: &mut B,
+        _: &mut F,
     ) -> Result<Moved, Stop> {
         let first = lane.first_block();
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 use super::fill::Pool;
 use super::lane::{Lane, Moved, Stop};
 use super::order::Order;
-use super::sync::Barrier;
+use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_drive::{self, Writer, complete};
 use super::{Method, WriteEntry, the_block};
@@ -44,26 +44,26 @@ impl Writer for Pwrite {
         Ok(Pwrite(job.open(OFlags::WRONLY)?))
     }
 
-    fn leg<O: Order, B: Barrier>(
+    fn leg<O: Order, F: Follow>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
         pool: &Pool,
-        barrier: &mut B,
+        follow: &mut F,
     ) -> Result<Moved, Stop> {
         let file = self.0.as_fd();
         let first = lane.first_block();
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let at = lane.offset(block);
-            let began = barrier.before_block();
+            let began = follow.before();
             let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
             match rustix::io::pwrite(file, bytes, at) {
                 Ok(n) if n == bytes.len() => {}
                 other => complete(file, other, bytes, at)?,
             }
-            barrier.after_block(file, began)?;
+            follow.after(file, began)?;
             moved.bytes += bytes.len() as u64;
         }
         Ok(moved)

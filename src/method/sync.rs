@@ -93,26 +93,41 @@ impl fmt::Display for Sync {
 }
 
 /// What follows each block. The hot loop is generic over it, so that it is chosen once a trial.
-pub trait Barrier: Send {
-    /// Called before each block, in the timed window: what `after_block` must be given.
+pub trait Barrier: Copy + Send {
+    /// Called after each block, in the timed window.
+    fn after_block(&mut self, file: BorrowedFd<'_>) -> Result<(), Errno>;
+}
+
+/// What surrounds each block that is written: a barrier, and the clock where blocks are timed one
+/// by one.
+pub trait Follow: Send {
+    /// Called before each block, in the timed window: what `after` must be given.
+    fn before(&self) -> u64;
+
+    /// Called after each block, in the timed window.
+    fn after(&mut self, file: BorrowedFd<'_>, began: u64) -> Result<(), Errno>;
+
+    /// How long the blocks took, where that was recorded.
+    fn latencies(self) -> Option<Latencies>;
+}
+
+impl<B: Barrier> Follow for B {
     #[inline(always)]
-    fn before_block(&self) -> u64 {
+    fn before(&self) -> u64 {
         0
     }
 
-    /// Called after each block, in the timed window.
-    fn after_block(&mut self, file: BorrowedFd<'_>, began: u64) -> Result<(), Errno>;
+    #[inline(always)]
+    fn after(&mut self, file: BorrowedFd<'_>, _: u64) -> Result<(), Errno> {
+        self.after_block(file)
+    }
 
-    /// How long the blocks took, where that was recorded.
-    fn latencies(self) -> Option<Latencies>
-    where
-        Self: Sized,
-    {
+    fn latencies(self) -> Option<Latencies> {
         None
     }
 }
 
-/// Another barrier, and each block timed with what follows it.
+/// A barrier, and each block timed with what follows it.
 #[derive(Debug)]
 pub struct Timed<B> {
     barrier: B,
@@ -126,15 +141,15 @@ impl<B> Timed<B> {
     }
 }
 
-impl<B: Barrier> Barrier for Timed<B> {
+impl<B: Barrier> Follow for Timed<B> {
     #[inline(always)]
-    fn before_block(&self) -> u64 {
+    fn before(&self) -> u64 {
         self.watch.begin()
     }
 
     #[inline(always)]
-    fn after_block(&mut self, file: BorrowedFd<'_>, began: u64) -> Result<(), Errno> {
-        self.barrier.after_block(file, began)?;
+    fn after(&mut self, file: BorrowedFd<'_>, began: u64) -> Result<(), Errno> {
+        self.barrier.after_block(file)?;
         self.watch.end(began);
         Ok(())
     }
@@ -150,7 +165,7 @@ pub struct NoBarrier;
 
 impl Barrier for NoBarrier {
     #[inline(always)]
-    fn after_block(&mut self, _: BorrowedFd<'_>, _: u64) -> Result<(), Errno> {
+    fn after_block(&mut self, _: BorrowedFd<'_>) -> Result<(), Errno> {
         Ok(())
     }
 }
@@ -171,7 +186,7 @@ impl EveryNth {
 
 impl Barrier for EveryNth {
     #[inline(always)]
-    fn after_block(&mut self, file: BorrowedFd<'_>, _: u64) -> Result<(), Errno> {
+    fn after_block(&mut self, file: BorrowedFd<'_>) -> Result<(), Errno> {
         self.left -= 1;
         if self.left > 0 {
             return Ok(());
@@ -219,8 +234,7 @@ mod tests {
     fn every_third_block_is_synced() {
         let (end, _other) = rustix::pipe::pipe().unwrap();
         let mut barrier = EveryNth::new(3);
-        let synced: Vec<bool> =
-            (0..7).map(|_| barrier.after_block(end.as_fd(), 0).is_err()).collect();
+        let synced: Vec<bool> = (0..7).map(|_| barrier.after_block(end.as_fd()).is_err()).collect();
         assert_eq!(synced, [false, false, true, false, false, true, false]);
     }
 }

@@ -9,7 +9,7 @@ use rustix::fs::{OFlags, SeekFrom, seek};
 use super::fill::Pool;
 use super::lane::{Lane, Moved, Stop};
 use super::order::Order;
-use super::sync::Barrier;
+use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_drive::{self, Writer, complete_in_place};
 use super::{Method, WriteEntry, the_block};
@@ -44,13 +44,13 @@ impl Writer for Write {
         Ok(Write(job.open(OFlags::WRONLY)?))
     }
 
-    fn leg<O: Order, B: Barrier>(
+    fn leg<O: Order, F: Follow>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
         pool: &Pool,
-        barrier: &mut B,
+        follow: &mut F,
     ) -> Result<Moved, Stop> {
         let file = self.0.as_fd();
         let first = lane.first_block();
@@ -59,7 +59,7 @@ impl Writer for Write {
             seek(file, SeekFrom::Start(lane.offset(leg.start)))?;
         }
         for block in order.steps(leg) {
-            let began = barrier.before_block();
+            let began = follow.before();
             if !O::CONTIGUOUS {
                 seek(file, SeekFrom::Start(lane.offset(block)))?;
             }
@@ -68,7 +68,7 @@ impl Writer for Write {
                 Ok(n) if n == bytes.len() => {}
                 other => complete_in_place(file, other, bytes)?,
             }
-            barrier.after_block(file, began)?;
+            follow.after(file, began)?;
             moved.bytes += bytes.len() as u64;
         }
         Ok(moved)

@@ -13,7 +13,7 @@ use super::fill::Pool;
 use super::lane::{Lane, Moved, Stop};
 use super::latency::Latencies;
 use super::order::{Backward, Forward, Order, Pattern, Shuffled, Strided};
-use super::sync::{Barrier, EveryNth, NoBarrier, Sync, Timed, fdatasync, fsync};
+use super::sync::{Barrier, EveryNth, Follow, NoBarrier, Sync, Timed, fdatasync, fsync};
 use super::target::{Until, WriteJob};
 use super::window::Window;
 use crate::catalog::path_to_text;
@@ -31,14 +31,14 @@ pub trait Writer: Sized + Send {
     /// Makes ready for one lane.
     fn open(job: &WriteJob<'_>, lane: &Lane) -> Result<Self, Stop>;
 
-    /// Does the operations of one leg in this order; `barrier` follows each block.
-    fn leg<O: Order, B: Barrier>(
+    /// Does the operations of one leg in this order; `follow` is what surrounds each block.
+    fn leg<O: Order, F: Follow>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
         pool: &Pool,
-        barrier: &mut B,
+        follow: &mut F,
     ) -> Result<Moved, Stop>;
 
     /// The descriptor it wrote through, still open (nothing where it has none), and the rest.
@@ -147,35 +147,35 @@ struct Done<R> {
 }
 
 #[inline(never)]
-fn work<W: Writer, O: Order, B: Barrier>(
+fn work<W: Writer, O: Order, F: Follow>(
     writer: &mut W,
     lane: &Lane,
     order: O,
     pool: &Pool,
-    barrier: &mut B,
+    follow: &mut F,
 ) -> Result<Moved, Stop> {
     let mut moved = Moved::default();
     for _ in 0..lane.passes {
         for leg in &lane.legs {
-            moved += writer.leg(lane, order, leg.clone(), pool, barrier)?;
+            moved += writer.leg(lane, order, leg.clone(), pool, follow)?;
         }
     }
     Ok(moved)
 }
 
-fn lanes<W: Writer, O: Order, B: Barrier>(
+fn lanes<W: Writer, O: Order, F: Follow>(
     job: &WriteJob<'_>,
     window: &mut dyn Window,
     order: impl Fn(&Lane) -> O + std::marker::Sync,
-    barrier: impl Fn() -> B + std::marker::Sync,
+    follow: impl Fn() -> F + std::marker::Sync,
 ) -> Result<Written, Stop> {
     let after = After::open(job)?;
-    let ready = |lane: &Lane| Ok((W::open(job, lane)?, barrier(), lane.clone(), order(lane)));
-    let timed = |(mut writer, mut barrier, lane, order): (W, B, Lane, O)| {
+    let ready = |lane: &Lane| Ok((W::open(job, lane)?, follow(), lane.clone(), order(lane)));
+    let timed = |(mut writer, mut follow, lane, order): (W, F, Lane, O)| {
         let start_ns = now_ns();
-        let moved = work(&mut writer, &lane, order, job.pool, &mut barrier);
+        let moved = work(&mut writer, &lane, order, job.pool, &mut follow);
         let end_ns = now_ns();
-        let (moved, (file, rest), latencies) = (moved?, writer.into_parts(), barrier.latencies());
+        let (moved, (file, rest), latencies) = (moved?, writer.into_parts(), follow.latencies());
         Ok(Done { start_ns, end_ns, moved, file, rest, latencies })
     };
     let (done, before) = crew::run(&job.layout.lanes, window, ready, timed)?;

@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use super::fill::Pool;
 use super::lane::{Lane, Moved, Stop};
 use super::order::Order;
-use super::sync::Barrier;
+use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_drive::{self, Writer, complete};
 use super::{Method, WriteEntry, the_block};
@@ -49,13 +49,13 @@ impl Writer for Writev {
         Ok(Writev(job.open(OFlags::WRONLY)?))
     }
 
-    fn leg<O: Order, B: Barrier>(
+    fn leg<O: Order, F: Follow>(
         &mut self,
         lane: &Lane,
         order: O,
         leg: Range<u64>,
         pool: &Pool,
-        barrier: &mut B,
+        follow: &mut F,
     ) -> Result<Moved, Stop> {
         let file = self.0.as_fd();
         let first = lane.first_block();
@@ -63,7 +63,7 @@ impl Writer for Writev {
         let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
         for block in order.steps(leg) {
             let at = lane.offset(block);
-            let began = barrier.before_block();
+            let began = follow.before();
             let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
             let mut rest = bytes.chunks(piece_bytes);
             let vector: [IoSlice<'_>; PIECES] =
@@ -73,7 +73,7 @@ impl Writer for Writev {
                 Ok(n) if n == bytes.len() => {}
                 other => complete(file, other, bytes, at)?,
             }
-            barrier.after_block(file, began)?;
+            follow.after(file, began)?;
             moved.bytes += bytes.len() as u64;
         }
         Ok(moved)
