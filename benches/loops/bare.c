@@ -141,6 +141,26 @@ static uint64_t read_file(char **argv) {
     return ended - began;
 }
 
+// write none|sync BLOCK COUNT FILE: a new file, out of a pool of up to 1 MiB, until the last call
+// has returned
+static uint64_t write_file(char **argv) {
+    int sync = strcmp(argv[0], "sync") ? 0 : O_SYNC;
+    size_t block = (size_t)atoll(argv[1]);
+    long count = atol(argv[2]), blocks = 1;
+    while (2 * blocks * block <= 1 << 20 && blocks < count) blocks *= 2;
+    char *pool = buffer((size_t)blocks * block);
+    int fd = open(argv[3], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | sync, 0600);
+    if (fd < 0) fail(argv[3]);
+    uint64_t start = now();
+    for (long i = 0; i < count; i++)
+        if (write(fd, pool + (size_t)(i & (blocks - 1)) * block, block) != (ssize_t)block)
+            fail("write");
+    uint64_t took = now() - start;
+    close(fd);
+    unlink(argv[3]);
+    return took;
+}
+
 // fold BYTES TIMES
 static uint64_t fold_memory(char **argv) {
     size_t bytes = (size_t)atoll(argv[0]);
@@ -183,6 +203,7 @@ int main(int argc, char **argv) {
     if (argc < 3) return 2;
     if (!strcmp(argv[1], "calls")) took = calls(argv + 2);
     else if (!strcmp(argv[1], "read")) took = read_file(argv + 2);
+    else if (!strcmp(argv[1], "write")) took = write_file(argv + 2);
     else if (!strcmp(argv[1], "fold")) took = fold_memory(argv + 2);
     else if (!strcmp(argv[1], "histogram")) took = histogram(argv + 2);
     else return 2;

@@ -18,6 +18,8 @@ use pairs::{Ratio, Rivals, measure};
 const FILE_BYTES: u64 = 64 << 20;
 /// Fewer than the bytes of the file that they walk through one by one.
 const CALLS: u64 = 200_000;
+/// Each waits for the device.
+const SYNCED_CALLS: u64 = 100;
 
 /// What a ratio of times must keep to.
 enum Limit {
@@ -25,6 +27,8 @@ enum Limit {
     AtMost(f64),
     /// Ours is at least this many times as fast.
     SpeedAtLeast(f64),
+    /// Where the device decides: ours is not shown to be slower.
+    NotShownSlower,
 }
 
 struct Figure {
@@ -42,6 +46,8 @@ fn main() -> ExitCode {
         println!("{}", ours::run(&words[1..]));
         return ExitCode::SUCCESS;
     }
+    // `-- writes` and the like: only the figures whose name has that word.
+    let only = words.iter().find(|word| *word != "quick");
     let pairs = if words.iter().any(|word| word == "quick") { 11 } else { 61 };
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("loops");
     std::fs::create_dir_all(&directory).unwrap();
@@ -52,11 +58,15 @@ fn main() -> ExitCode {
     println!("| figure | ours | bare C | ratio (95 %) | limit | |");
     println!("| --- | ---: | ---: | --- | --- | --- |");
     let mut good = true;
-    for figure in figures(&directory, &file) {
+    let wanted = |figure: &Figure| only.is_none_or(|only| figure.name.contains(only));
+    let figures = figures(&directory, &file).into_iter().chain(writes(&directory));
+    for figure in figures.filter(wanted) {
         let mut rivals = rivals(&bare, &figure.work);
         good &= row(&figure, &measure(&mut rivals, pairs));
     }
-    good &= trials::rows(&directory);
+    if only.is_none() {
+        good &= trials::rows(&directory);
+    }
     let _ = std::fs::remove_dir_all(&directory);
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -96,6 +106,28 @@ fn figures(directory: &Path, file: &Path) -> Vec<Figure> {
     all
 }
 
+/// Files written anew, by the workload and by hand, until the last call has returned.
+fn writes(directory: &Path) -> Vec<Figure> {
+    let path = directory.join("written");
+    let figure = |name: String, sync: &str, block: u64, count: u64, limit| {
+        let path = path.to_str().unwrap().to_owned();
+        let numbers = [block.to_string(), count.to_string()];
+        let work = ["write".into(), sync.into()].into_iter().chain(numbers).chain([path]);
+        let bytes = sync == "none";
+        let units = if bytes { block * count } else { count };
+        Figure { name, work: work.collect(), units: units as f64, bytes, limit }
+    };
+    let cached = [(4_u64 << 10, "4 KiB"), (64 << 10, "64 KiB")].map(|(block, text)| {
+        let name = format!("cached writes, {text}");
+        figure(name, "none", block, FILE_BYTES / block, Limit::AtMost(1.03))
+    });
+    let synced = [(512, "512 B"), (4 << 10, "4 KiB"), (64 << 10, "64 KiB")].map(|(block, text)| {
+        let name = format!("O_SYNC writes, {text}");
+        figure(name, "sync", block, SYNCED_CALLS, Limit::NotShownSlower)
+    });
+    cached.into_iter().chain(synced).collect()
+}
+
 fn row(figure: &Figure, ratio: &Ratio) -> bool {
     let cost = |ns: f64| match figure.bytes {
         true => format!("{:.2} GB/s", figure.units / ns),
@@ -105,6 +137,10 @@ fn row(figure: &Figure, ratio: &Ratio) -> bool {
         Limit::AtMost(most) => {
             let limit = format!("≤ {most} × the time");
             (ratio.median <= most, limit, ratio.low, ratio.median, ratio.high)
+        }
+        Limit::NotShownSlower => {
+            let limit = "interval reaches 1".to_owned();
+            (ratio.low <= 1.0, limit, ratio.low, ratio.median, ratio.high)
         }
         Limit::SpeedAtLeast(least) => {
             let limit = format!("≥ {least} × the speed");

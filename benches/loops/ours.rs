@@ -14,6 +14,7 @@ pub fn run(words: &[String]) -> u64 {
     match words[0].as_str() {
         "calls" => calls(&words[1], number(2), Path::new(&words[3])),
         "read" => read(&words[1], number(2), number(3), Path::new(&words[4]), number(5)),
+        "write" => write(&words[1], number(2), number(3), Path::new(&words[4])),
         "fold" => fold(number(1) as usize, number(2)),
         "histogram" => histogram(words[1] == "random", number(2) as usize, number(3)),
         other => panic!("no work is called {other:?}"),
@@ -38,6 +39,23 @@ fn read(method: &str, threads: u64, passes: u64, path: &Path, bytes: u64) -> u64
     let extent = Extent::Passes(passes);
     let trial = Trial { levels: &levels, extent, subject, scratch: Path::new("/nonexistent") };
     (workload::find("read").unwrap().run)(&trial, &mut NoWindow).unwrap().wall_ns
+}
+
+/// The file has the name that the workload gives it, so that both write the same one.
+fn write(sync: &str, block: u64, count: u64, path: &Path) -> u64 {
+    let levels = Levels::new()
+        .with(Factor::Method, Level::word("write"))
+        .with(Factor::Block, Level::Number(block))
+        .with(Factor::Sync, Level::word(sync))
+        .with(Factor::Until, Level::word("return"));
+    let subject = Some(Subject { path, bytes: block * count, seed: 1 });
+    let (extent, scratch) = (Extent::Passes(1), path.parent().unwrap());
+    let trial = Trial { levels: &levels, extent, subject, scratch };
+    let workload = workload::find("write").unwrap();
+    (workload.around.prepare)(&trial).unwrap();
+    let measured = (workload.run)(&trial, &mut NoWindow);
+    (workload.around.clear)(&trial).unwrap();
+    measured.unwrap().wall_ns
 }
 
 fn buffer(bytes: usize) -> (Vec<u8>, std::ops::Range<usize>) {
