@@ -62,6 +62,7 @@ impl Agent {
             place: None,
             targets: vec![],
             files: None,
+            tree: None,
         };
         assert_eq!(self.ask(Request::Make(order)), Reply::Done);
     }
@@ -77,6 +78,7 @@ impl Agent {
             place: None,
             targets: vec![],
             files: None,
+            tree: None,
         };
         self.ask(Request::Make(order))
     }
@@ -426,6 +428,7 @@ fn a_limit_on_file_size_is_a_refusal_and_leaves_nothing() {
         place: None,
         targets: Vec::new(),
         files: None,
+        tree: None,
     };
     say(&mut agent, &Request::Make(order(8 << 20)));
     match hear(&mut agent) {
@@ -510,6 +513,7 @@ fn plan(dir: &Path) -> Plan {
             used: FileUse::Read,
             targets: Vec::new(),
             sparse: false,
+            tree: None,
         }],
         baseline: Some(0),
         cost: Cost::default(),

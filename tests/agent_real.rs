@@ -61,6 +61,7 @@ fn made(bytes: u64) -> Instance {
         used: FileUse::Read,
         targets: Vec::new(),
         sparse: false,
+        tree: None,
     }
 }
 

@@ -64,8 +64,17 @@ fn a_guest_boots_and_speaks_in_time() {
     for (id, name) in names.iter().enumerate() {
         let (content, place) = (Content::default(), Some((*name).to_owned()));
         let (bytes, targets) = (1 << 20, Vec::new());
-        let order =
-            InstanceOrder { id, path: None, bytes, seed: 1, content, place, targets, files: None };
+        let order = InstanceOrder {
+            id,
+            path: None,
+            bytes,
+            seed: 1,
+            content,
+            place,
+            targets,
+            files: None,
+            tree: None,
+        };
         assert_eq!(guest.ask(&Request::Make(order)).unwrap(), Reply::Done, "{name}");
         let levels = Levels::new()
             .with(Factor::Method, Level::word("pread"))

@@ -25,7 +25,7 @@ fn agent(directory: &Path) -> Agent {
 
 fn instance(id: usize, path: Option<PathBuf>, bytes: u64) -> Instance {
     let (used, files, sparse, targets) = (FileUse::Read, None, false, Vec::new());
-    Instance { id, path, bytes, files, place: None, seed: 5, used, targets, sparse }
+    Instance { id, path, bytes, files, place: None, seed: 5, used, targets, sparse, tree: None }
 }
 
 fn trial(

@@ -35,7 +35,7 @@ fn read(method: &str, threads: u64, passes: u64, path: &Path, bytes: u64) -> u64
         .with(Factor::Block, Level::Number(64 << 10))
         .with(Factor::Threads, Level::Number(threads))
         .with(Factor::Consume, Level::word("xor"));
-    let subject = Some(Subject { path, bytes, seed: 1 });
+    let subject = Some(Subject { path, bytes, seed: 1, tree: None });
     let extent = Extent::Passes(passes);
     let trial = Trial { levels: &levels, extent, subject, scratch: Path::new("/nonexistent") };
     (workload::find("read").unwrap().run)(&trial, &mut NoWindow).unwrap().wall_ns
@@ -48,7 +48,7 @@ fn write(sync: &str, block: u64, count: u64, path: &Path) -> u64 {
         .with(Factor::Block, Level::Number(block))
         .with(Factor::Sync, Level::word(sync))
         .with(Factor::Until, Level::word("return"));
-    let subject = Some(Subject { path, bytes: block * count, seed: 1 });
+    let subject = Some(Subject { path, bytes: block * count, seed: 1, tree: None });
     let (extent, scratch) = (Extent::Passes(1), path.parent().unwrap());
     let trial = Trial { levels: &levels, extent, subject, scratch };
     let workload = workload::find("write").unwrap();

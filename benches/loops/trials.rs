@@ -33,6 +33,7 @@ pub fn rows(directory: &Path) -> bool {
         place: None,
         targets: Vec::new(),
         files: None,
+        tree: None,
     };
     assert_eq!(agent.ask(&Request::Make(order)).unwrap(), Reply::Done);
     let levels = Levels::new().with(Factor::Operation, Level::word("getppid"));

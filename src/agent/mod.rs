@@ -12,6 +12,7 @@ mod places;
 mod protocol;
 mod refuse;
 mod serve;
+mod standing;
 mod transport;
 mod trial;
 mod virtual_machine;

@@ -157,6 +157,11 @@ impl Places {
         self.sites.get(text)?.prober.as_ref()
     }
 
+    /// Where its files are.
+    pub fn root(&self, text: &str) -> Option<&Path> {
+        Some(self.sites.get(text)?.place.root())
+    }
+
     /// A directory of the place that may be written to.
     pub fn scratch(&self, text: &str) -> Option<&Path> {
         let site = self.sites.get(text)?;

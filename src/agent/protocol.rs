@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::content::Content;
 use crate::catalog::Levels;
 use crate::result::{Fault, Measurement, PlaceFacts};
+use crate::tree::TreeOrder;
 use crate::workload::Extent;
 
 /// What the controller asks.
@@ -59,6 +60,9 @@ pub struct InstanceOrder {
     /// So many files of this size in a directory instead of the one.
     #[serde(default)]
     pub files: Option<u64>,
+    /// Where it is a tree of files: which.
+    #[serde(default)]
+    pub tree: Option<TreeOrder>,
 }
 
 /// How places are made.

@@ -16,6 +16,7 @@ use super::instance::{Instance, fault};
 use super::places::Places;
 use super::protocol::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 use super::refuse::refusal;
+use super::standing::StandingTree;
 use super::trial::{self, Ended, Setting};
 use crate::cache::{self, Prober};
 use crate::catalog::{Factor, Levels, path_from_text, path_to_text};
@@ -94,6 +95,7 @@ fn answer(session: &mut Option<Session>, request: Request, input: &File) -> Opti
 /// places that they are on, and these before the directory that they are in.
 struct Session {
     instances: BTreeMap<usize, Instance>,
+    trees: BTreeMap<usize, StandingTree>,
     places: Option<Places>,
     limits: BTreeMap<u64, Limit>,
     prober: Prober,
@@ -124,11 +126,19 @@ fn start(
         sweep_groups();
         let scratch = Scratch::make(&directory)?;
         let prober = Prober::start(scratch.path())?;
-        let instances = BTreeMap::new();
+        let (instances, trees) = (BTreeMap::new(), BTreeMap::new());
         let drain_limit = DRAIN_LIMIT;
         let (places, limits) = (None, BTreeMap::new());
-        *session =
-            Some(Session { instances, places, limits, prober, scratch, directory, drain_limit });
+        *session = Some(Session {
+            instances,
+            trees,
+            places,
+            limits,
+            prober,
+            scratch,
+            directory,
+            drain_limit,
+        });
     }
     let scratch = session.as_ref().map(|s| path_to_text(s.scratch.path())).unwrap_or_default();
     let clock = clock::check().map_err(|e| refusal("measure the clock", &e.to_string()))?;
@@ -178,10 +188,18 @@ impl Session {
         {
             let _ = old.remove();
         }
+        if let Some(old) = self.trees.remove(&order.id) {
+            old.remove()?;
+        }
         let directory = self.directory_for(order)?;
         for place in &order.targets {
             let missing = || refusal("make a place ready", "its terms were not given");
             self.places.as_mut().ok_or_else(missing)?.ready(place)?;
+        }
+        if let Some(tree) = &order.tree {
+            let tree = StandingTree::new(order, tree, &directory, &|| !has_gone(input))?;
+            self.trees.insert(order.id, tree);
+            return Ok(Reply::Done);
         }
         let instance = Instance::new(order, &directory, &|| !has_gone(input))?;
         self.instances.insert(order.id, instance);
@@ -190,12 +208,15 @@ impl Session {
 
     fn renew(&mut self, order: &[usize]) -> Result<Reply, Fault> {
         self.seal()?;
-        let files = order.iter().map(|id| self.instances.get(id).map(|i| &i.file));
-        let files: Vec<&File> = files
-            .collect::<Option<_>>()
-            .ok_or_else(|| refusal("renew file instances", "there is no such instance"))?;
-        files.iter().try_for_each(|file| cache::evict(file))?;
-        files.iter().try_for_each(|file| cache::prime(file).map(drop))?;
+        self.follow_places();
+        let each = |id: &usize| match (self.instances.get(id), self.trees.get(id)) {
+            (Some(instance), _) => Ok(Standing::File(&instance.file)),
+            (None, Some(tree)) => Ok(Standing::Tree(tree)),
+            (None, None) => Err(refusal("renew file instances", "there is no such instance")),
+        };
+        let all = order.iter().map(each).collect::<Result<Vec<_>, _>>()?;
+        all.iter().try_for_each(Standing::evict)?;
+        all.iter().try_for_each(Standing::prime)?;
         Ok(Reply::Done)
     }
 
@@ -203,8 +224,10 @@ impl Session {
         if let Err(fault) = self.prepare(request) {
             return Ended::Here(Err(fault));
         }
+        let tree = request.instance.and_then(|id| self.trees.get(&id));
         let instance = match request.instance {
             None => None,
+            Some(_) if tree.is_some() => None,
             Some(id) => match self.instances.get_mut(&id) {
                 Some(instance) => Some(instance),
                 None => {
@@ -222,6 +245,7 @@ impl Session {
                 .and_then(|(place, all)| all.scratch(place))
                 .unwrap_or(self.scratch.path()),
             prober: source.and_then(|(place, all)| all.prober(&place)).unwrap_or(&self.prober),
+            tree,
             limit: request.levels.number(Factor::Memory).and_then(|bytes| self.limits.get(&bytes)),
             upper: target.filter(|_| is_touch(request)).and_then(|(place, all)| all.upper(&place)),
             watch: input.as_fd(),
@@ -233,6 +257,13 @@ impl Session {
             self.drain_limit = if vain { DRAIN_BRIEFLY } else { DRAIN_LIMIT };
         }
         ended
+    }
+
+    /// Trees move with the places that they are on.
+    fn follow_places(&mut self) {
+        if let Some(places) = &self.places {
+            self.trees.values_mut().for_each(|tree| tree.follow(|place| places.root(place)));
+        }
     }
 
     fn seal(&mut self) -> Result<(), Fault> {
@@ -259,6 +290,7 @@ impl Session {
             }
             _ => {}
         }
+        self.follow_places();
         if let Some(bytes) = request.levels.number(Factor::Memory)
             && !self.limits.contains_key(&bytes)
         {
@@ -269,6 +301,7 @@ impl Session {
 
     fn end(self) -> Result<Reply, Fault> {
         drop(self.instances);
+        self.trees.into_values().try_for_each(StandingTree::remove)?;
         self.limits.into_values().try_for_each(Limit::remove)?;
         self.places.map_or(Ok(()), Places::take_down)?;
         self.scratch.remove()?;
@@ -290,6 +323,28 @@ fn source_place(levels: &Levels) -> Option<&str> {
 /// Whether it matters what was touched before: such a trial begins on a fresh upper layer.
 fn is_touch(request: &TrialRequest) -> bool {
     request.levels.get(Factor::Pass).is_some()
+}
+
+/// What is renewed together.
+enum Standing<'a> {
+    File(&'a File),
+    Tree(&'a StandingTree),
+}
+
+impl Standing<'_> {
+    fn evict(&self) -> Result<(), Fault> {
+        match self {
+            Standing::File(file) => cache::evict(file),
+            Standing::Tree(tree) => tree.evict(),
+        }
+    }
+
+    fn prime(&self) -> Result<(), Fault> {
+        match self {
+            Standing::File(file) => cache::prime(file).map(drop),
+            Standing::Tree(tree) => tree.prime(),
+        }
+    }
 }
 
 /// Whether the other end of the requests is closed.

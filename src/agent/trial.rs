@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::instance::{Instance, fault};
 use super::protocol::TrialRequest;
+use super::standing::StandingTree;
 use super::{copy_up, limited};
 use crate::cache::{self, Prober, State};
 use crate::catalog::{Code, Factor};
@@ -16,6 +17,7 @@ use crate::result::{CacheProof, CopyRoute, Fault, Measurement, Metrics};
 use crate::sys::command::Reaper;
 use crate::sys::fork::{End, run_forked};
 use crate::sys::process::signal_name;
+use crate::workload::files::segments;
 use crate::workload::{self, Subject, Trial, Visit, Workload};
 
 /// How a trial ended for the agent.
@@ -36,6 +38,8 @@ pub struct Setting<'a> {
     pub watch: BorrowedFd<'a>,
     /// Longest wait for dirty pages.
     pub drain_limit: Duration,
+    /// The tree that it works on.
+    pub tree: Option<&'a StandingTree>,
     /// The memory that it may use.
     pub limit: Option<&'a Limit>,
     /// The upper layer that this trial alone writes to, where its place is an overlay.
@@ -75,8 +79,8 @@ fn attempt(
     }
     let path = instance.as_deref().map(|i| i.path.clone());
     let subject = match (&path, instance.as_deref()) {
-        (Some(path), Some(i)) => Some(Subject { path, bytes: i.bytes, seed: i.seed }),
-        _ => None,
+        (Some(path), Some(i)) => Some(Subject { path, bytes: i.bytes, seed: i.seed, tree: None }),
+        _ => setting.tree.map(StandingTree::subject),
     };
     let (levels, extent, scratch) = (&request.levels, request.extent, setting.scratch);
     let trial = Trial { levels, extent, subject, scratch };
@@ -109,9 +113,10 @@ fn prepared_trial(
 ) -> Result<Ended, Fault> {
     let visit = (workload.visits)(trial)?;
     let drained = cache::drain(setting.scratch, setting.drain_limit)?;
-    let proof = match (instance.as_deref(), reads_direct(request, visit.as_ref())) {
-        (Some(instance), true) => Some(cache::before_direct(&instance.file, setting.prober)?),
-        (instance, _) => reach(request, instance, setting)?,
+    let proof = match (instance.as_deref(), reads_direct(request, visit.as_ref()), setting.tree) {
+        (_, _, Some(tree)) => reach_tree(request, tree, setting)?,
+        (Some(instance), true, _) => Some(cache::before_direct(&instance.file, setting.prober)?),
+        (instance, ..) => reach(request, instance, setting)?,
     };
     let before = setting.limit.map(Limit::evidence).transpose()?;
     let lay_above = setting.upper.map(copy_up::count).transpose()?;
@@ -147,17 +152,9 @@ fn reach(
     instance: Option<&Instance>,
     setting: &Setting<'_>,
 ) -> Result<Option<CacheProof>, Fault> {
-    let (Some(wanted), Some(instance)) = (request.levels.text(Factor::Cache), instance) else {
+    let (Some((wanted, remounted)), Some(instance)) = (wanted_state(request)?, instance) else {
         return Ok(None);
     };
-    let remounted = wanted == "remount";
-    let wanted = if remounted { State::Cold.name() } else { wanted };
-    let wanted: State = wanted.parse().map_err(|cause| Fault {
-        doing: "reach a cache state".into(),
-        cause,
-        errno: None,
-        signal: None,
-    })?;
     if let Some(limit) = setting.limit {
         limited::prepare(limit, &instance.file, instance.bytes, wanted)?;
     }
@@ -166,6 +163,36 @@ fn reach(
         proof.how = format!("remount+{}", proof.how).into();
     }
     Ok(Some(proof))
+}
+
+/// The state of every file that the trial visits.
+fn reach_tree(
+    request: &TrialRequest,
+    tree: &StandingTree,
+    setting: &Setting<'_>,
+) -> Result<Option<CacheProof>, Fault> {
+    let Some((wanted, remounted)) = wanted_state(request)? else { return Ok(None) };
+    let listing = tree.subject().tree;
+    let ranges = listing.map(|listing| segments(listing.files(), request.extent));
+    let mut proof = tree.reach(wanted, &ranges.unwrap_or_default(), setting.prober)?;
+    if let Some(proof) = proof.as_mut().filter(|_| remounted) {
+        proof.how = format!("remount+{}", proof.how).into();
+    }
+    Ok(proof)
+}
+
+/// The state that is asked for, and whether a remount was.
+fn wanted_state(request: &TrialRequest) -> Result<Option<(State, bool)>, Fault> {
+    let Some(wanted) = request.levels.text(Factor::Cache) else { return Ok(None) };
+    let remounted = wanted == "remount";
+    let state = if remounted { State::Cold.name() } else { wanted };
+    let state = state.parse().map_err(|cause: String| Fault {
+        doing: "reach a cache state".into(),
+        cause,
+        errno: None,
+        signal: None,
+    })?;
+    Ok(Some((state, remounted)))
 }
 
 /// `None`: the controller went away.

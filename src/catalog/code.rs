@@ -58,6 +58,10 @@ codes! {
         "Dirty or writeback pages had not drained within 2 s before the trial. Something else is writing on this machine.";
     CheckFailed "CHECK_FAILED" Invalid "the bytes were not what they should be"
         "The digest of the bytes that the trial saw differs from that of the file. The trial does not count; the file may have changed during the run, or there is a defect: please report it.";
+    Truncated "TRUNCATED" Caution "the file system became full during a trial"
+        "All workers stopped at the file that met no space or no inode (ENOSPC, EDQUOT); what was done until then is the trial's result, per file, and everything it made was removed. A file system that is nearly full is not as fast as one that is not: free space, or take fewer or smaller files.";
+    TreeChanged "TREE_CHANGED" Caution "files of a tree could not be worked on"
+        "Files of the tree vanished, changed or could not be opened during the trial. They are counted in failed_operations and are in no rate. Measure a tree that stays as it is.";
     TrialFailed "TRIAL_FAILED" Caution "a trial failed"
         "The trial ended by a signal, an error or its time limit. It costs this trial alone; the sample says why.";
     Outlier "OUTLIER" Note "a trial is an outlier"

@@ -17,8 +17,12 @@ pub enum Factor {
     File,
     /// The size of a file that iolab makes, in bytes.
     FileSize,
+    /// How the sizes of many files are spread.
+    Sizes,
     /// How many files.
     Files,
+    /// How files are spread over directories.
+    Layout,
     /// What is done to a file or descriptor: a rung of the ladder, a metadata call.
     Operation,
     /// How the bytes move or the call is made.
@@ -87,12 +91,14 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 26] = [
+    pub const ALL: [Factor; 28] = [
         Factor::Place,
         Factor::SourcePlace,
         Factor::File,
         Factor::FileSize,
+        Factor::Sizes,
         Factor::Files,
+        Factor::Layout,
         Factor::Operation,
         Factor::Method,
         Factor::Contender,
@@ -127,7 +133,9 @@ impl Factor {
             }
             Factor::File => ("file", Condition, Path, "a file of yours, never written to"),
             Factor::FileSize => ("file-size", Condition, Bytes, "size of the file that is made"),
+            Factor::Sizes => ("sizes", Condition, Word, "how the sizes of files are spread"),
             Factor::Files => ("files", Condition, Count, "how many files"),
+            Factor::Layout => ("layout", Question, Word, "how files lie in directories"),
             Factor::Operation => ("operation", Condition, Word, "the call that is made"),
             Factor::Method => ("method", Question, Word, "how the bytes move"),
             Factor::Contender => ("contender", Question, Word, "a command that runs as a cell"),

@@ -38,6 +38,8 @@ pub enum Capability {
     Unconsumed,
     /// Makes a call on a name or an attribute of a file.
     Metadata,
+    /// Does something with each of many files.
+    Files,
 }
 
 /// The description of a part.

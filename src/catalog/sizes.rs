@@ -34,7 +34,7 @@ impl FromStr for Sizes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Sizes, String> {
-        let wrong = || format!("'{text}' gives no sizes: write {SIZES_FORMS}");
+        let wrong = || format!("'{text}' gives no sizes; they are {SIZES_FORMS}");
         let size = |text: &str| bytes(text).ok_or_else(wrong);
         let Some((kind, rest)) = text.split_once(':') else {
             return match text {

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use super::edge::say;
 use super::output::Talk;
 use crate::catalog::{Factor, Level, bytes_text, count_text, path_to_text, rough_time_text};
-use crate::plan::{Cell, Condition, FileUse, Plan, level_text};
+use crate::plan::{Cell, Condition, FileUse, Instance, Plan, level_text};
+use crate::tree::TreeOrder;
 
 /// One line each of what is written, removed, changed and skipped, to stderr.
 pub fn before_start(plan: &Plan, talk: &Talk) {
@@ -146,7 +147,8 @@ fn heading(plan: &Plan, condition: &Condition) -> String {
 fn files(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     let sizes = |used: &dyn Fn(FileUse) -> bool| -> Vec<(u64, u64)> {
-        let made = plan.instances.iter().filter(|i| i.path.is_none() && used(i.used));
+        let made = plan.instances.iter().filter(|i| i.path.is_none() && i.tree.is_none());
+        let made = made.filter(|i| used(i.used));
         made.map(|i| (i.files.unwrap_or(1), i.total_bytes())).collect()
     };
     let made = sizes(&|used| used != FileUse::Absent);
@@ -154,8 +156,11 @@ fn files(plan: &Plan) -> Vec<String> {
     let sum = made.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
     let files = made.iter().fold(0u64, |sum, (files, _)| sum.saturating_add(*files));
     let directory = path_to_text(&plan.directory);
+    let trees = trees(plan);
     match made.as_slice() {
-        [] if in_turn.is_empty() && !plan.copies => lines.push("writes nothing".to_owned()),
+        [] if in_turn.is_empty() && trees.is_empty() && !plan.copies => {
+            lines.push("writes nothing".to_owned());
+        }
         [] => {}
         [(1, bytes)] => lines.push(format!(
             "makes one file of {} in {directory}, removed afterwards",
@@ -175,14 +180,49 @@ fn files(plan: &Plan) -> Vec<String> {
     }
     for instance in &plan.instances {
         if let Some(path) = &instance.path {
-            let size = bytes_text(instance.bytes);
+            let mut size = bytes_text(instance.bytes);
+            if let Some(TreeOrder::Found(files)) = instance.tree {
+                size = format!("{} files, {size}", count_text(files));
+            }
             lines.push(format!("reads {} ({size}), never writes to it", path_to_text(path)));
         }
     }
     if plan.copies {
         lines.push("makes one copy at a time, verifies and removes it".to_owned());
     }
+    lines.extend(trees);
     lines
+}
+
+/// The trees that are made, and for how long.
+fn trees(plan: &Plan) -> Vec<String> {
+    let directory = path_to_text(&plan.directory);
+    let line = |instance: &Instance| {
+        let tree = instance.tree.as_ref().filter(|_| instance.path.is_none())?;
+        let what = format!(
+            "a tree of {} files, {} in all, in {directory}",
+            count_text(tree.files()),
+            bytes_text(instance.bytes)
+        );
+        Some(match tree {
+            TreeOrder::Each(_) => {
+                format!("makes {what} or part of it in a trial, removed after it")
+            }
+            _ => format!("makes {what}, removed afterwards"),
+        })
+    };
+    let mut lines: Vec<String> = plan.instances.iter().filter_map(line).collect();
+    let copies = |i: &Instance| i.tree.is_some() && copied(plan, i.id);
+    if plan.instances.iter().any(copies) {
+        lines.push(format!("copies are made in {directory}, each removed after its trial"));
+    }
+    lines
+}
+
+/// Whether a cell copies this tree: it stands, and the cell has a way to copy.
+fn copied(plan: &Plan, instance: usize) -> bool {
+    let its = |cell: &&Cell| cell.instance == Some(instance);
+    plan.cells.iter().filter(its).any(|cell| cell.levels.get(Factor::Method).is_some())
 }
 
 /// Skipped cells, those of one reason together.

@@ -8,17 +8,30 @@ use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 
 use super::edge::Failure;
 use super::parts;
-use crate::catalog::{Factor, FactorUse, Kind, Level, WorkloadInfo, path_to_text};
+use crate::catalog::{
+    Capability, Factor, FactorUse, Kind, Level, Part, SIZES_FORMS, WorkloadInfo, path_to_text,
+};
 use crate::spec::Vocabulary;
 
 const HEADING: &str = "Axes";
 const PATHS: &str = "paths";
+const WHAT: &str = "what";
 
 /// Adds an option for each axis, and the files or the directory.
 pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
-    let options = info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path);
+    let options = info.factors.iter().filter(|axis| is_option(info, axis.factor));
     let command = options.fold(command, |command, axis| command.arg(option(info, axis)));
     let paths = Arg::new(PATHS).value_parser(value_parser!(OsString));
+    if works_on_trees(info) {
+        let words = Vocabulary { info, parts: parts::all() }.words(Factor::Operation).join(", ");
+        let what = Arg::new(WHAT).value_name("OPERATIONS").help(format!(
+            "What is done with the files: {words}; several with commas [default: read]"
+        ));
+        return command.arg(what).arg(paths.value_name("DIR").value_hint(ValueHint::DirPath).help(
+            "A tree of yours to read, stat or copy, never written to; with --files, or for \
+                 what writes, the directory to work under [default: .]",
+        ));
+    }
     command.arg(match takes_files(info) {
         true => paths
             .value_name("FILE")
@@ -31,6 +44,15 @@ pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
             .value_hint(ValueHint::DirPath)
             .help("The directory to work under; what is made there is removed [default: .]"),
     })
+}
+
+/// Whether an axis is an option: a path is an argument, and so is what is done with trees.
+fn is_option(info: &WorkloadInfo, factor: Factor) -> bool {
+    factor.kind() != Kind::Path && !(factor == Factor::Operation && works_on_trees(info))
+}
+
+fn works_on_trees(info: &WorkloadInfo) -> bool {
+    info.capability == Capability::Files
 }
 
 fn takes_files(info: &WorkloadInfo) -> bool {
@@ -68,8 +90,11 @@ fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
         );
     }
     if axis.factor.kind() == Kind::Word {
-        let words = Vocabulary { info, parts: parts::all() }.words(axis.factor);
-        text = format!("{text}: {}", words.join(", "));
+        let words = match axis.factor {
+            Factor::Sizes => SIZES_FORMS.to_owned(),
+            _ => Vocabulary { info, parts: parts::all() }.words(axis.factor).join(", "),
+        };
+        text = format!("{text}: {words}");
     }
     let default = match (axis.default, axis.factor) {
         ("", Factor::FileSize) => "256Mi, or what fits",
@@ -103,7 +128,8 @@ pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, F
     let vocabulary = Vocabulary { info, parts: parts::all() };
     let mut factors = BTreeMap::new();
     for axis in info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path) {
-        for text in matches.get_many::<String>(axis.factor.name()).into_iter().flatten() {
+        let name = if is_option(info, axis.factor) { axis.factor.name() } else { WHAT };
+        for text in matches.get_many::<String>(name).into_iter().flatten() {
             let levels = vocabulary.levels(axis.factor, text);
             let named = |e: crate::spec::SpecError| Failure::usage(e.of(option_name(axis.factor)));
             let all: &mut Vec<Level> = factors.entry(axis.factor).or_default();
@@ -115,7 +141,7 @@ pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, F
     let paths: Vec<&OsString> = matches.get_many(PATHS).into_iter().flatten().collect();
     let directory = match paths.as_slice() {
         [] => absolute(Path::new("."))?,
-        [one] if !takes_files(info) || works_in(one, &factors) => absolute(Path::new(one))?,
+        [one] if !takes_files(info) || works_in(info, one, &factors) => absolute(Path::new(one))?,
         files => {
             let mut levels: Vec<Level> = Vec::new();
             for file in files {
@@ -131,9 +157,26 @@ pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, F
     Ok(Axes { factors, directory })
 }
 
-/// A directory named together with --file-size is where the file is made.
-fn works_in(path: &OsString, factors: &BTreeMap<Factor, Vec<Level>>) -> bool {
-    factors.contains_key(&Factor::FileSize) && Path::new(path).is_dir()
+/// A directory named together with --file-size is where the file is made; of many files so is one
+/// that comes with anything that describes a tree, or with an operation that makes its own.
+fn works_in(
+    info: &'static WorkloadInfo,
+    path: &OsString,
+    factors: &BTreeMap<Factor, Vec<Level>>,
+) -> bool {
+    if !works_on_trees(info) {
+        return factors.contains_key(&Factor::FileSize) && Path::new(path).is_dir();
+    }
+    let of_a_tree = [Factor::Files, Factor::FileSize, Factor::Sizes, Factor::Layout, Factor::Fill];
+    let vocabulary = Vocabulary { info, parts: parts::all() };
+    let operations = factors.get(&Factor::Operation).map_or(&[][..], Vec::as_slice);
+    let makes_its_own = |level: &Level| {
+        let is = |part: &&'static Part| *level == Level::word(part.id);
+        let part = vocabulary.parts_of(Factor::Operation).find(is);
+        part.is_some_and(|part| !part.capabilities.contains(&Capability::Read))
+    };
+    of_a_tree.iter().any(|factor| factors.contains_key(factor))
+        || operations.iter().any(makes_its_own)
 }
 
 fn option_name(factor: Factor) -> String {

@@ -11,9 +11,9 @@ use rustix::process::{Resource, getrlimit};
 use super::edge::Failure;
 use crate::catalog::{Capability, Factor, Level, path_to_text};
 use crate::place::Scratch;
-use crate::plan::{Facts, Plan};
+use crate::plan::{Facts, Plan, TreeFacts};
 use crate::spec::Experiment;
-use crate::workload::meta;
+use crate::workload::{files, meta};
 use crate::{host, place};
 
 use super::{contenders, parts, places, vm};
@@ -25,7 +25,7 @@ use super::{contenders, parts, places, vm};
 pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
     let files = experiment.factors.get(&Factor::File);
     // A copy goes there, whoever's file it is of.
-    if files.is_none() || copies(experiment) {
+    if files.is_none() || copies(experiment) || copies_trees(experiment) {
         check_directory(&experiment.directory)?;
     }
     let space = place::space(&experiment.directory).map_err(Failure::usage)?;
@@ -36,8 +36,14 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
     let tested = tested_directory(experiment);
     let direct = named.is_empty()
         && experiment.factors.get(&Factor::Direct).is_some_and(|l| l.contains(&Level::word("on")));
+    let theirs = files.map_or(&[][..], Vec::as_slice);
+    let (files, trees) = match works_on_trees(experiment) {
+        true => (BTreeMap::new(), look_through(theirs)),
+        false => (look_at(theirs), BTreeMap::new()),
+    };
     Ok(Facts {
-        files: look_at(files.map_or(&[], Vec::as_slice)),
+        files,
+        trees,
         free_bytes: space.usable_bytes(),
         free_inodes: space.free_inodes,
         greatest_file_bytes: getrlimit(Resource::Fsize).current,
@@ -96,6 +102,7 @@ fn calls_that_fail(
 pub fn tested_directory(experiment: &Experiment) -> PathBuf {
     let file = experiment.factors.get(&Factor::File).and_then(|levels| levels.first());
     match file {
+        Some(Level::Path(path)) if works_on_trees(experiment) => path.clone(),
         Some(Level::Path(path)) => path.parent().unwrap_or(path).to_owned(),
         _ => experiment.directory.clone(),
     }
@@ -139,6 +146,36 @@ fn check_directory(directory: &Path) -> Result<(), Failure> {
             "{name}: {error}, and a file must be made there; name a directory of yours, or a file to read"
         ))),
     }
+}
+
+/// Trees of the person's, by path: what is in them, or in one line why they cannot be used.
+fn look_through(levels: &[Level]) -> BTreeMap<PathBuf, Result<TreeFacts, String>> {
+    let look = |path: &PathBuf| {
+        let found = files::scan(path).map_err(|fault| fault.to_string())?;
+        let note = found.left_out.words();
+        let listing = files::Listing::Found(found);
+        Ok(TreeFacts { files: listing.files(), bytes: listing.bytes(), note })
+    };
+    let paths = levels.iter().filter_map(|level| match level {
+        Level::Path(path) => Some(path.clone()),
+        _ => None,
+    });
+    paths.map(|path| (path.clone(), look(&path))).collect()
+}
+
+fn works_on_trees(experiment: &Experiment) -> bool {
+    parts::workload(&experiment.workload).is_some_and(|info| info.capability == Capability::Files)
+}
+
+/// Whether copies are made beside what is read.
+fn copies_trees(experiment: &Experiment) -> bool {
+    let operations = experiment.factors.get(&Factor::Operation).into_iter().flatten();
+    let writes = |level: &Level| {
+        files::OPERATIONS.iter().any(|part| {
+            *level == Level::word(part.id) && part.capabilities.contains(&Capability::Write)
+        })
+    };
+    works_on_trees(experiment) && operations.into_iter().any(writes)
 }
 
 fn look_at(levels: &[Level]) -> BTreeMap<PathBuf, Result<u64, String>> {

@@ -6,11 +6,12 @@ use crate::catalog::{Part, WorkloadInfo};
 use crate::method::{METHODS, copy};
 use crate::place::PLACES;
 use crate::spec::{Experiment, SpecError, Vocabulary};
-use crate::workload::{WORKLOADS, meta, operations};
+use crate::workload::{WORKLOADS, files, meta, operations};
 
 static ALL: LazyLock<Vec<&'static Part>> = LazyLock::new(|| {
-    let operations = operations().iter().chain(meta::OPERATIONS);
-    METHODS.iter().chain(copy::METHODS).chain(operations).chain(PLACES).collect()
+    let methods = METHODS.iter().chain(copy::METHODS).chain(files::METHODS);
+    let operations = operations().iter().chain(meta::OPERATIONS).chain(files::OPERATIONS);
+    methods.chain(operations).chain(PLACES).collect()
 });
 
 /// Every method, operation and place.

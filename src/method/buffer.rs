@@ -26,6 +26,7 @@ impl Buffer {
     }
 
     /// The aligned part.
+    #[allow(clippy::should_implement_trait)]
     pub fn as_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..self.start + self.bytes]
     }

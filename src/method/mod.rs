@@ -37,6 +37,7 @@ mod write_drive;
 mod writev;
 
 pub use access::{Access, Readahead, open_for_reading};
+pub use buffer::Buffer;
 pub use consume::{Consume, Partial};
 pub use drive::Outcome;
 pub use fill::{Fill, Pool};

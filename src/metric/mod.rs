@@ -37,12 +37,15 @@ macro_rules! grows {
 /// What a workload measures itself: no counter shows it.
 macro_rules! given {
     ($id:literal, $unit:ident, $summary:literal) => {
+        given!($id, $unit, $summary; Lower)
+    };
+    ($id:literal, $unit:ident, $summary:literal; $better:ident) => {
         Metric {
             info: MetricInfo {
                 id: $id,
                 summary: $summary,
                 unit: Unit::$unit,
-                better: Better::Lower,
+                better: Better::$better,
             },
             change: |_, _| None,
         }
@@ -104,6 +107,13 @@ pub const METRICS: &[Metric] = &[
     given!("sync_ns", Nanoseconds, "a sync, with the writes before it where it follows each block"),
     given!("pipe_bytes", Bytes, "size of the pipe that a copy went through"),
     given!("ns_per_byte", Nanoseconds, "time for each byte written"),
+    given!("rate_last", Count, "files a second, until the last worker had ended"; Higher),
+    given!("rate_first", Count, "files a second, until the first worker had ended"; Higher),
+    given!("rate_sum", Count, "files a second, each worker's own rate added up"; Higher),
+    given!("processor_ns_per_file", Nanoseconds, "processor time for each file"),
+    given!("failed_operations", Count, "files that could not be worked on"),
+    given!("checked_files", Count, "files whose content was compared after the trial"; Higher),
+    given!("checked_bytes", Bytes, "bytes that were compared after the trial"; Higher),
 ];
 
 /// The row of a metric.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Facts, PlanError};
-use crate::catalog::{Factor, FactorUse, Level, bytes_text};
+use crate::catalog::{Factor, FactorUse, Level, Part, bytes_text};
 use crate::spec::{Experiment, Vocabulary, format_bytes};
 
 /// The size of a file that iolab makes where none is asked for.
@@ -42,7 +42,13 @@ fn default_levels(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Level>, PlanError> {
     match axis.factor {
-        Factor::FileSize if experiment.factors.contains_key(&Factor::File) => Ok(Vec::new()),
+        factor if nobody_asks(factor, experiment, vocabulary) => Ok(Vec::new()),
+        Factor::FileSize | Factor::Files | Factor::Layout | Factor::Fill
+            if experiment.factors.contains_key(&Factor::File) =>
+        {
+            Ok(Vec::new())
+        }
+        Factor::FileSize if experiment.factors.contains_key(&Factor::Sizes) => Ok(Vec::new()),
         Factor::FileSize if axis.default.is_empty() => {
             Ok(vec![Level::Number(default_file_bytes(experiment, facts, notes)?)])
         }
@@ -58,6 +64,17 @@ fn default_levels(
         }
         factor => Ok(vocabulary.levels(factor, axis.default)?),
     }
+}
+
+/// Whether every operation that is asked for ignores a factor: then it has no level at all.
+fn nobody_asks(factor: Factor, experiment: &Experiment, vocabulary: Vocabulary<'_>) -> bool {
+    let Some(operations) = experiment.factors.get(&Factor::Operation) else { return false };
+    let ignores = |level: &Level| {
+        let is = |part: &&'static Part| *level == Level::word(part.id);
+        let part = vocabulary.parts_of(Factor::Operation).find(is);
+        part.is_some_and(|part| part.ignores.contains(&factor))
+    };
+    operations.iter().all(ignores)
 }
 
 /// 256 MiB, or the largest power of two below it that takes at most half of the free space and of

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::axes::Axes;
 use super::contender;
+use super::instance::Does;
 use crate::catalog::{Capability, Contender, Factor, Kind, Level, Levels, Part, path_to_text};
 use crate::spec::{Vocabulary, format_bytes};
 
@@ -16,6 +17,8 @@ pub(super) struct Draft {
     pub levels: Levels,
     /// Its method or operation.
     pub part: Option<&'static Part>,
+    /// What that does with a tree of files.
+    pub does: Does,
 }
 
 /// How many cells the axes make before any is collapsed.
@@ -38,10 +41,11 @@ pub(super) fn cross(
     let mut drafts = Vec::new();
     let mut collapsed: BTreeMap<(&'static str, Factor), ()> = BTreeMap::new();
     for mut full in candidates(axes, vocabulary) {
-        let part = part_of(&full, vocabulary);
+        let (part, does) = (part_of(&full, vocabulary), does(&full, vocabulary));
         settle(&mut full, part);
+        let ignored = ignored(&full, vocabulary);
         let ignores = |factor: Factor| {
-            part.is_some_and(|p| p.ignores.contains(&factor))
+            ignored.iter().any(|(_, f)| *f == factor)
                 || is_moot(&full, factor)
                 || contender::ignores(&full, factor, vocabulary)
         };
@@ -54,11 +58,11 @@ pub(super) fn cross(
         };
         let levels = full.only(|factor| !drops(factor));
         if seen.insert(levels.clone()) {
-            drafts.push(Draft { full, levels, part });
-        } else if let Some(part) = part {
+            drafts.push(Draft { full, levels, part, does });
+        } else {
             let several = |f: &Factor| drops(*f) && axes.get(f).is_some_and(|l| l.len() > 1);
-            collapsed
-                .extend(part.ignores.iter().copied().filter(several).map(|f| ((part.id, f), ())));
+            let dropped = ignored.iter().filter(|(_, f)| several(f));
+            collapsed.extend(dropped.map(|(part, f)| ((part.id, *f), ())));
         }
     }
     notes.extend(collapsed.keys().map(|(part, factor)| {
@@ -111,11 +115,34 @@ fn product(axes: &Axes, vocabulary: Vocabulary<'_>, without: Factor) -> Vec<Leve
     all
 }
 
+/// What makes no difference to a cell, and to which of its parts: an operation that ignores its
+/// method is not asked what the method ignores.
+fn ignored(levels: &Levels, vocabulary: Vocabulary<'_>) -> Vec<(&'static Part, Factor)> {
+    let operation = named(Factor::Operation, levels, vocabulary);
+    let method = named(Factor::Method, levels, vocabulary)
+        .filter(|_| operation.is_none_or(|part| !part.ignores.contains(&Factor::Method)));
+    let of = |part: &'static Part| part.ignores.iter().map(move |factor| (part, *factor));
+    operation.into_iter().chain(method).flat_map(of).collect()
+}
+
+/// What the cell's operation does with a tree of files.
+fn does(levels: &Levels, vocabulary: Vocabulary<'_>) -> Does {
+    let operation = named(Factor::Operation, levels, vocabulary);
+    let can = |capability| operation.is_some_and(|part| part.capabilities.contains(&capability));
+    Does { reads: can(Capability::Read), writes: can(Capability::Write) }
+}
+
+/// The method, unless the operation ignores it, else the operation.
 fn part_of(levels: &Levels, vocabulary: Vocabulary<'_>) -> Option<&'static Part> {
-    [Factor::Method, Factor::Operation].into_iter().find_map(|factor| {
-        let id = levels.text(factor)?;
-        vocabulary.parts_of(factor).find(|part| part.id == id)
-    })
+    let operation = named(Factor::Operation, levels, vocabulary);
+    named(Factor::Method, levels, vocabulary)
+        .filter(|_| operation.is_none_or(|part| !part.ignores.contains(&Factor::Method)))
+        .or(operation)
+}
+
+fn named(factor: Factor, levels: &Levels, vocabulary: Vocabulary<'_>) -> Option<&'static Part> {
+    let id = levels.text(factor)?;
+    vocabulary.parts_of(factor).find(|part| part.id == id)
 }
 
 /// A name for each cell, from its method and from the levels that vary: `pread/64Ki`.

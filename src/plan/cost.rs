@@ -86,8 +86,10 @@ fn file_bytes(cell: &Cell, instances: &[Instance]) -> u64 {
 
 fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64, copies: bool) -> u64 {
     let bytes = file_bytes(cell, instances);
+    let instance = cell.instance.and_then(|id| instances.get(id));
     let cold = cell.starts_cold();
-    let is_call = cell.levels.get(Factor::Operation).is_some();
+    let is_tree = instance.is_some_and(|i| i.tree.is_some());
+    let is_call = !is_tree && cell.levels.get(Factor::Operation).is_some();
     let pass_ns = match (is_call, cold) {
         (true, _) => LEAST_WINDOW_NS,
         _ if cell.writes() => bytes / WRITE_SPEED * 1000,

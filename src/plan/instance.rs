@@ -1,17 +1,22 @@
 //! Which file each cell works on, and whether that can be had: skipped with the reason, or refused.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::cells::Draft;
 use super::contender;
 use super::needs::missing;
-use super::{Facts, FileUse, Instance, PlaceNeeds};
-use crate::catalog::{Factor, Levels, bytes_text};
+use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts};
+use crate::catalog::{Factor, Levels, bytes_text, path_to_text};
 use crate::spec::Experiment;
+use crate::tree::{Tree, TreeOrder};
 
 /// The file for calls that need one but have no size of their own.
 const CALL_FILE_BYTES: u64 = 1 << 20;
+
+/// The stream of the seed that trees are drawn from: all trees of a run that are described alike
+/// are alike.
+const TREE_STREAM: u64 = 0x7ee5;
 
 /// Why a cell is not measured.
 pub(super) struct Skip {
@@ -29,9 +34,12 @@ pub(super) struct Instances {
     pub copies: bool,
     /// The largest copy that goes to the directory under test itself.
     pub largest_copy_bytes: u64,
+    /// Bytes and inodes of the largest copy that a trial makes and removes.
+    pub copied: (u64, u64),
 }
 
 /// What makes two cells share a file.
+#[derive(Default)]
 struct Wanted {
     path: Option<PathBuf>,
     bytes: u64,
@@ -39,6 +47,7 @@ struct Wanted {
     place: Option<String>,
     used: FileUse,
     sparse: bool,
+    tree: Option<TreeOrder>,
 }
 
 impl Wanted {
@@ -55,7 +64,7 @@ impl Instances {
         experiment: &Experiment,
         facts: &Facts,
     ) -> Result<Option<usize>, Skip> {
-        let wanted = wanted(draft, facts, self.copies)?;
+        let wanted = wanted(draft, experiment, facts, self.copies)?;
         let impossible = || facts.impossible.and_then(|why| why(&experiment.workload, &draft.full));
         if let Some(reason) = missing(&draft.full, draft.part, facts).or_else(impossible) {
             return Err(Skip { reason, too_small: false });
@@ -65,6 +74,12 @@ impl Instances {
         remount_works(&draft.levels, wanted.place.as_deref(), facts)?;
         let copy_to = if self.copies { draft.full.text(Factor::Place) } else { None };
         self.fits_places(&wanted, copy_to, facts)?;
+        if let (Does { reads: true, writes: true }, Some(tree), None) =
+            (draft.does, &wanted.tree, &wanted.place)
+        {
+            let (bytes, inodes) = self.copied;
+            self.copied = (bytes.max(wanted.bytes), inodes.max(tree.inodes()));
+        }
         let bytes = wanted.bytes;
         let id = self.share(wanted, experiment.protocol.seed);
         match copy_to {
@@ -92,14 +107,16 @@ impl Instances {
                 && i.place == wanted.place
                 && i.used == wanted.used
                 && i.sparse == wanted.sparse
+                && i.tree == wanted.tree
         };
         if let Some(instance) = self.all.iter().find(same) {
             return instance.id;
         }
         let id = self.all.len();
-        let Wanted { path, bytes, files, place, used, sparse } = wanted;
+        let Wanted { path, bytes, files, place, used, sparse, tree } = wanted;
         let (seed, targets) = (mix(seed, id as u64), Vec::new());
-        self.all.push(Instance { id, path, bytes, files, place, seed, used, targets, sparse });
+        let made = Instance { id, path, bytes, files, place, seed, used, targets, sparse, tree };
+        self.all.push(made);
         id
     }
 
@@ -158,8 +175,17 @@ impl Instances {
     /// Most bytes that iolab's files take at a time in the directory under test itself, the
     /// largest copy included.
     pub fn made_bytes(&self) -> u64 {
-        let files = space_bytes(self.all.iter().filter(|i| i.place.is_none()));
-        files.saturating_add(self.largest_copy_bytes)
+        let here = self.all.iter().filter(|i| i.place.is_none());
+        space_bytes(here).saturating_add(self.largest_copy_bytes).saturating_add(self.copied.0)
+    }
+
+    /// Most files and directories that they are.
+    pub fn made_inodes(&self) -> u64 {
+        let here = self.all.iter().filter(|i| i.path.is_none() && i.place.is_none());
+        let inodes = |i: &Instance| i.tree.as_ref().map_or(i.inodes(), TreeOrder::inodes);
+        let stay = here.clone().filter(|i| i.used != FileUse::Absent).map(inodes);
+        let turns = here.filter(|i| i.used == FileUse::Absent).map(inodes);
+        stay.fold(turns.max().unwrap_or(0).max(self.copied.1), |sum, n| sum.saturating_add(n))
     }
 }
 
@@ -172,22 +198,51 @@ pub(super) fn space_bytes<'a>(instances: impl Iterator<Item = &'a Instance> + Cl
     stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.total_bytes()))
 }
 
-fn wanted(draft: &Draft, facts: &Facts, copies: bool) -> Result<Option<Wanted>, Skip> {
+/// What a cell's operation does with its file or tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Does {
+    /// It works on one that is there.
+    pub reads: bool,
+    /// Each trial makes or removes one of its own.
+    pub writes: bool,
+}
+
+fn wanted(
+    draft: &Draft,
+    experiment: &Experiment,
+    facts: &Facts,
+    copies: bool,
+) -> Result<Option<Wanted>, Skip> {
+    let does = draft.does;
     let source = draft.full.text(Factor::SourcePlace);
     let place = source.or(draft.full.text(Factor::Place)).map(str::to_owned);
     let sparse = copies && draft.full.get(Factor::Sparse).is_some();
     if let Some(path) = draft.full.path(Factor::File) {
         let refuse = |reason: String| Err(Skip { reason, too_small: false });
-        let name = || crate::catalog::path_to_text(path);
+        let name = || path_to_text(path);
+        if let Some(tree) = facts.trees.get(path) {
+            return found(path, tree, does).map(Some);
+        }
         return match facts.files.get(path) {
             Some(Ok(0)) => refuse(format!("{} is empty: name a file with bytes", name())),
             Some(Ok(bytes)) => {
                 let (path, used, place) = (Some(path.into()), FileUse::Read, None);
-                Ok(Some(Wanted { path, bytes: *bytes, files: None, place, used, sparse: false }))
+                Ok(Some(Wanted { path, bytes: *bytes, place, used, ..Wanted::default() }))
             }
             Some(Err(why)) => refuse(why.clone()),
             None => refuse(format!("nothing is known of {}", name())),
         };
+    }
+    let invalid = |reason| Skip { reason, too_small: false };
+    let seed = mix(experiment.protocol.seed, TREE_STREAM);
+    if let Some(tree) = Tree::of(&draft.levels, seed).map_err(invalid)? {
+        let bytes = tree.bytes();
+        let (tree, used) = match does.reads {
+            true => (TreeOrder::Kept(tree), FileUse::Read),
+            false => (TreeOrder::Each(tree), FileUse::Absent),
+        };
+        let tree = Some(tree);
+        return Ok(Some(Wanted { bytes, place, used, tree, ..Wanted::default() }));
     }
     let bytes = match draft.full.number(Factor::FileSize) {
         Some(bytes) => bytes,
@@ -202,7 +257,24 @@ fn wanted(draft: &Draft, facts: &Facts, copies: bool) -> Result<Option<Wanted>, 
     // Touches are counted on the files of a tree.
     let touches = draft.full.get(Factor::Pass).is_some();
     let files = draft.full.number(Factor::Files).filter(|_| touches);
-    Ok(Some(Wanted { path: None, bytes, files, place, used, sparse }))
+    Ok(Some(Wanted { path: None, bytes, files, place, used, sparse, tree: None }))
+}
+
+/// A tree of the person's.
+fn found(path: &Path, tree: &Result<TreeFacts, String>, does: Does) -> Result<Wanted, Skip> {
+    let refuse = |reason: String| Skip { reason, too_small: false };
+    let facts = tree.as_ref().map_err(|why| refuse(why.clone()))?;
+    let name = path_to_text(path);
+    if !does.reads {
+        let reason = format!("{name} is never written to: give --files to have a tree made");
+        return Err(refuse(reason));
+    }
+    if facts.files == 0 {
+        return Err(refuse(format!("{name} holds no file that can be read: name another tree")));
+    }
+    let (path, bytes) = (Some(path.into()), facts.bytes);
+    let tree = Some(TreeOrder::Found(facts.files));
+    Ok(Wanted { path, bytes, tree, ..Wanted::default() })
 }
 
 /// Only what iolab has mounted can be unmounted.

@@ -6,7 +6,7 @@ use super::contender;
 use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
 use crate::catalog::{
-    Capability, Factor, Level, Levels, Part, WorkloadInfo, bytes_text, path_to_text,
+    Capability, Factor, Level, Levels, Part, WorkloadInfo, bytes_text, count_text, path_to_text,
 };
 use crate::spec::{Experiment, Vocabulary};
 
@@ -37,6 +37,7 @@ pub fn make(
     let copies = info.capability == Capability::Copy;
     let mut instances = Instances { copies, ..Instances::default() };
     let cells = place(&draft, &axes, experiment, vocabulary, facts, &mut instances)?;
+    notes.extend(tree_notes(&instances, facts));
     refuse_what_does_not_fit(experiment, facts, &cells, &instances)?;
     let conditions = conditions(&draft.groups, &cells);
     let renews_each_round = conditions.iter().any(|c| c.own_instances);
@@ -138,6 +139,16 @@ fn place(
     }
 }
 
+/// What is left out of the person's trees.
+fn tree_notes(instances: &Instances, facts: &Facts) -> Vec<String> {
+    let note = |instance: &super::Instance| {
+        let path = instance.path.as_ref()?;
+        let note = facts.trees.get(path)?.as_ref().ok()?.note.as_ref()?;
+        Some(format!("{}: {note}", path_to_text(path)))
+    };
+    instances.all.iter().filter_map(note).collect()
+}
+
 fn nothing(skips: Vec<Skip>) -> PlanError {
     let too_small = skips.iter().any(|skip| skip.too_small);
     let mut reasons: Vec<String> = skips.into_iter().map(|skip| skip.reason).collect();
@@ -158,7 +169,7 @@ fn refuse_what_does_not_fit(
     if needed > free {
         return Err(PlanError::NoSpace { directory, needed, free });
     }
-    let made = |i: &&super::Instance| instances.copies || i.path.is_none();
+    let made = |i: &&super::Instance| (instances.copies || i.path.is_none()) && i.tree.is_none();
     let made_bytes = instances.all.iter().filter(made).map(|i| i.bytes);
     if let (Some(limit), Some(needed)) = (facts.greatest_file_bytes, made_bytes.max())
         && needed > limit
@@ -166,8 +177,7 @@ fn refuse_what_does_not_fit(
         return Err(PlanError::FileLimit { needed, limit });
     }
     // One more for the scratch directory itself.
-    let made = instances.all.iter().filter(|i| i.path.is_none());
-    let made = made.fold(0u64, |sum, instance| sum.saturating_add(instance.inodes()));
+    let made = instances.made_inodes();
     if made > 0 && made + 1 > facts.free_inodes {
         return Err(PlanError::NoInodes { directory, needed: made + 1, free: facts.free_inodes });
     }
@@ -221,6 +231,18 @@ fn title(info: &WorkloadInfo, axes: &Axes) -> String {
     let several: Vec<&str> =
         axes.iter().filter(|(_, levels)| levels.len() > 1).map(|(f, _)| f.name()).collect();
     let mut title = info.part.id.to_owned();
+    let counts = axes.get(&Factor::Files).map(Vec::as_slice);
+    if counts.is_some()
+        && let Some([Level::Word(operation)]) = axes.get(&Factor::Operation).map(Vec::as_slice)
+    {
+        title = format!("{title} {operation}");
+    }
+    if let Some([Level::Number(files)]) = counts {
+        title = format!("{title} {} of", count_text(*files));
+    }
+    if let Some([Level::Word(sizes)]) = axes.get(&Factor::Sizes).map(Vec::as_slice) {
+        title = format!("{title} {sizes}");
+    }
     if let Some([Level::Path(path)]) = axes.get(&Factor::File).map(Vec::as_slice) {
         let name = path.file_name().map_or(path.as_path(), std::path::Path::new);
         title = format!("{title} {}", path_to_text(name));

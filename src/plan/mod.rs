@@ -22,6 +22,7 @@ use std::path::PathBuf;
 
 use crate::catalog::{Factor, Level, Levels};
 use crate::spec::Protocol;
+use crate::tree::TreeOrder;
 
 /// What the plan must know of the machine; gathered by the caller.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +52,21 @@ pub struct Facts {
     pub unavailable: BTreeMap<String, String>,
     /// Why a workload (by its id) cannot be done with some levels together, and what to do instead.
     pub impossible: Option<fn(&str, &Levels) -> Option<String>>,
+    /// The person's trees by path: what is in them, or why they cannot be used and what to do.
+    pub trees: BTreeMap<PathBuf, Result<TreeFacts, String>>,
     /// Every place that was named, as written.
     pub places: BTreeMap<String, PlaceNeeds>,
+}
+
+/// What is in a tree of the person's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeFacts {
+    /// Files that can be read.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What is left out, in words.
+    pub note: Option<String>,
 }
 
 /// An experiment ready to run.
@@ -167,6 +181,8 @@ pub struct Instance {
     pub targets: Vec<String>,
     /// Every second MiB of it is a hole.
     pub sparse: bool,
+    /// Where it is a tree of files: which.
+    pub tree: Option<TreeOrder>,
 }
 
 /// What trials do with a file of the plan.

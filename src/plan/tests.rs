@@ -29,6 +29,7 @@ fn facts() -> Facts {
         greatest_locked_bytes: None,
         direct_alignment_bytes: None,
         unavailable: BTreeMap::new(),
+        trees: BTreeMap::new(),
         places: BTreeMap::new(),
     }
 }

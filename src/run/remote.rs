@@ -199,6 +199,7 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             place: instance.place.clone(),
             targets: instance.targets.clone(),
             files: instance.files,
+            tree: instance.tree.clone(),
         };
         if has_place(&order) && !self.has_places() {
             self.ask(&Request::Places(self.terms.clone()))?;

@@ -31,7 +31,9 @@ pub struct Work {
 impl Work {
     /// The work of one cell of a plan.
     pub fn of(plan: &Plan, cell: &Cell) -> Work {
-        let bytes = cell.instance.and_then(|i| plan.instances.get(i)).map(|i| i.bytes);
+        let instance = cell.instance.and_then(|i| plan.instances.get(i));
+        let bytes = instance.map(|i| i.bytes);
+        let files = instance.and_then(|i| i.tree.as_ref()).map(|tree| tree.files().max(1));
         let step_bytes = match (plan.copies, cell.levels.number(Factor::Block)) {
             (true, None) => CHUNK_BYTES,
             _ => step_bytes(cell),
@@ -39,7 +41,7 @@ impl Work {
         let command = cell.levels.get(Factor::Contender).is_some();
         // A call on a scratch file is no pass over it, and neither has a part. A touch is one call
         // on each file of a tree.
-        let operations_per_pass = match (bytes, cell.levels.get(Factor::Operation)) {
+        let in_file = match (bytes, cell.levels.get(Factor::Operation)) {
             // A command cannot be told to do a part.
             _ if command => 1,
             (Some(bytes), None) => bytes.div_ceil(step_bytes).max(1),
@@ -48,7 +50,7 @@ impl Work {
         };
         let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
         Work {
-            operations_per_pass,
+            operations_per_pass: files.filter(|_| !command).unwrap_or(in_file),
             step_bytes,
             once: cell.starts_cold()
                 || is_touch(cell)

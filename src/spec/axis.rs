@@ -6,8 +6,8 @@ use super::range::{items, parse_list};
 use super::units::{parse_bytes, parse_count};
 use super::{Experiment, SpecError};
 use crate::catalog::{
-    Capability, Contender, Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError,
-    WorkloadInfo, contender_names, parse_place, parse_places,
+    Capability, Contender, Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError, SIZES_FORMS,
+    Sizes, WorkloadInfo, contender_names, parse_place, parse_places,
 };
 
 /// Linux moves at most this many bytes in one call (MAX_RW_COUNT of 4 KiB pages).
@@ -138,6 +138,11 @@ impl Vocabulary<'_> {
         if factor == Factor::Contender {
             return self.contender(text);
         }
+        if factor == Factor::Sizes {
+            let fix = || format!("write {SIZES_FORMS}");
+            let no_sizes = |why: String| SpecError::new(text, 0, why, fix());
+            return text.parse::<Sizes>().map(drop).map_err(no_sizes);
+        }
         for word in &words {
             // `stride:N` stands for `stride:` and any positive number.
             if let Some(stem) = word.strip_suffix('N').filter(|stem| stem.ends_with(':')) {
@@ -208,6 +213,7 @@ impl Vocabulary<'_> {
                 "give --file-size to have one made on each place",
             ));
         }
+        check_sizes(experiment)?;
         if experiment.factors.contains_key(&Factor::File)
             && experiment.factors.contains_key(&Factor::FileSize)
         {
@@ -238,6 +244,27 @@ impl Vocabulary<'_> {
 
 fn is_place(factor: Factor) -> bool {
     matches!(factor, Factor::Place | Factor::SourcePlace)
+}
+
+/// One rule says how large files are, and a tree that is there has its own.
+fn check_sizes(experiment: &Experiment) -> Result<(), SpecError> {
+    let has = |factor| experiment.factors.contains_key(&factor);
+    let of_a_tree = [Factor::Files, Factor::Sizes, Factor::Layout, Factor::Fill];
+    match of_a_tree.into_iter().find(|factor| has(*factor)) {
+        Some(factor) if has(Factor::File) => Err(SpecError::new(
+            factor.name(),
+            0,
+            "a tree of yours is as it is",
+            format!("name the tree, or give --{factor} to have one made"),
+        )),
+        _ if has(Factor::Sizes) && has(Factor::FileSize) => Err(SpecError::new(
+            "sizes",
+            0,
+            "file-size gives the files their size already",
+            "give one of --sizes and --file-size",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn positive(text: &str, parsed: Result<u64, SpecError>) -> Result<u64, SpecError> {

@@ -1,4 +1,8 @@
-//! Signals: which are ignored, and what they are called.
+//! Signals: which are ignored, and what they are called; descriptors: whose they are, how many.
+
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::UnshareFlags;
 
 /// Signals from a terminal or a service manager: the controller decides what they mean.
 pub const FROM_OUTSIDE: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
@@ -22,6 +26,26 @@ pub fn restore(signals: &[i32]) {
 /// A write past RLIMIT_FSIZE is an error (EFBIG) from now on, not the end of the process.
 pub fn report_file_limit_as_error() {
     ignore(&[libc::SIGXFSZ]);
+}
+
+/// Gives the calling thread a table of descriptors of its own, with copies of those that are open
+/// (unshare(2)). A descriptor that it opens afterwards must be closed by this thread: elsewhere its
+/// number means another file or none. In a table that is shared every look-up is atomic
+/// (fdget in the kernel's fs/file.c).
+///
+/// # Errors
+/// `ENOMEM`, or what a system-call filter answers.
+pub fn own_descriptors() -> Result<(), Errno> {
+    // SAFETY: unsharing the table changes what numbers mean in this thread from now on; the
+    // callers hand no descriptor that they open afterwards to another thread.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }
+}
+
+/// Allows as many open files as an administrator permits this process.
+pub fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where it fails the old limit stays, and who meets it says so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// The name of a signal: `SIGKILL`; `signal 63` for one without a name here.

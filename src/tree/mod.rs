@@ -13,7 +13,10 @@ pub use shape::{Shape, WORDS as SHAPES};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::Sizes;
+use crate::catalog::{Factor, Levels, Sizes};
+
+/// Files of one tree, at most: names have ten digits, and a plan must add up drawn sizes.
+const MOST_FILES: u64 = 100_000_000;
 
 /// A tree of `files` files, numbered from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,12 +60,38 @@ impl TreeOrder {
             TreeOrder::Kept(tree) | TreeOrder::Each(tree) => {
                 tree.files.saturating_add(tree.directories()).saturating_add(1)
             }
-            TreeOrder::Found(_) => 0,
+            // Of a copy of it: how many directories it has is not known here.
+            TreeOrder::Found(files) => files.saturating_add(1),
         }
     }
 }
 
 impl Tree {
+    /// The tree that levels describe: `files`, `file-size` or `sizes`, `layout` (by `threads`,
+    /// where it is private), `fill`. Nothing where they name no files or no layout.
+    ///
+    /// # Errors
+    /// The level that is none, with the fix.
+    pub fn of(levels: &Levels, seed: u64) -> Result<Option<Tree>, String> {
+        // Other workloads count files too; a tree has a layout.
+        let files = levels.number(Factor::Files).zip(levels.text(Factor::Layout));
+        let Some((files, layout)) = files else { return Ok(None) };
+        let sizes = match levels.text(Factor::Sizes) {
+            Some(text) => text.parse()?,
+            None => Sizes::Fixed(levels.number(Factor::FileSize).unwrap_or(0)),
+        };
+        let workers = levels.number(Factor::Threads).unwrap_or(1);
+        let shape = Shape::new(layout, workers)
+            .ok_or_else(|| format!("unknown layout {layout:?}: take {}", SHAPES.join(", ")))?;
+        let fill = levels.text(Factor::Fill).unwrap_or("random");
+        let body = Body::new(fill)
+            .ok_or_else(|| format!("unknown fill {fill:?}: take random, zero or text"))?;
+        if files > MOST_FILES {
+            return Err(format!("{files} files are more than {MOST_FILES}; take fewer"));
+        }
+        Ok(Some(Tree { files, sizes, shape, body, seed }))
+    }
+
     /// Bytes of one file.
     #[inline]
     pub fn size(&self, file: u64) -> u64 {
@@ -89,6 +118,11 @@ impl Tree {
     /// The directory of a file: 0 is the root.
     pub fn directory(&self, file: u64) -> u64 {
         self.shape.directory(file, self.files)
+    }
+
+    /// The first file that is no longer in a directory; [`Tree::files`] or more for the last.
+    pub fn end_of(&self, directory: u64) -> u64 {
+        self.shape.end_of(directory, self.files)
     }
 
     /// The directory that a directory (not the root) lies in, always of a smaller number.

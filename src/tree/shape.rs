@@ -65,6 +65,19 @@ impl Shape {
         }
     }
 
+    /// The first file that is no longer in a directory.
+    pub(super) fn end_of(self, directory: u64, files: u64) -> u64 {
+        match self {
+            Shape::Private(workers) => {
+                let cut = u128::from(files) * u128::from(directory) / u128::from(workers);
+                u64::try_from(cut).unwrap_or(files)
+            }
+            Shape::Sharded => directory.saturating_mul(SHARD),
+            Shape::Shared => files,
+            Shape::Nested => directory.saturating_mul(LEAF),
+        }
+    }
+
     /// The directory above: in a nested tree number d lies in ⌊(d − 1) / 10⌋, as in a heap.
     pub(super) fn parent(self, directory: u64) -> u64 {
         match self {
@@ -116,6 +129,9 @@ mod tests {
                 prop_assert!(directory >= last, "{directory} after {last}");
                 prop_assert!(directory <= shape.directories(files));
                 prop_assert!(shape.parent(directory) < directory);
+                let end = shape.end_of(directory, files);
+                let there = end < files && shape.directory(end, files) == directory;
+                prop_assert!(end > file && !there, "{directory} ends at {end}");
                 last = directory;
             }
         }

@@ -2,6 +2,7 @@
 
 pub mod contender;
 mod copy;
+pub mod files;
 mod ladder;
 pub mod meta;
 mod read;
@@ -53,12 +54,19 @@ pub const WORKLOADS: &[WorkloadInfo] = &[
     read::WORKLOAD.info,
     write::WORKLOAD.info,
     copy::WORKLOAD.info,
+    files::WORKLOAD.info,
     syscall::WORKLOAD.info,
     meta::WORKLOAD.info,
 ];
 
-const ALL: [&Workload; 5] =
-    [&read::WORKLOAD, &write::WORKLOAD, &copy::WORKLOAD, &syscall::WORKLOAD, &meta::WORKLOAD];
+const ALL: [&Workload; 6] = [
+    &read::WORKLOAD,
+    &write::WORKLOAD,
+    &copy::WORKLOAD,
+    &files::WORKLOAD,
+    &syscall::WORKLOAD,
+    &meta::WORKLOAD,
+];
 
 /// The workload of this name.
 pub fn find(id: &str) -> Option<&'static Workload> {
@@ -119,6 +127,8 @@ pub struct Subject<'a> {
     pub bytes: u64,
     /// Decides the random order: trials of one file share it.
     pub seed: u64,
+    /// Where it is a tree of files, what is in it; `path` is then its root.
+    pub tree: Option<&'a files::Listing>,
 }
 
 /// What a trial consumes.

@@ -53,6 +53,7 @@ pub const ALL_CAPABILITIES: &[Capability] = &[
     Capability::Copy,
     Capability::Call,
     Capability::Metadata,
+    Capability::Files,
 ];
 const NO_FACTORS: &[Factor] = &[];
 

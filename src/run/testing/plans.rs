@@ -59,6 +59,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         used: FileUse::Read,
         targets: Vec::new(),
         sparse: false,
+        tree: None,
     };
     Plan {
         title: "virtual".into(),

@@ -33,7 +33,8 @@ fn attempt(id: &str, tree: &Tree) -> Result<(), Fault> {
         .with(Factor::Operation, Level::word(id))
         .with(Factor::Files, Level::Number(tree.files))
         .with(Factor::Pass, Level::word("first"));
-    let subject = Some(Subject { path: &tree.root, bytes: tree.bytes, seed: tree.seed });
+    let subject =
+        Some(Subject { path: &tree.root, bytes: tree.bytes, seed: tree.seed, tree: None });
     let extent = Extent::Passes(1);
     let trial = Trial { levels: &levels, extent, subject, scratch: &tree.root };
     let around = WORKLOAD.around;

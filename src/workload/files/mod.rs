@@ -1,0 +1,86 @@
+//! The workload `files`: many files read, written, copied, created, looked at or removed by
+//! several workers.
+//!
+//! An operation is one file. *read* opens it, reads to its end and closes it; *write* makes a new
+//! file (`O_EXCL`) with its bytes; *create* the same without bytes; *copy* makes a new file with
+//! another's bytes; *stat* is `fstatat`, *remove* `unlinkat`. Directories are made beforehand.
+//! Every worker has a thread, a table of descriptors of its own (`unshare(CLONE_FILES)`), the
+//! directory it is in, and names relative to it.
+
+mod around;
+mod build;
+mod bytes;
+mod crew;
+mod errors;
+mod laps;
+mod listing;
+mod operation;
+mod scan;
+mod share;
+mod task;
+mod verify;
+
+pub use build::{MAKE_BLOCK, clear, make_directories, make_files};
+pub use listing::{Cursor, File, Listing, Opener};
+pub use operation::{METHODS, OPERATIONS};
+pub use scan::{Found, LeftOut, scan};
+pub use share::segments;
+
+use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
+use crate::result::{Fault, Measurement};
+use crate::tree::SHAPES;
+
+use self::operation::Settings;
+use super::{Around, Trial, Workload};
+use crate::method::Window;
+
+/// The workload.
+pub const WORKLOAD: Workload = Workload {
+    info: INFO,
+    run,
+    visits: |_| Ok(None),
+    around: Around { prepare: around::prepare, verify: around::verify, clear: around::clear },
+};
+
+const INFO: WorkloadInfo = WorkloadInfo {
+    part: Part {
+        id: "files",
+        kind: PartKind::Workload,
+        summary: "many files: read, write, copy, create, stat or remove them with several workers",
+        capabilities: &[],
+        ignores: &[],
+        needs: "",
+        by_name_only: false,
+    },
+    factors: &[
+        FactorUse { factor: Factor::File, default: "", words: &[] },
+        FactorUse { factor: Factor::Operation, default: "read", words: &[] },
+        FactorUse { factor: Factor::Files, default: "1000", words: &[] },
+        FactorUse { factor: Factor::FileSize, default: "64Ki", words: &[] },
+        FactorUse { factor: Factor::Sizes, default: "", words: &[] },
+        FactorUse { factor: Factor::Layout, default: "sharded", words: &SHAPES },
+        FactorUse { factor: Factor::Place, default: "", words: &[] },
+        FactorUse {
+            factor: Factor::Method,
+            default: "copy_file_range,read-write,sendfile",
+            words: &[],
+        },
+        FactorUse { factor: Factor::Block, default: "128Ki", words: &[] },
+        FactorUse { factor: Factor::Threads, default: "1,2,4", words: &[] },
+        FactorUse { factor: Factor::Consume, default: "xor", words: &["none", "xor"] },
+        FactorUse {
+            factor: Factor::Cache,
+            default: "warm",
+            words: &["cold", "warm", "any", "remount"],
+        },
+        FactorUse { factor: Factor::Sync, default: "none", words: &["none", "each", "end"] },
+        FactorUse { factor: Factor::Fill, default: "random", words: &["random", "zero", "text"] },
+    ],
+    capability: Capability::Files,
+    sweep: false,
+};
+
+fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+    let settings = Settings::of(trial)?;
+    operation::run(&settings, window)
+}
