@@ -1,5 +1,7 @@
 //! The one screen of `iolab quick`: what several runs say together, in at most 24 lines.
 
+mod written;
+
 use crate::catalog::{Factor, Severity, bytes_text, rate_text, ratio_text, time_text};
 use crate::result::{
     Answer, AnswerKind, CellRecord, Comparison, Document, Grade, Verdict, Warning,
@@ -16,6 +18,12 @@ pub enum Topic {
     Mapping,
     /// The floor of system calls.
     Calls,
+    /// Block sizes until the data are durable.
+    Durable,
+    /// Each block made durable before the next.
+    Synced,
+    /// Ways to copy a file.
+    Copying,
 }
 
 /// One labelled paragraph of the screen and what follows from it.
@@ -32,6 +40,8 @@ pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usiz
     let findings = [
         reading(of(Topic::Warm), of(Topic::Cold)),
         of(Topic::Mapping).map(mapping).unwrap_or_default(),
+        written::writing(of(Topic::Durable), of(Topic::Synced)),
+        of(Topic::Copying).map(written::copying).unwrap_or_default(),
         of(Topic::Calls).map(calls).unwrap_or_default(),
     ];
     let mut out = wrap(heading, "", "", width);
@@ -510,6 +520,74 @@ mod tests {
             "Runs 1–4 recorded · iolab show 1",
             80
         ));
+    }
+
+    fn durable() -> Document {
+        let mut document = blocks(AnswerKind::Tie, 1.006);
+        let measurement = crate::result::Measurement {
+            wall_ns: 1,
+            bytes: 1,
+            metrics: [(crate::result::Name::from("sync_ns"), 1.9e6)].into_iter().collect(),
+            ..Default::default()
+        };
+        let phase = crate::result::Phase::Steady;
+        let sample = crate::result::Sample {
+            round: 3,
+            position: 0,
+            phase,
+            epoch: 0,
+            measurement,
+            fault: None,
+        };
+        document.cells[0].samples.push(sample);
+        document
+    }
+
+    fn synced() -> Document {
+        let way = |sync: &str, ns| {
+            let levels = Levels::new()
+                .with(Factor::Block, Level::Number(4096))
+                .with(Factor::Sync, Level::word(sync));
+            cell(sync, levels, Some(1e6), ns)
+        };
+        let cells = vec![way("fsync", 2.5e6), way("dsync", 1.2e6)];
+        let pairs = vec![pair("fsync", "dsync", 2.0, 1.1)];
+        document("write", cells, vec![answer(Levels::new(), AnswerKind::Winner, &["dsync"], pairs)])
+    }
+
+    fn copies() -> Document {
+        let way = |id: &str, method: &str, block: Option<u64>, speed| {
+            let levels = Levels::new().with(Factor::Method, Level::word(method));
+            let levels = match block {
+                Some(block) => levels.with(Factor::Block, Level::Number(block)),
+                None => levels,
+            };
+            cell(id, levels, Some(speed), 1.0)
+        };
+        let cells = vec![
+            way("rw4", "read-write", Some(4096), 1e9),
+            way("rw128", "read-write", Some(128 << 10), 2.1e9),
+            way("cfr", "copy_file_range", None, 2.2e9),
+            way("reflink", "reflink", None, 9e12),
+        ];
+        let pairs = vec![pair("rw4", "cfr", 2.2, 1.05), pair("rw128", "cfr", 1.01, 1.01)];
+        let best = ["rw128", "cfr"];
+        document("copy", cells, vec![answer(Levels::new(), AnswerKind::Tie, &best, pairs)])
+    }
+
+    #[test]
+    fn writing_and_copying_are_told_and_a_clone_is_not_ranked() {
+        let runs =
+            [(Topic::Durable, durable()), (Topic::Synced, synced()), (Topic::Copying, copies())];
+        let text = screen("/data", &runs, "next", 200);
+        let has = |part: &str| assert!(text.contains(part), "no {part:?} in\n{text}");
+        has("Writing   durable 7.45 GiB/s");
+        has("the flush at the end takes 1.90 ms");
+        has("each 4 KiB and fsync 2.50 ms, 4 KiB with O_DSYNC 1.20 ms");
+        has("Copying   copy_file_range 2.05 GiB/s, not told from read-write with 128 KiB blocks");
+        has("read-write with 4 KiB blocks takes 2.2");
+        has("a clone takes");
+        has("to write, O_DSYNC where each block must be safe and copy_file_range to copy.");
     }
 
     #[test]

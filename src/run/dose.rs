@@ -90,6 +90,7 @@ fn passes(least_ns: f64, pass_ns: f64) -> u64 {
 
 fn dose(pilot: &Pilot, count: u64, most_ns: f64, clock: &ClockFacts) -> Dose {
     let fitting = (most_ns / pilot.operation_ns).max(1.0) as u64;
+    let fitting = if pilot.work.flushes { even(fitting, pilot.work.step_bytes) } else { fitting };
     let bounded = count == 1 && fitting < pilot.work.operations_per_pass;
     let (amount, wall_ns) = match bounded {
         true => (Amount::Operations(fitting), fitting as f64 * pilot.operation_ns),
@@ -104,6 +105,13 @@ fn dose(pilot: &Pilot, count: u64, most_ns: f64, clock: &ClockFacts) -> Dose {
     }
 }
 
+/// As many operations as make a power of two of bytes: cells of about equal speed then write the
+/// same amount before their flush, whatever their block, and none has it cheaper by the byte.
+fn even(operations: u64, step_bytes: u64) -> u64 {
+    let bytes = operations.saturating_mul(step_bytes).max(1);
+    ((1 << bytes.ilog2()) / step_bytes).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Pilot, doses, trial_max_ns, trial_min_ns};
@@ -113,7 +121,8 @@ mod tests {
     const CLOCK: ClockFacts = ClockFacts { resolution_ns: 1.0, pair_cost_ns: 40.0 };
 
     fn pilot(operation_ns: f64, operations_per_pass: u64) -> Pilot {
-        let work = Work { operations_per_pass, step_bytes: 4096, once: false, threads: 1 };
+        let work =
+            Work { operations_per_pass, step_bytes: 4096, once: false, flushes: false, threads: 1 };
         Pilot { operation_ns, around_ns: 5e5, work }
     }
 
@@ -156,6 +165,29 @@ mod tests {
         assert!(!cells[1].unequal);
         assert_eq!(doses(&[pilot(1e9, 1)], &CLOCK, 250e6)[0].amount, Amount::Passes(1));
         assert_eq!(doses(&[pilot(1e9, 7)], &CLOCK, 250e6)[0].amount, Amount::Operations(1));
+    }
+
+    #[test]
+    fn cells_that_end_in_a_flush_write_the_same_amount() {
+        let cell = |operation_ns, step_bytes| {
+            let mut cell = pilot(operation_ns, 1 << 30);
+            let work = &mut cell.work;
+            (work.once, work.flushes, work.step_bytes) = (true, true, step_bytes);
+            cell
+        };
+        // 250 ms at 1.0, 1.1 and 1.3 GB/s are 250, 275 and 325 MB: all write 128 or 256 MiB.
+        let cells = [cell(4096.0, 4096), cell(59_578.0, 65_536), cell(806_596.0, 1 << 20)];
+        let bytes: Vec<u64> = doses(&cells, &CLOCK, 250e6)
+            .iter()
+            .zip([4096, 65_536, 1 << 20])
+            .map(|(dose, step)| match dose.amount {
+                Amount::Operations(operations) => operations * step,
+                Amount::Passes(_) => 0,
+            })
+            .collect();
+        assert_eq!(bytes, [128 << 20, 256 << 20, 256 << 20]);
+        assert_eq!(super::even(5, 1000), 4);
+        assert_eq!(super::even(1, 1000), 1);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Work {
     pub step_bytes: u64,
     /// The state is gone after one pass, or it leaves a file: never repeated within a trial.
     pub once: bool,
+    /// A trial ends in one flush, which costs what it costs however little was written.
+    pub flushes: bool,
     /// Threads that do the work.
     pub threads: u64,
 }
@@ -56,6 +58,7 @@ impl Work {
                 || is_touch(cell)
                 || cell.writes()
                 || (plan.copies && (large || command)),
+            flushes: cell.writes() && !cell.syncs_each_operation(),
             threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
         }
     }
