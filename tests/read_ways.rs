@@ -121,6 +121,30 @@ fn a_mapped_file_that_becomes_shorter_costs_the_trial_and_not_the_agent() {
     agent.end().unwrap();
 }
 
+/// By the device's bytes: the first block of a cold file, with what is read ahead of it.
+#[test]
+fn advice_on_readahead_changes_what_the_device_delivers() {
+    let home = Home::new();
+    if host::unavailable(&home.path(".")).contains_key("cold") {
+        return eprintln!(
+            "SKIP advice_on_readahead_changes_what_the_device_delivers: no cold state"
+        );
+    }
+    let mut agent = agent(&home.path("."));
+    agent.make(&instance(0, None, 8 << 20)).unwrap();
+    let mut delivered = |advice| {
+        let way = [(Factor::Method, "pread"), (Factor::Cache, "cold"), (Factor::Readahead, advice)];
+        let part = Extent::Part { first_operation: 0, operations: 1 };
+        let seen = trial(&mut agent, 0, &way, part).unwrap();
+        assert!(seen.proof.cache.as_ref().unwrap().proven, "{seen:?}");
+        seen.metrics["device_read_bytes"]
+    };
+    let (normal, none) = (delivered("normal"), delivered("random"));
+    assert!(none < 2.0 * 65536.0, "{none} bytes for 64 KiB without read-ahead");
+    assert!(normal > none, "{normal} with read-ahead, {none} without");
+    agent.end().unwrap();
+}
+
 fn run(home: &Home, more: &[&str]) -> serde_json::Value {
     let start = ["read", "--file-size", "1Mi", "--rounds", "10", "--seed", "1", "--format", "json"];
     let said = home.run(&[&start, more].concat()).fine();
@@ -184,6 +208,8 @@ fn operations_timed_one_by_one_are_in_every_format() {
     assert!(csv.lines().next().unwrap().contains(",latency_p50_ns"), "{csv}");
     let markdown = home.run(&["show", "1", "--format", "markdown"]).fine().out;
     assert!(markdown.contains("| p50 |"), "{markdown}");
+    let html = home.run(&["show", "1", "--format", "html"]).fine().out;
+    assert!(html.contains("<th scope=\"col\">p50</th>"), "{html}");
 }
 
 #[test]

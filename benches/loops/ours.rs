@@ -4,6 +4,7 @@ use std::path::Path;
 
 use iolab::catalog::{Factor, Level, Levels};
 use iolab::method::consume::Fold;
+use iolab::method::latency::{Watch, Watched};
 use iolab::method::{Histogram, NoWindow};
 use iolab::sys::{clock::now_ns, fold::xor32};
 use iolab::workload::{self, Extent, Subject, Trial};
@@ -17,6 +18,7 @@ pub fn run(words: &[String]) -> u64 {
         "write" => write(&words[1], number(2), number(3), Path::new(&words[4])),
         "fold" => fold(number(1) as usize, number(2)),
         "histogram" => histogram(words[1] == "random", number(2) as usize, number(3)),
+        "clock" => recorded(number(1)),
         other => panic!("no work is called {other:?}"),
     }
 }
@@ -56,6 +58,24 @@ fn write(sync: &str, block: u64, count: u64, path: &Path) -> u64 {
     let measured = (workload.run)(&trial, &mut NoWindow);
     (workload.around.clear)(&trial).unwrap();
     measured.unwrap().wall_ns
+}
+
+/// Operations that do nothing, each timed and recorded; by the fastest of many short bursts.
+fn recorded(times: u64) -> u64 {
+    const BURST: u64 = 10_000;
+    let mut watch = Watched::default();
+    let burst = |watch: &mut Watched| {
+        let start = now_ns();
+        for _ in 0..BURST {
+            let began = watch.begin();
+            watch.end(std::hint::black_box(began));
+        }
+        now_ns() - start
+    };
+    let bursts = times / BURST;
+    let least = (0..bursts).map(|_| burst(&mut watch)).min().unwrap();
+    assert_eq!(watch.finish().unwrap().count(), times);
+    least * bursts
 }
 
 fn buffer(bytes: usize) -> (Vec<u8>, std::ops::Range<usize>) {

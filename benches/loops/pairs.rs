@@ -66,7 +66,7 @@ fn run(command: &mut Command) -> f64 {
 }
 
 /// The largest 0-based rank r with P(Bin(n, ½) ≤ r) ≤ 2.5 %; 0 where there is none.
-fn lower_rank(n: usize) -> usize {
+pub fn lower_rank(n: usize) -> usize {
     let mut probability = 0.5_f64.powi(n as i32);
     let mut sum = probability;
     let mut rank = 0;

@@ -121,6 +121,14 @@ fn examples(info: &WorkloadInfo) -> String {
                 "read --file-size 256Mi --place ext4,xfs,btrfs:compress=zstd --cache remount",
                 "which file system reads faster, each in an image of its own",
             ),
+            (
+                "read --method pread,io_uring --direct --queue-depth 1,32 --block 4Ki --pattern random",
+                "does a deep queue help past the page cache",
+            ),
+            (
+                "read --method pread --block 4Ki --cache cold --readahead normal,random --latency",
+                "what read-ahead does to single reads",
+            ),
             ("read --file-size 1Gi --plan", "what it would cost; nothing is done"),
         ],
         "write" => &[

@@ -102,7 +102,7 @@ mod tests {
     use std::path::Path;
 
     use super::{direct_alignment_bytes, unavailable_methods};
-    use crate::sys::testing::{open_directory, skip};
+    use crate::sys::testing::{forbid, open_directory, skip};
 
     #[test]
     fn what_is_refused_says_why_and_nothing_is_left() {
@@ -114,6 +114,18 @@ mod tests {
             assert!(unit.is_power_of_two() && unit <= 4096, "{unit}");
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_forbidden_ring_is_a_method_that_cannot_be_had() {
+        let missing = std::thread::spawn(|| {
+            let forbidden = forbid(425, rustix::io::Errno::PERM.raw_os_error());
+            forbidden.then(|| unavailable_methods(Path::new("/no/such"), false))
+        });
+        match missing.join().unwrap() {
+            Some(missing) => assert!(missing["io_uring"].contains("seccomp"), "{missing:?}"),
+            None => skip("a_forbidden_ring_is_a_method_that_cannot_be_had", "no seccomp"),
+        }
     }
 
     #[test]

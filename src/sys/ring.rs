@@ -377,7 +377,7 @@ mod tests {
     use std::os::unix::fs::FileExt;
 
     use super::{Piece, Ring, RingError};
-    use crate::sys::testing::{among_mounts, skip};
+    use crate::sys::testing::{among_mounts, forbid, skip};
     use rustix::io::Errno;
 
     fn ring(test: &str, slots: u32, slot_bytes: usize, files: &[&File]) -> Option<Ring> {
@@ -468,6 +468,23 @@ mod tests {
         let busy = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ring.slot(1).len()));
         assert!(busy.is_err());
         // Dropped with a request that was never submitted: it is, and waited for.
+    }
+
+    #[test]
+    fn a_ring_that_is_forbidden_says_who_forbids_it() {
+        for errno in [Errno::PERM, Errno::NOSYS] {
+            let tried = std::thread::spawn(move || {
+                let forbidden = forbid(libc::SYS_io_uring_setup, errno.raw_os_error());
+                forbidden.then(|| Ring::new(1, 4096, &[]).unwrap_err())
+            });
+            match tried.join().unwrap() {
+                Some(error) => {
+                    assert_eq!(error, RingError::Setup(errno));
+                    assert!(error.to_string().contains("kernel.io_uring_disabled"), "{error}");
+                }
+                None => skip("a_ring_that_is_forbidden_says_who_forbids_it", "no seccomp"),
+            }
+        }
     }
 
     #[test]

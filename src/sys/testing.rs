@@ -76,6 +76,28 @@ fn in_shell(test: &str, shell: &[&str], script: &str) -> Option<PathBuf> {
     None
 }
 
+/// From now on this thread gets `errno` from one system call, as a container's filter gives it.
+/// False where no filter can be set.
+pub fn forbid(call: libc::c_long, errno: i32) -> bool {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const EQUALS: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+    // The number of the call is the first word of seccomp_data (seccomp(2)).
+    let mut filter = [
+        step(LOAD, 0, 0, 0),
+        step(EQUALS, 0, 1, call as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: both calls change this thread only; the kernel copies the program, which is live.
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    }
+}
+
 /// A file mapped and touched, so that its pages cannot be evicted while this lives.
 #[derive(Debug)]
 pub struct HeldMapped {

@@ -4,6 +4,7 @@
 //! Written by hand rather than with a template library: the page has one shape, the escaper is
 //! the one the SVG needs anyway, and the charts are streamed into the file one by one.
 
+mod beside;
 mod data;
 mod parts;
 
@@ -37,6 +38,7 @@ pub fn write(documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
     match documents {
         [one] => {
             parts::answers(out, one)?;
+            beside::beside(out, one)?;
             chart_section(out, documents, "")?;
             about(out, one, 2)?;
         }
@@ -54,6 +56,7 @@ pub fn write(documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
             for (at, document) in many.iter().enumerate() {
                 write!(out, "<section id=\"run{at}\"><h2>{}</h2>", run_title(document))?;
                 parts::answers(out, document)?;
+                beside::beside(out, document)?;
                 chart_section(out, std::slice::from_ref(document), &format!("run{at}-"))?;
                 about(out, document, 3)?;
                 write!(out, "</section>")?;
