@@ -108,12 +108,11 @@ pub fn boot(
         places.any(|place| place == text)
     };
     for level in places::parsed(&levels).iter().filter(|level| used(&level.to_string())) {
-        if place::file_system_named(&level.kind).is_none() {
-            continue;
-        }
+        let Some(kind) = place::file_system_named(&level.kind) else { continue };
         terms.disks.insert(level.to_string(), vm::disk_name(disks.len()));
         disks.push(disk(level, &plan.directory, terms.image_bytes)?);
-        file_systems.push(level.kind.clone());
+        // ext2 and ext3 are in the module of ext4.
+        file_systems.push(kind.module.to_owned());
     }
     let each = if plan.copies { 2 } else { 1 };
     let files: u64 = plan.instances.iter().map(|instance| each * instance.bytes).sum();

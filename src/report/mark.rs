@@ -9,6 +9,8 @@ pub(super) enum Mark {
     Slower,
     Undecided,
     Eliminated,
+    /// It shares the source's extents: no copy, and no rival of copies.
+    Cloned,
     None,
 }
 
@@ -21,6 +23,7 @@ impl Mark {
             Mark::Slower => "barely slower",
             Mark::Undecided => "undecided",
             Mark::Eliminated => "left out",
+            Mark::Cloned => "cloned",
             Mark::None => "",
         }
     }

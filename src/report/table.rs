@@ -115,7 +115,7 @@ fn fields(look: &Look, row: &Row) -> Vec<Field> {
         Mark::Best | Mark::Tied => Some(Ink::Good),
         Mark::ClearlySlower | Mark::Eliminated => Some(Ink::Bad),
         Mark::Slower | Mark::Undecided => Some(Ink::Caution),
-        Mark::None => None,
+        Mark::Cloned | Mark::None => None,
     };
     let plain = |text: &str| Field::from(look.text(text));
     vec![

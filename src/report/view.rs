@@ -10,8 +10,8 @@ use crate::catalog::{
     ratio_text, rough_time_text, time_text,
 };
 use crate::result::{
-    Answer, AnswerKind, CellRecord, CellStatus, Comparison, Document, Environment, Grade, Summary,
-    Verdict, Warning,
+    Answer, AnswerKind, CellRecord, CellStatus, Comparison, CopyRoute, Document, Environment,
+    Grade, Summary, Verdict, Warning,
 };
 
 /// A report in words. Text is raw: whoever draws it makes it safe for its medium.
@@ -207,9 +207,15 @@ fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mar
             Some((Verdict::Slower, false)) => Mark::Slower,
             Some((Verdict::Equivalent, _)) => Mark::Tied,
             Some(_) => Mark::Undecided,
+            None if cloned(cell) => Mark::Cloned,
             None => Mark::None,
         },
     }
+}
+
+fn cloned(cell: &CellRecord) -> bool {
+    let proof = cell.samples.last().and_then(|s| s.measurement.proof.copy.as_ref());
+    proof.is_some_and(|proof| proof.route == CopyRoute::Cloned)
 }
 
 fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
