@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -217,6 +218,43 @@ static uint64_t clock_pairs(char **argv) {
     return least * (uint64_t)bursts;
 }
 
+// part BLOCK CALLS FILE TARGET: so many reads and writes, the files open already
+static uint64_t copy_part(char **argv) {
+    size_t block = (size_t)atoll(argv[0]);
+    long n = atol(argv[1]);
+    int in = open(argv[2], O_RDONLY | O_CLOEXEC);
+    int out = open(argv[3], O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (in < 0 || out < 0) fail(argv[3]);
+    char *bytes = buffer(block);
+    uint64_t start = now();
+    for (long i = 0; i < n; i++) {
+        if (read(in, bytes, block) != (ssize_t)block) fail("read");
+        if (write(out, bytes, block) != (ssize_t)block) fail("write");
+    }
+    uint64_t took = now() - start;
+    unlink(argv[3]);
+    return took;
+}
+
+// command TARGET PROGRAM ...: a program from its start to its end; it makes TARGET
+static uint64_t command(char **argv) {
+    unlink(argv[0]);
+    uint64_t start = now();
+    pid_t child = fork();
+    if (child < 0) fail("fork");
+    if (child == 0) {
+        int null = open("/dev/null", O_WRONLY);
+        dup2(null, 1), dup2(null, 2);
+        execvp(argv[1], argv + 1);
+        _exit(127);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) < 0 || status != 0) fail(argv[1]);
+    uint64_t took = now() - start;
+    unlink(argv[0]);
+    return took;
+}
+
 int main(int argc, char **argv) {
     uint64_t took = 0;
     if (argc < 3) return 2;
@@ -224,6 +262,8 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[1], "read")) took = read_file(argv + 2);
     else if (!strcmp(argv[1], "write")) took = write_file(argv + 2);
     else if (!strcmp(argv[1], "fold")) took = fold_memory(argv + 2);
+    else if (!strcmp(argv[1], "part")) took = copy_part(argv + 2);
+    else if (!strcmp(argv[1], "command")) took = command(argv + 2);
     else if (!strcmp(argv[1], "histogram")) took = histogram(argv + 2);
     else if (!strcmp(argv[1], "clock")) took = clock_pairs(argv + 2);
     else return 2;

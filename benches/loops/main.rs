@@ -1,11 +1,13 @@
 //! iolab's loops against bare C, in interleaved pairs. Prints a Markdown table with PASS or FAIL
 //! against the limits of docs/performance.md; the exit status is 1 where one fails.
 //!
-//! `cargo bench --bench loops` (about two minutes; `-- quick` for a rough look). Give the machine
+//! `cargo bench --bench loops` (about two minutes; `-- quick` for a rough look, `-- copies` for the
+//! copies alone). Give the machine
 //! a rest meanwhile: a busy neighbour widens the intervals.
 
 #![allow(clippy::unwrap_used)] // a bench that cannot go on should stop loudly
 
+mod copies;
 mod direct;
 mod ours;
 mod pairs;
@@ -63,7 +65,10 @@ fn main() -> ExitCode {
     }
     // `-- writes` and the like: only the figures whose name has that word.
     let only = words.iter().find(|word| *word != "quick");
-    let pairs = if words.iter().any(|word| word == "quick") { 11 } else { 61 };
+    let quick = words.iter().any(|word| word == "quick");
+    let pairs = if quick { 11 } else { 61 };
+    let large = if quick { 256 << 20 } else { 1 << 30 };
+    let amount = copies::Amount { bytes: large, pairs: if quick { 7 } else { 15 } };
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("loops");
     std::fs::create_dir_all(&directory).unwrap();
     let bare = build_bare(&directory);
@@ -78,6 +83,9 @@ fn main() -> ExitCode {
     for figure in figures.filter(wanted) {
         let mut rivals = rivals(&bare, &figure.work);
         good &= row(&figure, &measure(&mut rivals, pairs));
+    }
+    if only.is_none_or(|only| only == "copies") {
+        good &= copies::rows(&directory, &bare, pairs, &amount);
     }
     if only.is_none() {
         good &= direct::rows(&file, if pairs > 11 { 15 } else { 5 });

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use iolab::catalog::{Factor, Level, Levels};
 use iolab::method::consume::Fold;
+use iolab::method::copy::{self, CopyJob, Holes, Work};
 use iolab::method::latency::{Watch, Watched};
 use iolab::method::{Histogram, NoWindow};
 use iolab::sys::{clock::now_ns, fold::xor32};
@@ -16,6 +17,8 @@ pub fn run(words: &[String]) -> u64 {
         "calls" => calls(&words[1], number(2), Path::new(&words[3])),
         "read" => read(&words[1], number(2), number(3), Path::new(&words[4]), number(5)),
         "write" => write(&words[1], number(2), number(3), Path::new(&words[4])),
+        "part" => part(number(1), number(2), Path::new(&words[3])),
+        "whole" => whole(&words[1], number(2), Path::new(&words[3]), Path::new(&words[4])),
         "fold" => fold(number(1) as usize, number(2)),
         "histogram" => histogram(words[1] == "random", number(2) as usize, number(3)),
         "clock" => recorded(number(1)),
@@ -76,6 +79,39 @@ fn recorded(times: u64) -> u64 {
     let least = (0..bursts).map(|_| burst(&mut watch)).min().unwrap();
     assert_eq!(watch.finish().unwrap().count(), times);
     least * bursts
+}
+
+/// So many reads and writes of the copying loop.
+fn part(block: u64, calls: u64, path: &Path) -> u64 {
+    let levels = Levels::new()
+        .with(Factor::Method, Level::word("read-write"))
+        .with(Factor::Block, Level::Number(block));
+    let bytes = std::fs::metadata(path).unwrap().len();
+    let subject = Some(Subject { path, bytes, seed: 1, tree: None });
+    let extent = Extent::Part { first_operation: 0, operations: calls };
+    let scratch = path.parent().unwrap();
+    let trial = Trial { levels: &levels, extent, subject, scratch };
+    let copy = workload::find("copy").unwrap();
+    (copy.around.prepare)(&trial).unwrap();
+    let took = (copy.run)(&trial, &mut NoWindow).unwrap().wall_ns;
+    (copy.around.clear)(&trial).unwrap();
+    took
+}
+
+/// One copy of a file, left there.
+fn whole(method: &str, block_bytes: u64, source: &Path, target: &Path) -> u64 {
+    let job = CopyJob {
+        source,
+        bytes: std::fs::metadata(source).unwrap().len(),
+        mode: 0o600,
+        work: Work::Whole(vec![target.to_owned()]),
+        block_bytes,
+        queue_depth: 8,
+        holes: Holes::AsItComes,
+        sync: iolab::method::Sync::None,
+    };
+    let copied = (copy::find(method).unwrap().copy.run)(&job, &mut NoWindow);
+    copied.unwrap().outcome.wall_ns
 }
 
 fn buffer(bytes: usize) -> (Vec<u8>, std::ops::Range<usize>) {
