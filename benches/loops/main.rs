@@ -2,8 +2,7 @@
 //! against the limits of docs/performance.md; the exit status is 1 where one fails.
 //!
 //! `cargo bench --bench loops` (about two minutes; `-- quick` for a rough look, `-- copies` for the
-//! copies alone). Give the machine
-//! a rest meanwhile: a busy neighbour widens the intervals.
+//! copies alone). Give the machine a rest meanwhile: a busy neighbour widens the intervals.
 
 #![allow(clippy::unwrap_used)] // a bench that cannot go on should stop loudly
 
