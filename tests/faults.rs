@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use iolab::catalog::Code;
+use iolab::result::{Phase, Sample};
+
 const IOLAB: &str = env!("CARGO_BIN_EXE_iolab");
 
 /// A directory to work in on a real disk, and a store of its own.
@@ -338,6 +341,13 @@ fn a_killed_controller_loses_no_finished_trial_and_leaves_no_file() {
     let run: iolab::result::Document = serde_json::from_slice(&shown.stdout).unwrap();
     let trials: usize = run.cells.iter().map(|c| c.samples.len()).sum();
     assert!(trials > 4, "only {trials} trials were kept");
+    // It never concluded, and still the figures of what it measured are there.
+    for cell in &run.cells {
+        let bounded = |s: &Sample| s.measurement.flags.contains(&Code::Bounded);
+        let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts()).count();
+        let whole = !cell.samples.iter().any(bounded);
+        assert_eq!(cell.estimate.as_ref().map_or(0, |e| e.wall_ns.n) > 0, whole && steady > 0);
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::catalog::{path_to_text, utc_seconds, utc_text};
 use crate::record::{Filter, RecordError, Store};
 use crate::report;
 use crate::result::Document;
+use crate::run::fill_estimates;
 
 /// Which history.
 #[derive(Args, Clone, Debug, Default)]
@@ -73,7 +74,11 @@ pub fn failure(error: RecordError) -> Failure {
 /// # Errors
 /// There is no such run.
 pub fn load(store: &Store, text: &str) -> Result<Document, Failure> {
-    store.load(number(store, text)?).map_err(failure)
+    let mut document = store.load(number(store, text)?).map_err(failure)?;
+    if !document.run.complete {
+        fill_estimates(&mut document);
+    }
+    Ok(document)
 }
 
 /// The number of the run that is meant.

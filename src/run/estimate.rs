@@ -2,7 +2,7 @@
 
 use super::work::Work;
 use crate::catalog::Code;
-use crate::result::{Estimate, Phase, Sample};
+use crate::result::{Document, Estimate, Phase, Sample};
 use crate::stats::summary;
 
 /// The samples that count.
@@ -31,4 +31,17 @@ pub(super) fn estimate(samples: &[Sample], work: &Work) -> Option<Estimate> {
         bytes_per_second: moves.then(|| per(|s| s.measurement.bytes, &seconds)).flatten(),
         ns_per_operation: per(|s| s.measurement.wall_ns, &operations)?,
     })
+}
+
+/// Fills in the figures of cells that have none: of a run that was killed before it concluded. A
+/// cell with bounded trials, whose whole pass only the plan knows, is left without.
+pub fn fill_estimates(document: &mut Document) {
+    // A pass is asked for by its repetitions where no trial is bounded.
+    let unused = Work { operations_per_pass: 1, once: false, threads: 1 };
+    let bounded = |s: &Sample| s.measurement.flags.contains(&Code::Bounded);
+    for cell in document.cells.iter_mut().filter(|cell| cell.estimate.is_none()) {
+        if !cell.samples.iter().any(bounded) {
+            cell.estimate = estimate(&cell.samples, &unused);
+        }
+    }
 }

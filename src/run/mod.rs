@@ -29,6 +29,7 @@ mod work;
 pub use conclude::{Conclusion, conclude, twin};
 pub use document::{document, experiment};
 pub use drive::drive;
+pub use estimate::fill_estimates;
 pub use outcome::{
     Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, LeftWhy, Outcome,
     StopSignal, Stopped,
