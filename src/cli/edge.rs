@@ -75,6 +75,11 @@ impl Failure {
         self.exit
     }
 
+    /// The line.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Says it, where there is something to say.
     pub fn tell(&self) {
         if !self.text.is_empty() {

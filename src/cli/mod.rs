@@ -32,6 +32,7 @@ mod selftest;
 mod session;
 mod show;
 mod signals;
+mod study;
 mod time;
 mod trend;
 mod vm;
@@ -75,6 +76,7 @@ enum Command {
     #[command(flatten)]
     Measure(measure::Measure),
     Run(run::Run),
+    Study(study::StudyCommand),
     History(history::History),
     Show(show::Show),
     Report(report::Report),
@@ -101,6 +103,7 @@ impl Command {
             Command::Quick(quick) => quick.run(talk),
             Command::Measure(measure) => measure.run(talk),
             Command::Run(run) => run.run(talk),
+            Command::Study(study) => study.run(talk),
             Command::History(history) => history.run(talk),
             Command::Show(show) => show.run(talk),
             Command::Report(report) => report.run(talk),

@@ -1,0 +1,135 @@
+//! A study's outcome as people read it.
+
+use super::Study;
+use super::claim::Claim;
+use super::evidence::{Evidence, figure};
+use super::judge::{Ruling, Verdict};
+use super::sample::LeftOut;
+use super::table::{escape, markdown};
+
+/// What a page is made of.
+pub struct Page<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// Its claims, judged, in their order.
+    pub rulings: &'a [Ruling],
+    /// Its runs.
+    pub evidence: &'a Evidence<'a>,
+    /// What was left out, by the name of the experiment.
+    pub left_out: &'a [(String, Vec<LeftOut>)],
+    /// The machine in a line.
+    pub machine: &'a str,
+}
+
+/// `n of m claims replicated`, then one line a claim.
+pub fn summary(study: &Study, rulings: &[Ruling]) -> String {
+    let count = |verdict| rulings.iter().filter(|r| r.verdict == verdict).count();
+    let mut text = format!(
+        "{}: {} of {} claims replicated",
+        study.name,
+        count(Verdict::Replicated),
+        rulings.len()
+    );
+    for verdict in [Verdict::Contradicted, Verdict::Inconclusive, Verdict::NotTested] {
+        if count(verdict) > 0 {
+            text.push_str(&format!(", {} {}", count(verdict), verdict.word()));
+        }
+    }
+    text.push('\n');
+    for (claim, ruling) in study.claims.iter().zip(rulings) {
+        text.push_str(&format!("  {:<13} {}\n", ruling.verdict.word(), claim.says));
+        text.push_str(&format!("  {:<13} {}\n", "", seen(claim, ruling)));
+    }
+    text
+}
+
+/// What was measured beside what was published.
+fn seen(claim: &Claim, ruling: &Ruling) -> String {
+    let mut parts = Vec::new();
+    if let Some(measured) = &ruling.measured {
+        parts.push(format!("here {measured}"));
+    }
+    if let Some(published) = claim.published.as_ref().and_then(|figures| figures.ratio()) {
+        parts.push(format!("published {}×", figure(published)));
+    }
+    parts.push(ruling.why.clone());
+    if let Some(unsupported) = claim.published.as_ref().and_then(|figures| figures.unsupported()) {
+        parts.push(unsupported);
+    }
+    parts.join("; ")
+}
+
+/// The whole page, as Markdown.
+pub fn page(page: &Page<'_>) -> String {
+    let study = page.study;
+    let mut text = format!("# {}\n\n{}\n\n", study.title, study.summary.trim());
+    for (name, fact) in &study.source {
+        text.push_str(&format!("- {}: {}\n", escape(name), escape(fact)));
+    }
+    text.push_str(&format!("\nMeasured here on {}.\n\n## Claims\n\n", escape(page.machine)));
+    let replicated = page.rulings.iter().filter(|r| r.verdict == Verdict::Replicated).count();
+    text.push_str(&format!("{replicated} of {} claims replicated.\n\n", page.rulings.len()));
+    text.push_str(
+        "| claim | verdict | here | published | what was seen |\n| :-- | :-- | --: | --: | :-- |\n",
+    );
+    for (claim, ruling) in study.claims.iter().zip(page.rulings) {
+        text.push_str(&row(claim, ruling));
+    }
+    let notes: Vec<&Claim> = study.claims.iter().filter(|claim| claim.note.is_some()).collect();
+    if !notes.is_empty() {
+        text.push_str("\n### Notes\n\n");
+        for claim in notes {
+            let note = claim.note.as_deref().unwrap_or_default();
+            text.push_str(&format!("- *{}* {}\n", escape(&claim.says), note.trim()));
+        }
+    }
+    text.push_str(&omitted(page));
+    if !study.tables.is_empty() {
+        text.push_str("\n## Tables\n\nMeans, as published; beside them what came out here.\n");
+    }
+    for table in &study.tables {
+        text.push_str(&format!("\n{}", markdown(table, page.evidence)));
+    }
+    text
+}
+
+fn row(claim: &Claim, ruling: &Ruling) -> String {
+    let here = ruling.measured.as_ref().map_or(String::new(), ToString::to_string);
+    let published = claim.published.as_ref().and_then(|figures| figures.ratio());
+    let published = published.map_or(String::new(), |ratio| format!("{}×", figure(ratio)));
+    let unsupported = claim.published.as_ref().and_then(|figures| figures.unsupported());
+    let why = match unsupported {
+        Some(unsupported) => format!("{}; {unsupported}", ruling.why),
+        None => ruling.why.clone(),
+    };
+    format!(
+        "| {} | **{}** | {here} | {published} | {} |\n",
+        escape(&claim.says),
+        ruling.verdict.word(),
+        escape(&why)
+    )
+}
+
+/// Experiments that were not run, and levels that were left out of those that were.
+fn omitted(page: &Page<'_>) -> String {
+    let mut lines = Vec::new();
+    for (name, run) in &page.evidence.runs {
+        if let Err(why) = run {
+            lines.push(format!("- {}: not run: {}", escape(name), escape(why)));
+        }
+    }
+    for (name, left_out) in page.left_out {
+        for axis in left_out {
+            let levels = escape(&axis.levels.join(", "));
+            lines.push(format!(
+                "- {}: {} {levels} did not fit into the budget",
+                escape(name),
+                axis.factor
+            ));
+        }
+    }
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n## Left out\n\n{}\n", lines.join("\n")),
+    }
+}
