@@ -45,6 +45,9 @@ impl Ratio {
 impl std::fmt::Display for Ratio {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let bound = |value: Option<f64>| value.map_or("?".to_owned(), figure);
+        if self.interval.low.is_none() && self.interval.high.is_none() {
+            return write!(f, "{}× (too few rounds for an interval)", figure(self.ratio));
+        }
         let Interval { low, high } = self.interval;
         write!(f, "{}× ({}–{})", figure(self.ratio), bound(low), bound(high))
     }
@@ -55,7 +58,7 @@ pub(super) fn figure(value: f64) -> String {
     match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),
-        v if v >= 1.1 || v < 0.9 => format!("{value:.2}"),
+        v if !(0.9..1.1).contains(&v) => format!("{value:.2}"),
         _ => format!("{value:.3}"),
     }
 }

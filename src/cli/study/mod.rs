@@ -2,7 +2,6 @@
 
 mod run;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueHint};
@@ -28,6 +27,8 @@ pub struct StudyCommand {
     what: What,
 }
 
+// Made once in a run and gone at once: boxing it would only complicate the derive.
+#[allow(clippy::large_enum_variant)]
 #[derive(Subcommand, Clone, Debug)]
 enum What {
     /// The studies that come with iolab, and what each needs

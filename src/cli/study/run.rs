@@ -1,7 +1,6 @@
 //! `iolab study run`: every experiment a run in the history, then the claims.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -162,7 +161,7 @@ impl RunStudies {
                         ));
                     }
                     let (run, failure) = self.one(planned, talk)?;
-                    outcome.interrupted = run.as_ref().is_ok_and(|document| interrupted(document));
+                    outcome.interrupted = run.as_ref().is_ok_and(interrupted);
                     if let Some(failure) = failure {
                         failure.tell();
                     }
@@ -312,6 +311,11 @@ fn write_pages(
     Ok(())
 }
 
+/// `6.18` of `6.18.4-amd64`: what comes behind says who built it.
+fn version(release: &str) -> String {
+    release.split(['.', '-']).take(2).collect::<Vec<_>>().join(".")
+}
+
 /// The machine as far as a reader of a page wants to know it.
 fn machine(document: &Document) -> String {
     let fact = |key: &str| {
@@ -321,7 +325,7 @@ fn machine(document: &Document) -> String {
     let parts = [
         fact("cpu.model"),
         fact("cpu.count").map(|count| format!("{count} processors")),
-        fact("kernel.release").map(|release| format!("Linux {release}")),
+        fact("kernel.release").map(|release| format!("Linux {}", version(&release))),
         fact("file_system.type"),
     ];
     let known: Vec<String> = parts.into_iter().flatten().collect();
