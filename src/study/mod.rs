@@ -5,9 +5,11 @@
 //! own statistics on the runs of its experiment; what could not be run is *not tested*, with the
 //! reason. Pure: documents in, rulings and pages out.
 
+mod along;
 mod claim;
 mod evidence;
 mod judge;
+mod keys;
 mod page;
 mod quantity;
 mod read;

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::claim::{Claim, Figures, Kind, Measure, Per};
-use super::quantity::{QUANTITIES, Quantity};
+use super::claim::{Claim, Kind};
+use super::keys::{
+    MEASURES, PERS, duration, facts, falling, figures, list, must, quantity, range, share, text,
+    word,
+};
+use super::quantity::QUANTITIES;
 use super::select::Selection;
 use super::table::{Axis, Table};
 use super::{Study, Trial};
 use crate::catalog::{Factor, Kind as LevelKind, Level, WorkloadInfo, path_from_text};
 use crate::spec::file::{self, FileError, Source, Value, Words};
-use crate::spec::{Vocabulary, choose, parse_bytes, parse_duration_ns, parse_percent};
+use crate::spec::{Vocabulary, choose, parse_bytes};
 
 type Toml<'a> = file::Table<'a>;
 
@@ -106,37 +110,6 @@ fn experiments(root: Toml<'_>, words: Words<'_>, seed: u64) -> Result<Vec<Trial>
         all.push(Trial { name, written, share });
     }
     Ok(all)
-}
-
-fn list<'a>(table: Toml<'a>, key: &str) -> Result<Vec<Toml<'a>>, FileError> {
-    table.get(key).map_or(Ok(Vec::new()), |value| value.tables())
-}
-
-/// A key that must be there.
-fn must<'a>(table: Toml<'a>, key: &str) -> Result<Value<'a>, FileError> {
-    let missing = || table.refuse(format!("'{key}' is missing"), format!("write {key} = …"));
-    table.get(key).ok_or_else(missing)
-}
-
-fn text(table: Toml<'_>, key: &str) -> Result<String, FileError> {
-    must(table, key)?.text().map(str::to_owned)
-}
-
-fn duration(table: Toml<'_>, key: &str) -> Result<u64, FileError> {
-    let value = must(table, key)?;
-    parse_duration_ns(value.text()?).map_err(|error| value.refuse_spec(&error))
-}
-
-fn facts(root: Toml<'_>) -> Result<Vec<(String, String)>, FileError> {
-    let Some(source) = root.get("source") else { return Ok(Vec::new()) };
-    let entries = source.table()?.entries().into_iter();
-    entries.map(|(name, value)| Ok((name.to_owned(), value.text()?.to_owned()))).collect()
-}
-
-/// A share as text: `10%`.
-fn share(table: Toml<'_>, key: &str) -> Result<Option<f64>, FileError> {
-    let Some(value) = table.get(key) else { return Ok(None) };
-    parse_percent(value.text()?).map(Some).map_err(|error| value.refuse_spec(&error))
 }
 
 /// What a file may name, and the experiments that claims and tables are about.
@@ -363,72 +336,4 @@ impl Reader<'_> {
             quantity: quantity(table)?,
         })
     }
-}
-
-const MEASURES: [(&str, Measure); 4] = [
-    ("elapsed", Measure::Elapsed),
-    ("user", Measure::User),
-    ("system", Measure::System),
-    ("cpu", Measure::Cpu),
-];
-const PERS: [(&str, Per); 3] =
-    [("work", Per::Work), ("operation", Per::Operation), ("pass", Per::Pass)];
-
-fn word<T: Copy>(table: Toml<'_>, key: &str, known: &[(&str, T)]) -> Result<Option<T>, FileError> {
-    let Some(value) = table.get(key) else { return Ok(None) };
-    let text = value.text()?;
-    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-    let found = known.iter().find(|(name, _)| *name == text).map(|(_, word)| Some(*word));
-    found.ok_or_else(|| value.refuse(format!("there is no such {key}"), choose(text, &names)))
-}
-
-fn quantity(table: Toml<'_>) -> Result<Option<Quantity>, FileError> {
-    word(table, "quantity", &QUANTITIES)
-}
-
-fn falling(table: Toml<'_>) -> Result<bool, FileError> {
-    let words = [("falling", true), ("rising", false)];
-    word(table, "direction", &words)?.ok_or_else(|| {
-        table.refuse(
-            "'direction' is missing",
-            "write direction = \"falling\" (time gets less) or \"rising\"",
-        )
-    })
-}
-
-/// A factor, from it on; or a range of factors.
-fn range(table: Toml<'_>) -> Result<Option<(f64, f64)>, FileError> {
-    let Some(value) = table.get("by") else { return Ok(None) };
-    let items = value.items().iter().map(Value::float).collect::<Result<Vec<f64>, _>>()?;
-    match items[..] {
-        [from] if from >= 1.0 => Ok(Some((from, f64::INFINITY))),
-        [from, to] if from > 0.0 && from <= to => Ok(Some((from, to))),
-        _ => Err(value.refuse("this is no range of factors", "write by = 1.5 or by = [1.1, 1.3]")),
-    }
-}
-
-fn figures(table: Toml<'_>) -> Result<Option<Figures>, FileError> {
-    let Some(value) = table.get("published") else { return Ok(None) };
-    let published = value.table()?;
-    published.only(&["a", "b", "sd", "n", "unit", "ratio"])?;
-    let float = |key| published.get(key).map(|value: Value<'_>| value.float()).transpose();
-    let figures =
-        Figures { a: float("a")?, b: float("b")?, sd: None, n: None, ratio: float("ratio")? };
-    if (figures.a.is_some() || figures.b.is_some()) && published.get("unit").is_none() {
-        return Err(value.refuse("the figures have no unit", "write unit = \"ms\" beside them"));
-    }
-    let sd = match published.get("sd") {
-        None => None,
-        Some(value) => {
-            match value.items().iter().map(Value::float).collect::<Result<Vec<_>, _>>()?[..] {
-                [a, b] => Some((a, b)),
-                _ => {
-                    return Err(value
-                        .refuse("two standard deviations are wanted", "write sd = [of a, of b]"));
-                }
-            }
-        }
-    };
-    let n = published.get("n").map(|value| value.number()).transpose()?;
-    Ok(Some(Figures { sd, n, ..figures }))
 }
