@@ -16,7 +16,7 @@ pub const CHUNK_BYTES: u64 = 64 << 20;
 const SMALL_BYTES: u64 = 64 << 10;
 
 /// What a trial of a cell is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Operations in one pass; 1 where a pass is one call.
     pub operations_per_pass: u64,
