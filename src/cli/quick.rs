@@ -98,7 +98,7 @@ const LEGS: [Leg; 7] = [
             vec![
                 (Factor::Method, words(&["write"])),
                 (Factor::Block, numbers(&[4 * KIB, 64 * KIB, MIB])),
-                (Factor::FileSize, numbers(&[greatest.min(64 * MIB)])),
+                (Factor::FileSize, numbers(&[greatest.min(32 * MIB)])),
             ]
         },
     },
@@ -126,7 +126,7 @@ const LEGS: [Leg; 7] = [
             vec![
                 (Factor::Method, words(&methods)),
                 (Factor::Block, numbers(&[4 * KIB, 128 * KIB])),
-                (Factor::FileSize, numbers(&[greatest.min(64 * MIB)])),
+                (Factor::FileSize, numbers(&[greatest.min(32 * MIB)])),
             ]
         },
     },

@@ -16,6 +16,8 @@ const LONGEST_NS: f64 = 250e6;
 pub(super) struct Pilot {
     /// Expected time of one operation.
     pub(super) operation_ns: f64,
+    /// What a trial takes however few operations it does: a flush at its end.
+    pub(super) fixed_ns: f64,
     /// Time of a trial outside its timed window.
     pub(super) around_ns: f64,
     /// What a trial can be made of.
@@ -24,7 +26,7 @@ pub(super) struct Pilot {
 
 impl Pilot {
     fn pass_ns(&self) -> f64 {
-        self.operation_ns * self.work.operations_per_pass as f64
+        self.fixed_ns + self.operation_ns * self.work.operations_per_pass as f64
     }
 }
 
@@ -89,11 +91,13 @@ fn passes(least_ns: f64, pass_ns: f64) -> u64 {
 }
 
 fn dose(pilot: &Pilot, count: u64, most_ns: f64, clock: &ClockFacts) -> Dose {
-    let fitting = (most_ns / pilot.operation_ns).max(1.0) as u64;
-    let fitting = if pilot.work.flushes { even(fitting, pilot.work.step_bytes) } else { fitting };
+    // Where the flush alone takes as long as a trial may, as much again is for what it flushes.
+    let fixed_ns = pilot.fixed_ns;
+    let fitting = ((most_ns - fixed_ns).max(fixed_ns) / pilot.operation_ns).max(1.0) as u64;
     let bounded = count == 1 && fitting < pilot.work.operations_per_pass;
+    let fitting = if pilot.work.flushes { even(fitting, pilot.work.step_bytes) } else { fitting };
     let (amount, wall_ns) = match bounded {
-        true => (Amount::Operations(fitting), fitting as f64 * pilot.operation_ns),
+        true => (Amount::Operations(fitting), fixed_ns + fitting as f64 * pilot.operation_ns),
         false => (Amount::Passes(count), count as f64 * pilot.pass_ns()),
     };
     Dose {
@@ -123,7 +127,7 @@ mod tests {
     fn pilot(operation_ns: f64, operations_per_pass: u64) -> Pilot {
         let work =
             Work { operations_per_pass, step_bytes: 4096, once: false, flushes: false, threads: 1 };
-        Pilot { operation_ns, around_ns: 5e5, work }
+        Pilot { operation_ns, fixed_ns: 0.0, around_ns: 5e5, work }
     }
 
     #[test]
@@ -186,6 +190,11 @@ mod tests {
             })
             .collect();
         assert_eq!(bytes, [128 << 20, 256 << 20, 256 << 20]);
+        // A flush of 300 ms leaves room for as much again, not for one block.
+        let slow = Pilot { fixed_ns: 300e6, ..cell(4096.0, 4096) };
+        let dose = doses(&[slow], &CLOCK, 250e6)[0];
+        assert_eq!(dose.amount, Amount::Operations((256 << 20) / 4096));
+        assert!(dose.wall_ns > 500e6, "{dose:?}");
         assert_eq!(super::even(5, 1000), 4);
         assert_eq!(super::even(1, 1000), 1);
     }

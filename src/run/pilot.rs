@@ -36,11 +36,13 @@ impl Calibrator<'_> {
     pub(super) fn pilot(&mut self, index: usize) -> Result<Result<Pilot, Fault>, Fault> {
         let cell = &self.plan.cells[index];
         let mut work = Work::of(self.plan, cell);
-        let target = match cell.writes() && !cell.syncs_each_operation() {
+        let target = match work.flushes {
             true => SHORTEST_FLUSHED_NS,
             false => trial_min_ns(&self.clock, work.threads) / 2.0,
         };
         let mut operations = first_operations(cell, &work);
+        // The flush is told from the writes by two trials of different length.
+        let mut shorter: Option<(f64, f64)> = None;
         loop {
             let timed = match self.tried(cell, extent(operations, &work))? {
                 Ok(timed) => timed,
@@ -55,13 +57,16 @@ impl Calibrator<'_> {
                 operations = made;
             }
             let whole = work.once && operations >= work.operations_per_pass;
-            if wall >= target || whole || operations >= MOST_OPERATIONS || self.hurried() {
-                let done = actual_operations(operations, &work);
-                return Ok(Ok(Pilot {
-                    operation_ns: (wall / done).max(1e-3),
-                    around_ns: (timed.trial_ns - wall).max(0.0),
-                    work,
-                }));
+            let done = actual_operations(operations, &work);
+            let alone = work.flushes && shorter.is_none() && !whole;
+            let enough = wall >= target && !alone;
+            if enough || whole || operations >= MOST_OPERATIONS || self.hurried() {
+                let (fixed_ns, operation_ns) = parts(shorter, (done, wall));
+                let around_ns = (timed.trial_ns - wall).max(0.0);
+                return Ok(Ok(Pilot { operation_ns, fixed_ns, around_ns, work }));
+            }
+            if work.flushes {
+                shorter = Some((done, wall));
             }
             let growth = (1.3 * target / wall.max(1.0)).clamp(2.0, 1000.0);
             operations = ((operations as f64 * growth) as u64).max(operations + 1);
@@ -100,12 +105,27 @@ impl Calibrator<'_> {
     }
 }
 
+/// What a trial costs however short, and what each operation adds, from operations and time of two
+/// trials. Each operation adds at least a tenth of its mean: two trials are noisy.
+fn parts(shorter: Option<(f64, f64)>, (done, wall): (f64, f64)) -> (f64, f64) {
+    let mean = (wall / done).max(1e-3);
+    let slope = shorter.filter(|(before, _)| *before < done).map(|(before, wall_before)| {
+        ((wall - wall_before) / (done - before)).clamp(mean / 10.0, mean)
+    });
+    let operation_ns = slope.unwrap_or(mean);
+    ((mean - operation_ns) * done, operation_ns)
+}
+
 fn first_operations(cell: &Cell, work: &Work) -> u64 {
     let call = cell.instance.is_none() || cell.levels.get(Factor::Operation).is_some();
     match work.operations_per_pass {
         1 if call => FIRST_CALLS,
         all if is_touch(cell) => all.min(FIRST_OPERATIONS),
         all if cell.syncs_each_operation() => FIRST_SYNCED.min(all),
+        // Half of a file at most, so that there is a longer trial to hold it against.
+        all if work.flushes => {
+            (FIRST_BYTES / work.step_bytes).clamp(1, FIRST_OPERATIONS).min(all.div_ceil(2))
+        }
         all => (FIRST_BYTES / work.step_bytes).clamp(1, FIRST_OPERATIONS).min(all),
     }
 }
@@ -123,5 +143,22 @@ fn actual_operations(operations: u64, work: &Work) -> f64 {
     match extent(operations, work) {
         Extent::Passes(passes) => (passes * work.operations_per_pass) as f64,
         Extent::Part { operations, .. } => operations as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn the_flush_is_told_from_the_writes() {
+        // 20 ms and 1 µs for each operation.
+        let (fixed, each) = parts(Some((1000.0, 21e6)), (5000.0, 25e6));
+        assert!((fixed - 20e6).abs() < 1.0 && (each - 1000.0).abs() < 1e-6, "{fixed} {each}");
+        assert_eq!(parts(None, (10.0, 500.0)), (0.0, 50.0));
+        // Noise: the longer trial was the shorter one in time, or all of it is in proportion.
+        let (fixed, each) = parts(Some((10.0, 900.0)), (20.0, 600.0));
+        assert!(each > 0.0 && fixed > 0.0 && (fixed + 20.0 * each - 600.0).abs() < 1e-9);
+        assert_eq!(parts(Some((10.0, 100.0)), (20.0, 400.0)), (0.0, 20.0));
     }
 }
