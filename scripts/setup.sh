@@ -12,11 +12,15 @@ mkfs.xfs:xfsprogs
 mkfs.btrfs:btrfs-progs
 mksquashfs:squashfs-tools
 mkfs.erofs:erofs-utils
+cmake:cmake
+c++:g++
+/usr/include/benchmark/benchmark.h:libbenchmark-dev
 "
 
 missing=""
 for row in $needed; do
-    command -v "${row%%:*}" >/dev/null 2>&1 || missing="$missing ${row##*:}"
+    # A path is a file that must be there, a word a command.
+    command -v "${row%%:*}" >/dev/null 2>&1 || [ -e "${row%%:*}" ] || missing="$missing ${row##*:}"
 done
 
 if ! command -v cargo >/dev/null 2>&1; then

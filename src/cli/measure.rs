@@ -64,6 +64,37 @@ impl Measure {
         Session { plan: &plan, output: &output, talk, argv, resumes, places, guest }.run()
     }
 
+    /// The plan, altered.
+    ///
+    /// # Errors
+    /// What was asked wrongly or cannot be had.
+    pub fn planned(&self, alter: &dyn Fn(&mut Plan)) -> Result<Plan, Failure> {
+        let experiment = self.experiment()?;
+        let guest = self.places.guest(&experiment)?;
+        let mut plan = plan_in(&experiment, guest.is_some())?;
+        alter(&mut plan);
+        Ok(plan)
+    }
+
+    /// Measures and records the altered plan, and reports nothing.
+    ///
+    /// # Errors
+    /// What ended it.
+    pub fn measured(&self, alter: &dyn Fn(&mut Plan), talk: &Talk) -> Result<Document, Failure> {
+        let output = self.output.read()?;
+        let plan = self.planned(alter)?;
+        let guest = self.places.guest(&self.experiment()?)?;
+        let places = self.places.terms(&plan);
+        let argv = session::argv();
+        let session =
+            Session { plan: &plan, output: &output, talk, argv, resumes: None, places, guest };
+        match session.measure()? {
+            (document, None) if document.run.complete => Ok(document),
+            (_, None) => Err(Failure::said(edge::Exit::Interrupted)),
+            (_, Some(failure)) => Err(failure),
+        }
+    }
+
     fn experiment(&self) -> Result<Experiment, Failure> {
         let Axes { factors, directory } = axes::read(self.info, &self.axes)?;
         let protocol = self.protocol.read()?;

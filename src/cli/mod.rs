@@ -2,6 +2,7 @@
 
 mod announce;
 mod axes;
+mod benchmark_flags;
 mod clean;
 mod compare;
 mod completions;
@@ -132,6 +133,9 @@ pub fn main() -> ExitCode {
     // the reading of arguments, happens in that process.
     if std::env::args_os().nth(1).is_some_and(|word| word == "agent") {
         return crate::agent::serve();
+    }
+    if benchmark_flags::wanted() {
+        return edge::guard(benchmark_flags::run);
     }
     edge::guard(|| match Cli::try_parse() {
         Ok(cli) => cli.command.run(&cli.talk),

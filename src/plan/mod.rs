@@ -102,6 +102,26 @@ pub struct Plan {
     pub copies: bool,
 }
 
+impl Plan {
+    /// Skips the cells that are not wanted, for this reason. What they would have cost stays in
+    /// the forecast.
+    pub fn keep(&mut self, wanted: impl Fn(&Cell) -> bool, reason: &str) {
+        for cell in &mut self.cells {
+            if cell.skip.is_none() && !wanted(cell) {
+                cell.skip = Some(reason.to_owned());
+            }
+        }
+        let runs = |cell: usize| self.cells[cell].skip.is_none();
+        for condition in &mut self.conditions {
+            condition.cells.retain(|cell| runs(*cell));
+        }
+        if self.baseline.is_some_and(|cell| !runs(cell)) {
+            let left: Vec<usize> = (0..self.cells.len()).filter(|cell| runs(*cell)).collect();
+            self.baseline = left.get(left.len() / 2).copied();
+        }
+    }
+}
+
 /// One combination of levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {

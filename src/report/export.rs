@@ -36,7 +36,8 @@ pub enum ExportError {
     Pictures(#[from] PictureError),
 }
 
-type Fill<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+/// What fills a file.
+pub type Fill<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
 /// Writes the run to a new file beside `path` and puts it there when it is whole. What is no
 /// regular file (a FIFO, `/dev/stdout`) is written to as it is.
@@ -68,6 +69,14 @@ pub fn export_charts(format_id: &str, dir: &Path, charts: &[Chart]) -> Result<()
             known: FOLDERS.iter().map(|f| f.id).collect::<Vec<_>>().join(", "),
         }),
     }
+}
+
+/// Writes whatever `fill` writes, whole or not at all.
+///
+/// # Errors
+/// The file cannot be written; then nothing was changed.
+pub fn export_with(path: &Path, fill: &Fill<'_>) -> Result<(), ExportError> {
+    to_file(path, fill)
 }
 
 /// Writes the HTML report of several runs, whole or not at all.

@@ -15,17 +15,48 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
+/// Which rows are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BenchmarkRows {
+    /// Each repetition, and the aggregates where there are at least two.
+    #[default]
+    All,
+    /// Aggregates alone, where there are any.
+    Aggregates,
+}
+
 fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    write_benchmarks(std::slice::from_ref(doc), BenchmarkRows::All, out)
+}
+
+/// Writes several runs as the one file that a benchmark program makes.
+///
+/// # Errors
+/// What the writer says, unchanged.
+pub fn write_benchmarks(
+    runs: &[Document],
+    which: BenchmarkRows,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let out = &mut BufWriter::new(out);
-    let cells = doc.cells.iter().map(|c| (c, steady(c))).filter(|(_, s)| !s.is_empty());
-    let rows: Vec<Value> = cells
+    let cells = runs.iter().flat_map(|doc| doc.cells.iter().map(move |c| (doc, c)));
+    let cells = cells.map(|(d, c)| (d, c, steady(c))).filter(|(_, _, s)| !s.is_empty());
+    let mut rows: Vec<Value> = cells
         .enumerate()
-        .flat_map(|(family, (cell, samples))| family_rows(doc, cell, &samples, family))
+        .flat_map(|(family, (doc, cell, samples))| family_rows(doc, cell, &samples, family))
         .collect();
-    let all = json!({"context": context(doc), "benchmarks": rows});
+    if which == BenchmarkRows::Aggregates && rows.iter().any(is_aggregate) {
+        rows.retain(is_aggregate);
+    }
+    let context = runs.first().map_or(Value::Null, context);
+    let all = json!({"context": context, "benchmarks": rows});
     serde_json::to_writer_pretty(&mut *out, &all).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
     out.flush()
+}
+
+fn is_aggregate(row: &Value) -> bool {
+    row["run_type"] == "aggregate"
 }
 
 fn steady(cell: &CellRecord) -> Vec<&Sample> {
@@ -75,8 +106,8 @@ fn caches(doc: &Document) -> Vec<Value> {
 
 /// `read/pread/block:4096/real_time/threads:2`: the workload, words, other levels, then the
 /// endings that Google Benchmark itself writes.
-fn name(doc: &Document, levels: &Levels) -> String {
-    let mut parts = vec![doc.experiment.workload.clone()];
+pub fn benchmark_name(workload: &str, levels: &Levels) -> String {
+    let mut parts = vec![workload.to_owned()];
     parts.extend(levels.text(Factor::Method).map(str::to_owned));
     let own = |f: Factor| !matches!(f, Factor::Method | Factor::Threads);
     parts.extend(levels.iter().filter(|(f, _)| own(*f)).map(|(f, l)| format!("{f}:{l}")));
@@ -127,7 +158,7 @@ fn family_rows(
     samples: &[&Sample],
     family: usize,
 ) -> Vec<Value> {
-    let name = name(doc, &cell.factors);
+    let name = benchmark_name(&doc.experiment.workload, &cell.factors);
     let head = |suffix: &str, kind: &str| {
         let row = json!({
             "name": format!("{name}{suffix}"),

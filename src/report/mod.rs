@@ -1,5 +1,7 @@
 //! What people and programs read: one file a format, each a row in [`FORMATS`].
 
+mod asciidoc;
+mod bencher;
 pub mod chart;
 pub mod compare;
 mod csv;
@@ -26,7 +28,8 @@ mod view;
 use std::io::{self, Write};
 
 pub use chart::export::FOLDERS;
-pub use export::{ExportError, export, export_charts, export_page};
+pub use export::{ExportError, export, export_charts, export_page, export_with};
+pub use google_benchmark::{BenchmarkRows, benchmark_name, write_benchmarks};
 pub use history::{history_json, history_table};
 pub use look::Look;
 pub use trend::{Trend, trend, trend_json, trend_table};
@@ -48,12 +51,14 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     table::FORMAT,
     markdown::FORMAT,
+    asciidoc::FORMAT,
     csv::FORMAT,
     json::FORMAT,
     published::TABLE,
     published::MARKDOWN,
     published::CSV,
     google_benchmark::FORMAT,
+    bencher::FORMAT,
     html::FORMAT,
     toml::FORMAT,
 ];
