@@ -18,6 +18,9 @@ use crate::spec::{self, Pattern};
 
 const PREFIX: &str = "--benchmark_";
 
+/// Why a cell is not measured.
+const UNWANTED: &str = "not wanted by --benchmark_filter";
+
 /// Rounds where none are asked for: enough for upstream's U test.
 const REPETITIONS: u32 = 10;
 
@@ -84,7 +87,9 @@ pub fn run() -> Ending {
                 .map(|cell| benchmark_name(&plan.workload, &cell.levels)),
         );
         if !flags.list && plan.cells.iter().any(|cell| cell.skip.is_none()) {
-            measured.push(measure.measured(&alter, &talk)?);
+            let mut document = measure.measured(&alter, &talk)?;
+            document.cells.retain(|cell| cell.reason.as_deref() != Some(UNWANTED));
+            measured.push(document);
         }
     }
     if flags.list {
@@ -114,10 +119,7 @@ fn measure_of(words: Vec<OsString>) -> Result<Option<Measure>, Failure> {
 /// Keeps the cells that the filter wants, and sets rounds and budget.
 fn narrow(plan: &mut Plan, flags: &Flags) {
     let workload = plan.workload.clone();
-    plan.keep(
-        |cell| flags.filter.matches(&benchmark_name(&workload, &cell.levels)),
-        "not wanted by --benchmark_filter",
-    );
+    plan.keep(|cell| flags.filter.matches(&benchmark_name(&workload, &cell.levels)), UNWANTED);
     plan.protocol.rounds = Some(flags.repetitions);
     plan.eliminate = false;
     if let Some(seconds) = flags.min_time_s {
