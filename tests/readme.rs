@@ -33,7 +33,9 @@ fn examples_run_as_written() {
     fs::write(scratch.path().join("big.iso"), vec![7u8; 3 << 20]).unwrap();
     let state = scratch.path().join("state");
     let mut pages = vec![root.join("README.md")];
-    pages.extend(fs::read_dir(root.join("docs")).unwrap().map(|e| e.unwrap().path()));
+    for folder in ["docs", "docs/guide"] {
+        pages.extend(fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()));
+    }
     let mut ran = 0;
     for page in pages.iter().filter(|p| p.extension().is_some_and(|e| e == "md")) {
         for line in commands(&fs::read_to_string(page).unwrap()) {

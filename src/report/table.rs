@@ -77,12 +77,12 @@ fn rows(look: &Look, section: &Section) -> String {
     let columns = [
         column("cell", false, 0),
         column(section.unit, true, 0),
-        column("interval", true, 4),
+        column("interval", true, 5),
         column("speed", true, 3),
         column("ratio", true, 0),
         column("lies in", true, 2),
         column("verdict", false, 1),
-        column("", false, 5),
+        column("", false, 4),
     ];
     let rows: Vec<Vec<Field>> = section.rows.iter().map(|r| fields(look, r)).collect();
     grid::draw(look, &columns, &rows)
@@ -126,7 +126,10 @@ fn fields(look: &Look, row: &Row) -> Vec<Field> {
         plain(&row.ratio),
         plain(&row.bounds),
         Field { text: row.mark.word().to_owned(), ink },
-        Field { text: look.bar(row.share, BAR), ink: Some(Ink::Faint) },
+        Field {
+            text: look.bar(row.share, if look.columns() < 100 { BAR / 2 } else { BAR }),
+            ink: Some(Ink::Faint),
+        },
     ]
 }
 

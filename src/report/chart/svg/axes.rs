@@ -39,7 +39,7 @@ fn titles(out: &mut String, frame: &Frame<'_>) {
     }
 }
 
-/// The x axis: ticks that would touch are thinned by a whole stride, the last one kept.
+/// The x axis: labels that would touch are left out, the last one kept.
 fn horizontal(out: &mut String, frame: &Frame<'_>, heat: bool) {
     let axis = &frame.panel.x;
     let bottom = frame.y + frame.height;
@@ -49,15 +49,14 @@ fn horizontal(out: &mut String, frame: &Frame<'_>, heat: bool) {
         true => fit(&tick.label, SMALL, room.max(40.0) - 4.0),
         false => tick.label.clone(),
     };
-    let stride = stride(frame, &words);
+    let shown = shown(frame, &words);
     let mut grid = String::new();
-    let last = axis.ticks.len().saturating_sub(1);
-    for (at, tick) in axis.ticks.iter().enumerate() {
+    for (tick, shown) in axis.ticks.iter().zip(shown) {
         let x = frame.across(tick.at);
         if !heat {
             let _ = write!(grid, "M{} {}V{}", px(x), px(frame.y), px(bottom));
         }
-        if (last - at).is_multiple_of(stride) {
+        if shown {
             let label =
                 Label { x, y: bottom + 16.0, size: SMALL, anchor: Anchor::Middle, class: "mu" };
             text::write(out, label, &words(tick));
@@ -73,21 +72,26 @@ fn horizontal(out: &mut String, frame: &Frame<'_>, heat: bool) {
     }
 }
 
-/// The least stride at which no two labels of the x axis touch.
-fn stride(frame: &Frame<'_>, words: &impl Fn(&Tick) -> String) -> usize {
-    let places: Vec<(f64, f64)> = frame
+/// Which labels of the x axis are written: from the last one on, each that touches none before it.
+fn shown(frame: &Frame<'_>, words: &impl Fn(&Tick) -> String) -> Vec<bool> {
+    let mut free = f64::INFINITY;
+    let mut shown: Vec<bool> = frame
         .panel
         .x
         .ticks
         .iter()
-        .map(|tick| (frame.across(tick.at), text::width(&words(tick), SMALL) / 2.0))
-        .collect();
-    (1..=places.len().max(1))
-        .find(|stride| {
-            let shown: Vec<_> = places.iter().rev().step_by(*stride).collect();
-            shown.windows(2).all(|pair| pair[0].0 - pair[0].1 > pair[1].0 + pair[1].1 + 6.0)
+        .rev()
+        .map(|tick| {
+            let (at, half) = (frame.across(tick.at), text::width(&words(tick), SMALL) / 2.0);
+            let fits = at + half + 6.0 < free;
+            if fits {
+                free = at - half;
+            }
+            fits
         })
-        .unwrap_or(1)
+        .collect();
+    shown.reverse();
+    shown
 }
 
 fn vertical(out: &mut String, frame: &Frame<'_>, heat: bool) {

@@ -192,13 +192,27 @@ fn dot(out: &mut String, frame: &Frame<'_>, ink: Ink, point: &Point) {
         Mark::Filled => marker(out, ink, x, y, 4.0, "m f", &point.tip),
         Mark::Hollow => marker(out, ink, x, y, 4.0, "m ho hollow", &point.tip),
         Mark::Faint => marker(out, Ink::Series(0), x, y, 2.0, "m f faint", &point.tip),
-        Mark::Flagged(words) => {
+        // Its words come last of all: see `flags`.
+        Mark::Flagged(_) => {
             marker(out, ink, x, y, 4.0, "m f", &point.tip);
             let _ =
                 write!(out, "<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"8.5\"/>", px(x), px(y));
-            flag(out, frame, x, y, words);
         }
         Mark::Missing => cross_at(out, frame, point),
+    }
+}
+
+/// The words of flagged points, over everything else, so that no line strikes them out.
+pub fn flags(out: &mut String, frame: &Frame<'_>, layer: &Layer) {
+    let Layer::Series(series) = layer else { return };
+    let key = series.key.map_or(String::new(), |k| format!(" data-k=\"{k}\""));
+    for point in &series.points {
+        if let Mark::Flagged(words) = &point.mark {
+            let (x, y) = frame.at(point.x, point.y);
+            let _ = write!(out, "<g{key}>");
+            flag(out, frame, x, y, words);
+            out.push_str("</g>");
+        }
     }
 }
 

@@ -138,6 +138,9 @@ fn panels(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
             for layer in &frame.panel.layers {
                 marks::draw(out, &frame, chart, layer);
             }
+            for layer in &frame.panel.layers {
+                marks::flags(out, &frame, layer);
+            }
             tallest = tallest.max(frame.outer_height());
         }
         y += tallest + 12.0;
