@@ -3,8 +3,9 @@
 # make bench    our loops against bare C, pairs interleaved; needs a quiet machine
 # make browser  the HTML report in a real browser (chromium; node)
 # make fuzz     nonsense for what reads text (cargo-fuzz, nightly)
+# make studies  every published study, run here: docs/studies/*.md
 # make trust    the longer proofs of the statistics (hours of virtual runs)
-.PHONY: test setup lint unit quick bench browser fuzz trust clean
+.PHONY: test setup lint unit quick bench browser fuzz studies trust clean
 
 CARGO ?= cargo
 
@@ -31,6 +32,9 @@ browser:
 
 fuzz:
 	sh scripts/fuzz.sh
+
+studies:
+	$(CARGO) run --release --locked -- study run all --output docs/studies
 
 trust:
 	IOLAB_TRUST=1 $(CARGO) test --release --locked --test 'proof*' -- --include-ignored --nocapture

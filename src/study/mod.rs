@@ -61,4 +61,6 @@ pub struct Trial {
     pub written: Written,
     /// Its part of the budget, against that of the others.
     pub share: f64,
+    /// True where it belongs to the full setting alone.
+    pub full: bool,
 }

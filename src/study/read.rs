@@ -88,7 +88,7 @@ pub fn read(
 }
 
 fn experiments(root: Toml<'_>, words: Words<'_>, seed: u64) -> Result<Vec<Trial>, FileError> {
-    let written = file::experiments(root, words, seed, &["name", "share"])?;
+    let written = file::experiments(root, words, seed, &["name", "share", "full"])?;
     if written.is_empty() {
         return Err(root.refuse("the study has no experiment", "write [[experiment]]"));
     }
@@ -107,7 +107,8 @@ fn experiments(root: Toml<'_>, words: Words<'_>, seed: u64) -> Result<Vec<Trial>
         if !(share > 0.0 && share.is_finite()) {
             return Err(table.refuse_key("share", "a share is more than 0", "write share = 1.0"));
         }
-        all.push(Trial { name, written, share });
+        let full = table.get("full").map(|value| value.flag()).transpose()?.unwrap_or(false);
+        all.push(Trial { name, written, share, full });
     }
     Ok(all)
 }

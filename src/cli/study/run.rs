@@ -117,7 +117,8 @@ impl RunStudies {
         };
         let rounds =
             self.rounds.as_deref().map(parse_rounds).transpose().map_err(Failure::usage)?;
-        let shares: f64 = trials.iter().map(|trial| trial.share).sum();
+        let wanted = |trial: &Trial| self.full || !trial.full;
+        let shares: f64 = trials.iter().filter(|t| wanted(t)).map(|trial| trial.share).sum();
         let mut jobs = Vec::new();
         for trial in trials {
             let claims: Vec<_> =
@@ -133,6 +134,11 @@ impl RunStudies {
                 true => Vec::new(),
                 false => study::sample(experiment, &claims),
             };
+            if !wanted(trial) {
+                let planned = Err("it belongs to the full setting: --full".to_owned());
+                jobs.push(Job { trial, left_out: Vec::new(), planned });
+                continue;
+            }
             let planned = plan(trial, &self.places).map_err(|failure| failure.text().to_owned());
             let planned = planned.and_then(|planned| runnable(&planned.0).map(|()| planned));
             jobs.push(Job { trial, left_out, planned });
@@ -306,7 +312,10 @@ fn write_pages(
     for (name, run) in &outcome.runs {
         let Ok(document) = run else { continue };
         let charts = directory.join(format!("{}-{name}", study.name));
-        report::export("svg", &charts, document).map_err(Failure::internal)?;
+        // A run without a finished cell has no chart, and its page says why.
+        if let Err(error) = report::export("svg", &charts, document) {
+            say(&format!("{}: {name}: {error}", study.name));
+        }
     }
     Ok(())
 }

@@ -19,11 +19,17 @@ pub fn impossible(directory: &Path) -> Result<BTreeMap<String, String>, Fault> {
     let tree = Tree { root: directory.join("attempt"), files: 2, bytes: 1, seed: 0 };
     let failed = |error: &std::io::Error| around::fault("make two files to try calls on", error);
     tree.make(&|| true).map_err(|error| failed(&error))?;
-    let missing = OPERATIONS.iter().filter_map(|part| {
-        let fault = attempt(part.id, &tree).err()?;
-        Some((part.id.to_owned(), fault.cause))
-    });
-    let missing = missing.collect();
+    let all = || {
+        let missing = OPERATIONS.iter().filter_map(|part| {
+            let fault = attempt(part.id, &tree).err()?;
+            Some((part.id.to_owned(), fault.cause))
+        });
+        missing.collect()
+    };
+    // A trial goes into its own directory, which is the thread's alone: in ours it would leave the
+    // whole program in a directory that is gone.
+    let missing = std::thread::scope(|scope| scope.spawn(all).join());
+    let missing = missing.map_err(|_| super::refusal("try calls", "it panicked"))?;
     tree.remove().map_err(|error| failed(&error))?;
     Ok(missing)
 }
