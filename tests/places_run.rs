@@ -185,3 +185,28 @@ fn the_plan_says_what_images_take_and_refuses_what_does_not_fit() {
     let said = home.run(&["read", "--file-size", "4Mi", "--cache", "remount", "--plan"]);
     assert!(said.err.contains("not mounted by iolab"), "{said:?}");
 }
+
+#[test]
+fn a_ratio_makes_the_limit_follow_the_file() {
+    let test = "a_ratio_makes_the_limit_follow_the_file";
+    if let Err(missing) = memory::way() {
+        return eprintln!("SKIP {test}: {missing}");
+    }
+    let home = Home::new();
+    let arguments = ["read", "--file-size", "64Mi", "--method", "pread", "--block", "256Ki"];
+    let more = ["--cache", "any", "--rounds", "4", "--format", "json", "--memory", "0.25x,4x"];
+    let run = document(&home.run(&[&arguments[..], &more].concat()).fine());
+    let peak = |ratio: &str| {
+        let with = |c: &&iolab::result::CellRecord| c.factors.text(Factor::Memory) == Some(ratio);
+        let cell = run.cells.iter().find(with).unwrap();
+        let samples = cell.samples.iter().filter(|sample| sample.fault.is_none());
+        let all = samples.map(|s| {
+            (s.measurement.metrics["limit_peak_bytes"], s.measurement.metrics["limit_refaults"])
+        });
+        all.fold((0.0_f64, 0.0_f64), |a, b| (a.0.max(b.0), a.1.max(b.1)))
+    };
+    let (small, large) = (peak("4x"), peak("0.25x"));
+    assert!(small.0 > 0.0 && small.0 <= f64::from(16 << 20) && small.1 > 0.0, "{small:?}");
+    assert!(large.0 > f64::from(16 << 20) || large.1 == 0.0, "{large:?}");
+    home.run(&["read", "--memory", "0x", "--plan"]).refused(2, &["--memory"]);
+}

@@ -19,7 +19,7 @@ use super::refuse::refusal;
 use super::standing::StandingTree;
 use super::trial::{self, Ended, Setting};
 use crate::cache::{self, Prober};
-use crate::catalog::{Factor, Levels, path_from_text, path_to_text};
+use crate::catalog::{Factor, Levels, file_to_memory, path_from_text, path_to_text};
 use crate::place::memory::{Limit, sweep_groups};
 use crate::place::{self, Scratch, sweep};
 use crate::result::Fault;
@@ -225,6 +225,7 @@ impl Session {
             return Ended::Here(Err(fault));
         }
         let tree = request.instance.and_then(|id| self.trees.get(&id));
+        let limit_bytes = self.limit_bytes(request);
         let instance = match request.instance {
             None => None,
             Some(_) if tree.is_some() => None,
@@ -246,7 +247,7 @@ impl Session {
                 .unwrap_or(self.scratch.path()),
             prober: source.and_then(|(place, all)| all.prober(&place)).unwrap_or(&self.prober),
             tree,
-            limit: request.levels.number(Factor::Memory).and_then(|bytes| self.limits.get(&bytes)),
+            limit: limit_bytes.and_then(|bytes| self.limits.get(&bytes)),
             upper: target.filter(|_| is_touch(request)).and_then(|(place, all)| all.upper(&place)),
             watch: input.as_fd(),
             drain_limit: self.drain_limit,
@@ -257,6 +258,17 @@ impl Session {
             self.drain_limit = if vain { DRAIN_BRIEFLY } else { DRAIN_LIMIT };
         }
         ended
+    }
+
+    /// The memory limit of a trial: as written, or by its ratio to the trial's file.
+    fn limit_bytes(&self, request: &TrialRequest) -> Option<u64> {
+        if let Some(bytes) = request.levels.number(Factor::Memory) {
+            return Some(bytes);
+        }
+        let ratio = file_to_memory(request.levels.text(Factor::Memory)?)?;
+        let file_bytes = self.instances.get(&request.instance?)?.bytes;
+        let page_bytes = rustix::param::page_size() as u64;
+        Some(((file_bytes as f64 / ratio) as u64).next_multiple_of(page_bytes))
     }
 
     /// Trees move with the places that they are on.
@@ -291,7 +303,7 @@ impl Session {
             _ => {}
         }
         self.follow_places();
-        if let Some(bytes) = request.levels.number(Factor::Memory)
+        if let Some(bytes) = self.limit_bytes(request)
             && !self.limits.contains_key(&bytes)
         {
             self.limits.insert(bytes, Limit::make(bytes)?);

@@ -145,7 +145,9 @@ impl Factor {
             Factor::Pattern => ("pattern", Condition, Word, "order in which blocks are visited"),
             Factor::Consume => ("consume", Condition, Word, "what is done with the bytes"),
             Factor::Cache => ("cache", Condition, Word, "page cache before each trial"),
-            Factor::Memory => ("memory", Condition, Bytes, "memory limit of the trial"),
+            Factor::Memory => {
+                ("memory", Condition, Bytes, "memory limit of the trial, or file to memory: 4x")
+            }
             Factor::Sync => ("sync", Condition, Word, "when data is made durable"),
             Factor::Direct => ("direct", Question, Word, "bypass the page cache"),
             Factor::QueueDepth => ("queue-depth", Question, Count, "requests in flight"),

@@ -100,6 +100,15 @@ impl Levels {
     }
 }
 
+/// How many times a memory limit the file is, as written: `4x`, `0.25x`. `None` where it is no such
+/// ratio, or none that makes sense.
+pub fn file_to_memory(text: &str) -> Option<f64> {
+    let number = text.strip_suffix('x')?;
+    let plain = |c: char| c.is_ascii_digit() || c == '.';
+    let ratio: f64 = number.chars().all(plain).then(|| number.parse().ok())??;
+    (0.001..=1000.0).contains(&ratio).then_some(ratio)
+}
+
 /// A path as text that JSON can carry and that parses back to the same bytes:
 /// `\` becomes `\\`, control characters and bytes that are not UTF-8 become `\xNN`.
 pub fn path_to_text(path: &Path) -> String {
@@ -251,6 +260,15 @@ mod tests {
             let text = path_to_text(&path);
             prop_assert!(!text.chars().any(char::is_control));
             prop_assert_eq!(path_from_text(&text), path);
+        }
+    }
+
+    #[test]
+    fn ratios_of_file_to_memory() {
+        assert_eq!(file_to_memory("4x"), Some(4.0));
+        assert_eq!(file_to_memory("0.25x"), Some(0.25));
+        for text in ["", "x", "4", "-1x", "0x", "1e3x", "infx", "nanx", "4xx", "9999x", "1.2.3x"] {
+            assert_eq!(file_to_memory(text), None, "{text}");
         }
     }
 

@@ -15,7 +15,7 @@ pub use code::{Code, Severity};
 pub use contender::{Contender, ContenderError, Slot, contender_names, shell_text};
 pub use date::{utc_seconds, utc_text};
 pub use factor::{Factor, Kind, Role};
-pub use level::{Level, Levels, path_from_text, path_to_text};
+pub use level::{Level, Levels, file_to_memory, path_from_text, path_to_text};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
 pub use place::{PlaceError, PlaceLevel, common_size, parse_place, parse_places};
 pub use sizes::{SIZES_FORMS, Sizes};

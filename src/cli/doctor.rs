@@ -44,7 +44,7 @@ impl Doctor {
 }
 
 fn write_row(out: &mut dyn Write, probe: &Probe) -> io::Result<()> {
-    const INDENT: usize = 26;
+    const INDENT: usize = 31;
     let state = if probe.ok { "ok" } else { "no" };
     let text = match probe.remedy.is_empty() {
         true => probe.found.clone(),
@@ -52,7 +52,7 @@ fn write_row(out: &mut dyn Write, probe: &Probe) -> io::Result<()> {
     };
     for (number, line) in wrap(&text, 80 - INDENT).lines().enumerate() {
         match number {
-            0 => writeln!(out, "{state}  {:<22}{line}", probe.id)?,
+            0 => writeln!(out, "{state}  {:<27}{line}", probe.id)?,
             _ => writeln!(out, "{:INDENT$}{line}", "")?,
         }
     }

@@ -9,7 +9,7 @@ use super::explain::wrap;
 use super::parts;
 use crate::catalog::{Code, Factor, Part, PartKind, Role, WorkloadInfo};
 use crate::metric::METRICS;
-use crate::place::PLACES;
+use crate::place::{PLACES, kind_named};
 use crate::report::{FOLDERS, FORMATS};
 use crate::spec::Vocabulary;
 use crate::workload::WORKLOADS;
@@ -78,7 +78,7 @@ fn rows(which: Which) -> Vec<Row> {
         Which::Workloads => WORKLOADS.iter().map(|info| part(&info.part)).collect(),
         Which::Methods => of_kind(PartKind::Method),
         Which::Operations => operations(),
-        Which::Places => PLACES.iter().map(part).collect(),
+        Which::Places => PLACES.iter().map(place).collect(),
         Which::Axes => Factor::ALL.iter().map(|factor| axis(*factor)).collect(),
         Which::Metrics => {
             METRICS.iter().map(|m| (m.info.id.into(), m.info.summary.into())).collect()
@@ -123,6 +123,16 @@ fn part(part: &Part) -> Row {
         summary += &format!("; needs {}", part.needs);
     }
     (part.id.to_owned(), summary)
+}
+
+/// A place, and whether it works on this machine: tried, not guessed.
+fn place(part: &Part) -> Row {
+    let tried = kind_named(part.id).map_or(Ok(()), |kind| kind.available());
+    let here = match tried {
+        Ok(()) => "works here".to_owned(),
+        Err(missing) => format!("not here: {missing}"),
+    };
+    (part.id.to_owned(), format!("{}; {here}", part.summary))
 }
 
 fn axis(factor: Factor) -> Row {

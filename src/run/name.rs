@@ -78,6 +78,7 @@ fn phrase(factor: Factor, level: &Level) -> String {
         (Factor::Files, Level::Number(n)) => format!("{n} {}", plural(*n, "file")),
         (Factor::FileSize, Level::Number(n)) => format!("a file of {}", bytes_text(*n)),
         (Factor::Memory, Level::Number(n)) => format!("{} of memory", bytes_text(*n)),
+        (Factor::Memory, Level::Word(ratio)) => format!("a file of {ratio} the memory"),
         (Factor::Consume, Level::Word(w)) if w == "none" => "bytes untouched".to_owned(),
         (Factor::Cache, level) => format!("cache {level}"),
         (Factor::Pattern, level) => format!("{level} order"),

@@ -7,7 +7,7 @@ use super::units::{parse_bytes, parse_count};
 use super::{Experiment, SpecError};
 use crate::catalog::{
     Capability, Contender, Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError, SIZES_FORMS,
-    Sizes, WorkloadInfo, contender_names, parse_place, parse_places,
+    Sizes, WorkloadInfo, contender_names, file_to_memory, parse_place, parse_places,
 };
 
 /// Linux moves at most this many bytes in one call (MAX_RW_COUNT of 4 KiB pages).
@@ -84,11 +84,31 @@ impl Vocabulary<'_> {
                 self.contender(text).map(|()| vec![Level::word(text.trim())])
             }
             Kind::Word => self.words_of_list(factor, text),
+            Kind::Bytes if factor == Factor::Memory => self.limits(text),
             Kind::Bytes | Kind::Count => {
                 let numbers = parse_list(text, &|one| self.number(factor, one))?;
                 Ok(numbers.into_iter().map(Level::Number).collect())
             }
         }
+    }
+
+    /// Sizes, or ratios of the file to the memory.
+    fn limits(&self, text: &str) -> Result<Vec<Level>, SpecError> {
+        let mut levels: Vec<Level> = Vec::new();
+        for (at, item) in items(text)? {
+            let read = match file_to_memory(item) {
+                Some(_) => vec![Level::word(item)],
+                None => parse_list(item, &|one| self.number(Factor::Memory, one))
+                    .map_err(|e| e.within(text, at))?
+                    .into_iter()
+                    .map(Level::Number)
+                    .collect(),
+            };
+            levels.extend(
+                read.into_iter().filter(|level| !levels.contains(level)).collect::<Vec<_>>(),
+            );
+        }
+        Ok(levels)
     }
 
     /// Places have options of their own, and commas between them.
@@ -234,6 +254,11 @@ impl Vocabulary<'_> {
                 self.number(factor, &n.to_string()).map(drop)
             }
             (Level::Path(_), Kind::Path) => Ok(()),
+            (Level::Word(word), _)
+                if factor == Factor::Memory && file_to_memory(word).is_some() =>
+            {
+                Ok(())
+            }
             _ => {
                 let fix = "write the level as the axis has it; see iolab list";
                 Err(SpecError::new(&level.to_string(), 0, "not a level of this axis", fix))
