@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cli_support::{Home, IOLAB, Said};
-use iolab::catalog::Factor;
+use iolab::catalog::{Code, Factor};
 use iolab::place::kind_named;
 use iolab::result::{CellRecord, CellStatus, Document};
 
@@ -90,6 +90,48 @@ fn metacopy_leaves_the_data_below_until_the_first_write() {
     let html = home.path("report.html");
     home.run(&["report", "1", "--html", html.to_str().unwrap()]).fine();
     assert!(std::fs::read_to_string(html).unwrap().contains("each call copied up metadata alone"));
+}
+
+/// Whether trials of empty files waited for the device, seen in their own switches, is what the
+/// flag says; without syncs, and with metacopy, nothing waits.
+#[test]
+fn a_sync_of_metadata_alone_is_found_and_told() {
+    let test = "a_sync_of_metadata_alone_is_found_and_told";
+    if !usable(test, &["overlay+metacopy", "ext4"]) {
+        return;
+    }
+    let home = Home::new();
+    let places = "overlay:on=ext4,overlay+metacopy:on=ext4,overlay+volatile:on=ext4";
+    let line = "--operation chmod --pass first --files 6 --rounds 10 --budget 2m --place";
+    let run = meta(&home, &[&line.split(' ').collect::<Vec<_>>()[..], &[places]].concat());
+    let run = document(&run.fine());
+    let flagged = |place| {
+        let samples = &cell(&run, place, "chmod").samples;
+        let flags = |s: &iolab::result::Sample| s.measurement.flags.contains(&Code::CopyUpFsync);
+        let count = samples.iter().filter(|s| flags(s)).count();
+        assert!(count == 0 || count == samples.len(), "{place}: {count}");
+        count > 0
+    };
+    assert!(!flagged("overlay+metacopy") && !flagged("overlay+volatile"));
+    let waits = per_call(cell(&run, "overlay", "chmod"), "voluntary_switches") >= 1.0;
+    assert_eq!(flagged("overlay"), waits);
+    let warned = run.answers.iter().flat_map(|a| &a.warnings).any(|w| w.code == Code::CopyUpFsync);
+    assert_eq!(warned, waits);
+}
+
+#[test]
+fn percentiles_of_single_calls_stand_beside_the_mean() {
+    let home = Home::new();
+    let line = "--operation stat,create --files 200 --rounds 2 --latency";
+    let run = document(&meta(&home, &line.split(' ').collect::<Vec<_>>()).fine());
+    for cell in &run.cells {
+        for sample in &cell.samples {
+            let metric = |id: &str| *sample.measurement.metrics.get(id).unwrap();
+            let mean = sample.measurement.wall_ns as f64 / sample.measurement.operations as f64;
+            let (middle, most) = (metric("latency_p50_ns"), metric("latency_max_ns"));
+            assert!(middle > 0.0 && middle < 3.0 * mean && most >= metric("latency_p99_ns"));
+        }
+    }
 }
 
 #[test]

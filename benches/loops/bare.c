@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -255,6 +256,74 @@ static uint64_t command(char **argv) {
     return took;
 }
 
+#define MOST_FILES 4096
+static char names[MOST_FILES][16];
+
+// meta OPERATION CALLS ROOT FILES: calls on the files ROOT/files/f0000000, …, one after another;
+// create and unlink on as many files in a directory of their own.
+static uint64_t meta(char **argv) {
+    const char *op = argv[0];
+    long calls = atol(argv[1]), files = atol(argv[3]);
+    if (files > MOST_FILES) exit(2);
+    int root = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir = openat(root, "files", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0) fail(argv[2]);
+    for (long i = 0; i < files; i++) snprintf(names[i], sizeof *names, "f%07ld", i);
+    char own[40];
+    snprintf(own, sizeof own, "bare-%lx", (unsigned long)now());
+    if (mkdirat(root, own, 0700)) fail(own);
+    int work = openat(root, own, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int make = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    if (!strcmp(op, "unlink"))
+        for (long i = 0; i < files; i++) close(openat(work, names[i], make, 0600));
+    const mode_t modes[2] = {0640, 0600};
+    const struct timespec times[2][2] = {{{1000000001, 0}, {1000000001, 0}},
+                                         {{1000000000, 0}, {1000000000, 0}}};
+    struct stat about;
+    off_t sum = 0;
+    long failed = 0, i = 0;
+    int turn = 0;
+#define EACH(call)                              \
+    for (long n = 0; n < calls; n++) {          \
+        failed |= (call);                       \
+        if (++i == files) i = 0, turn ^= 1;     \
+    }
+    for (int pass = 0; pass < 3; pass++) {
+        // Two laps untimed, then the window; what uses up its files has one.
+        int uses_up = !strcmp(op, "create") || !strcmp(op, "unlink");
+        if (uses_up && pass < 2) continue;
+        long all = calls;
+        if (pass < 2) calls = files;
+        uint64_t start = now();
+        if (!strcmp(op, "stat")) {
+            EACH((fstatat(dir, names[i], &about, 0)) | (sum += about.st_size, 0))
+        } else if (!strcmp(op, "access")) {
+            EACH(faccessat(dir, names[i], R_OK, 0))
+        } else if (!strcmp(op, "chmod")) {
+            EACH(fchmodat(dir, names[i], modes[turn], 0))
+        } else if (!strcmp(op, "utimens")) {
+            EACH(utimensat(dir, names[i], times[turn], 0))
+        } else if (!strcmp(op, "open-close")) {
+            EACH(close(openat(dir, names[i], O_RDONLY | O_CLOEXEC)))
+        } else if (!strcmp(op, "create")) {
+            EACH(close(openat(work, names[i], make, 0600)))
+        } else if (!strcmp(op, "unlink")) {
+            EACH(unlinkat(work, names[i], 0))
+        } else {
+            exit(2);
+        }
+        uint64_t took = now() - start;
+        calls = all;
+        if (pass < 2) continue;
+        if (failed) fail(op);
+        for (long n = 0; n < files; n++) unlinkat(work, names[n], 0);
+        unlinkat(root, own, AT_REMOVEDIR);
+        fprintf(stderr, "%ld\n", (long)sum);
+        return took;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv) {
     uint64_t took = 0;
     if (argc < 3) return 2;
@@ -266,6 +335,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[1], "command")) took = command(argv + 2);
     else if (!strcmp(argv[1], "histogram")) took = histogram(argv + 2);
     else if (!strcmp(argv[1], "clock")) took = clock_pairs(argv + 2);
+    else if (!strcmp(argv[1], "meta") && argc > 5) took = meta(argv + 2);
     else return 2;
     printf("%lu\n", (unsigned long)took);
     return 0;

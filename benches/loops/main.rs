@@ -1,8 +1,9 @@
 //! iolab's loops against bare C, in interleaved pairs. Prints a Markdown table with PASS or FAIL
 //! against the limits of docs/performance.md; the exit status is 1 where one fails.
 //!
-//! `cargo bench --bench loops` (about two minutes; `-- quick` for a rough look, `-- copies` for the
-//! copies alone). Give the machine a rest meanwhile: a busy neighbour widens the intervals.
+//! `cargo bench --bench loops` (about two minutes; `-- quick` for a rough look, `-- copies` or
+//! `-- meta` for some alone). Give the machine a rest meanwhile: a busy neighbour widens the
+//! intervals.
 
 #![allow(clippy::unwrap_used)] // a bench that cannot go on should stop loudly
 
@@ -15,6 +16,7 @@ mod trials;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use iolab::workload::meta::Tree;
 use pairs::{Ratio, Rivals, measure};
 
 const FILE_BYTES: u64 = 64 << 20;
@@ -22,6 +24,8 @@ const FILE_BYTES: u64 = 64 << 20;
 const CALLS: u64 = 200_000;
 /// Each waits for the device.
 const SYNCED_CALLS: u64 = 100;
+/// Files that metadata calls are made on.
+const META_FILES: u64 = 2000;
 
 /// Operations that are timed by themselves.
 const TIMED: u64 = 2_000_000;
@@ -77,6 +81,8 @@ fn main() -> ExitCode {
     println!("| figure | ours | bare C | ratio (95 %) | limit | |");
     println!("| --- | ---: | ---: | --- | --- | --- |");
     let mut good = true;
+    let tree = Tree { root: directory.join("tree"), files: META_FILES, bytes: 0, seed: 1 };
+    tree.make(&|| true).unwrap();
     let wanted = |figure: &Figure| only.is_none_or(|only| figure.name.contains(only));
     let figures = figures(&directory, &file).into_iter().chain(writes(&directory));
     for figure in figures.filter(wanted) {
@@ -110,6 +116,13 @@ fn figures(directory: &Path, file: &Path) -> Vec<Figure> {
     }
     let recorded = "an operation timed and recorded, against two clock readings";
     add(recorded, &format!("clock {TIMED}"), file, TIMED, false, Limit::MoreAtMost(25.0));
+    for operation in ["stat", "access", "open-close", "chmod", "utimens", "create", "unlink"] {
+        let once = ["create", "unlink"].contains(&operation);
+        let calls = if once { META_FILES } else { 40 * META_FILES };
+        let work = format!("meta {operation} {calls} FILE {META_FILES}");
+        let name = format!("meta {operation}");
+        add(&name, &work, &directory.join("tree"), calls, false, Limit::AtMost(1.05));
+    }
     for method in ["pread", "mmap"] {
         for threads in [1, 2] {
             let work = format!("read {method} {threads} 4 FILE {FILE_BYTES}");

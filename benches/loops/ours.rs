@@ -14,6 +14,8 @@ use iolab::workload::{self, Extent, Subject, Trial};
 pub fn run(words: &[String]) -> u64 {
     let number = |at: usize| words[at].parse::<u64>().unwrap();
     match words[0].as_str() {
+        "meta" => meta(&words[1], number(2), Path::new(&words[3]), number(4), None),
+        "meta-latency" => meta(&words[1], number(2), Path::new(&words[3]), number(4), Some("on")),
         "calls" => calls(&words[1], number(2), Path::new(&words[3])),
         "read" => read(&words[1], number(2), number(3), Path::new(&words[4]), number(5)),
         "write" => write(&words[1], number(2), number(3), Path::new(&words[4])),
@@ -112,6 +114,24 @@ fn whole(method: &str, block_bytes: u64, source: &Path, target: &Path) -> u64 {
     };
     let copied = (copy::find(method).unwrap().copy.run)(&job, &mut NoWindow);
     copied.unwrap().outcome.wall_ns
+}
+
+/// The tree stands at `root`; what the trial makes beside the files is made and removed here.
+fn meta(operation: &str, calls: u64, root: &Path, files: u64, latency: Option<&str>) -> u64 {
+    // What uses up its files does so once.
+    let pass = if ["create", "unlink"].contains(&operation) { "first" } else { "steady" };
+    let levels = Levels::new()
+        .with(Factor::Operation, Level::word(operation))
+        .with(Factor::Files, Level::Number(files))
+        .with(Factor::Pass, Level::word(pass))
+        .with(Factor::Latency, Level::word(latency.unwrap_or("off")));
+    let subject = Some(Subject { path: root, bytes: 0, seed: 1, tree: None });
+    let trial = Trial { levels: &levels, extent: Extent::Passes(calls), subject, scratch: root };
+    let meta = workload::find("meta").unwrap();
+    (meta.around.prepare)(&trial).unwrap();
+    let measured = (meta.run)(&trial, &mut NoWindow).unwrap();
+    (meta.around.clear)(&trial).unwrap();
+    measured.wall_ns
 }
 
 fn buffer(bytes: usize) -> (Vec<u8>, std::ops::Range<usize>) {

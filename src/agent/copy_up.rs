@@ -9,6 +9,7 @@ use std::path::Path;
 use super::instance::fault;
 use crate::catalog::path_to_text;
 use crate::result::{Fault, Measurement};
+use crate::sys::usage::usage;
 
 /// Marks a file whose data still lie in the lower layer (the kernel's fs/overlayfs/overlayfs.h);
 /// in a user namespace the second.
@@ -63,6 +64,33 @@ fn add(entry: &DirEntry, layer: &mut Layer) -> io::Result<()> {
         _ => {}
     }
     Ok(())
+}
+
+/// Files that nothing else uses: empty, so that no data can be synced.
+const PROBES: [&str; 3] = [".iolab-probe-0", ".iolab-probe-1", ".iolab-probe-2"];
+
+/// Puts empty files into a lower layer that is not mounted yet.
+pub fn lay_probes(lower: &Path) -> Result<(), Fault> {
+    let lay = |name: &&str| std::fs::write(lower.join(name), []);
+    let doing = || format!("make empty files in {}", path_to_text(lower));
+    PROBES.iter().try_for_each(lay).map_err(|error| fault(doing(), &error))
+}
+
+/// Whether a change of metadata waits for the device though no data are copied up: kernels since
+/// 6.12 sync the copied inode where metacopy is off (fs/overlayfs/copy_up.c). Who waits gives the
+/// processor up, every time.
+pub fn syncs(merged: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut waited = 0;
+    for name in PROBES {
+        let path = merged.join(name);
+        // Looked up before, so that nothing is read from the device below.
+        std::fs::metadata(&path)?;
+        let before = usage().voluntary_switches;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640))?;
+        waited += u64::from(usage().voluntary_switches > before);
+    }
+    Ok(waited == PROBES.len() as u64)
 }
 
 /// Adds what the trial has copied up.

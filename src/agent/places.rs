@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::copy_up;
 use super::instance::Instance;
 use super::protocol::PlaceTerms;
 use super::refuse::refusal;
@@ -31,6 +32,8 @@ struct Site {
     prober: Option<Prober>,
     instances: Vec<usize>,
     sealed: bool,
+    /// Whether an overlay syncs what it copies up even without data, once it was tried.
+    syncs: Option<bool>,
 }
 
 impl Places {
@@ -87,7 +90,7 @@ impl Places {
             Some(disk) => place::device::on_disk(&order, Path::new(disk))?,
             None => place::make(&order)?,
         };
-        Ok(Site { place, prober: None, instances: Vec::new(), sealed: false })
+        Ok(Site { place, prober: None, instances: Vec::new(), sealed: false, syncs: None })
     }
 
     fn site(&mut self, text: &str) -> Result<&mut Site, Fault> {
@@ -99,6 +102,9 @@ impl Places {
     pub fn seal(&mut self, instances: &mut BTreeMap<usize, Instance>) -> Result<(), Fault> {
         for site in self.sites.values_mut().filter(|site| !site.sealed) {
             site.sealed = true;
+            if let Some(lower) = site.place.lower() {
+                copy_up::lay_probes(lower)?;
+            }
             site.place.seal()?;
             reopen(site, instances)?;
             // Probes are tested where they are used; a read-only place takes those of the ground.
@@ -139,7 +145,15 @@ impl Places {
             }
         }
         site.place.renew()?;
+        if site.syncs.is_none() {
+            site.syncs = copy_up::syncs(site.place.root()).ok();
+        }
         reopen(site, instances)
+    }
+
+    /// Whether an overlay was seen to sync metadata that it copies up.
+    pub fn copy_up_syncs(&self, text: &str) -> bool {
+        self.sites.get(text).is_some_and(|site| site.syncs == Some(true))
     }
 
     /// The upper layer of an overlay.

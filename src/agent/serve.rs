@@ -248,6 +248,7 @@ impl Session {
             prober: source.and_then(|(place, all)| all.prober(&place)).unwrap_or(&self.prober),
             tree,
             limit: limit_bytes.and_then(|bytes| self.limits.get(&bytes)),
+            copy_up_syncs: target.as_ref().is_some_and(|(place, all)| all.copy_up_syncs(place)),
             upper: target.filter(|_| is_touch(request)).and_then(|(place, all)| all.upper(&place)),
             watch: input.as_fd(),
             drain_limit: self.drain_limit,

@@ -44,6 +44,8 @@ pub struct Setting<'a> {
     pub limit: Option<&'a Limit>,
     /// The upper layer that this trial alone writes to, where its place is an overlay.
     pub upper: Option<&'a Path>,
+    /// Whether that layer's place syncs what it copies up even where no data are copied.
+    pub copy_up_syncs: bool,
 }
 
 /// Measures one trial.
@@ -130,6 +132,7 @@ fn prepared_trial(
     }
     if let (Some(upper), Some(before)) = (setting.upper, lay_above) {
         copy_up::record(&mut measurement, before, copy_up::count(upper)?);
+        measurement.flags.extend(setting.copy_up_syncs.then_some(Code::CopyUpFsync));
     }
     if !drained.drained {
         measurement.flags.push(Code::NotDrained);

@@ -48,7 +48,7 @@ struct Leg {
     levels: fn(greatest_bytes: u64) -> Vec<(Factor, Vec<Level>)>,
 }
 
-const LEGS: [Leg; 7] = [
+const LEGS: [Leg; 8] = [
     Leg {
         topic: Topic::Calls,
         title: "what a system call costs",
@@ -60,10 +60,20 @@ const LEGS: [Leg; 7] = [
         },
     },
     Leg {
+        topic: Topic::Metadata,
+        title: "what metadata calls cost",
+        workload: "meta",
+        share: 0.07,
+        levels: |_| {
+            let calls = ["create", "stat", "rename", "readdir", "unlink"];
+            vec![(Factor::Operation, words(&calls)), (Factor::Files, numbers(&[200]))]
+        },
+    },
+    Leg {
         topic: Topic::Warm,
         title: "block sizes, cached",
         workload: "read",
-        share: 0.19,
+        share: 0.17,
         levels: |greatest| {
             let blocks = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
             read(&["read"], &blocks, "warm", &[greatest.min(256 * MIB)])
@@ -73,7 +83,7 @@ const LEGS: [Leg; 7] = [
         topic: Topic::Mapping,
         title: "read against mmap by file size",
         workload: "read",
-        share: 0.20,
+        share: 0.18,
         levels: |greatest| {
             let sizes = [16 * KIB, 256 * KIB, 4 * MIB, 64 * MIB];
             let sizes: Vec<u64> = sizes.into_iter().filter(|bytes| *bytes <= greatest).collect();
@@ -84,7 +94,7 @@ const LEGS: [Leg; 7] = [
         topic: Topic::Cold,
         title: "block sizes, from the device",
         workload: "read",
-        share: 0.18,
+        share: 0.17,
         levels: |greatest| {
             read(&["read"], &[4 * KIB, 64 * KIB, MIB], "cold", &[greatest.min(128 * MIB)])
         },

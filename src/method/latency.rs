@@ -107,6 +107,9 @@ pub trait Watch: Default + 'static {
     fn begin(&self) -> u64;
     /// The operation that began then has ended.
     fn end(&mut self, began: u64);
+    /// The operation that began then has ended and the next one begins, by one reading of the
+    /// clock for both: when the next one began. For operations that follow each other at once.
+    fn turn(&mut self, began: u64) -> u64;
     /// What was recorded, where anything was.
     fn finish(self) -> Option<Latencies>;
 }
@@ -122,6 +125,10 @@ impl Watch for Unwatched {
     }
     #[inline(always)]
     fn end(&mut self, _: u64) {}
+    #[inline(always)]
+    fn turn(&mut self, _: u64) -> u64 {
+        0
+    }
     fn finish(self) -> Option<Latencies> {
         None
     }
@@ -139,6 +146,12 @@ impl Watch for Watched {
     #[inline(always)]
     fn end(&mut self, began: u64) {
         self.0.record(now_ns().saturating_sub(began));
+    }
+    #[inline(always)]
+    fn turn(&mut self, began: u64) -> u64 {
+        let now = now_ns();
+        self.0.record(now.saturating_sub(began));
+        now
     }
     fn finish(self) -> Option<Latencies> {
         Some(self.0)

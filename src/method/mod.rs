@@ -44,7 +44,7 @@ pub use fill::{Fill, Pool};
 pub use gate::Gate;
 pub use histogram::Histogram;
 pub use lane::{Lane, Layout, ReadJob, Stop};
-pub use latency::Latencies;
+pub use latency::{Latencies, Unwatched, Watch, Watched};
 pub use order::Pattern;
 pub use sync::Sync;
 pub use target::{Target, Until, WriteJob};

@@ -24,6 +24,8 @@ pub enum Topic {
     Synced,
     /// Ways to copy a file.
     Copying,
+    /// Metadata calls on many files.
+    Metadata,
 }
 
 /// One labelled paragraph of the screen and what follows from it.
@@ -42,7 +44,8 @@ pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usiz
         of(Topic::Mapping).map(mapping).unwrap_or_default(),
         written::writing(of(Topic::Durable), of(Topic::Synced)),
         of(Topic::Copying).map(written::copying).unwrap_or_default(),
-        of(Topic::Calls).map(calls).unwrap_or_default(),
+        of(Topic::Calls).map(|run| calls("Calls", run)).unwrap_or_default(),
+        of(Topic::Metadata).map(|run| calls("Metadata", run)).unwrap_or_default(),
     ];
     let mut out = wrap(heading, "", "", width);
     out.push('\n');
@@ -282,8 +285,8 @@ fn mapping(document: &Document) -> Finding {
 }
 
 /// The floor: what one call costs.
-fn calls(document: &Document) -> Finding {
-    let mut finding = Finding { label: "Calls", ..Finding::default() };
+fn calls(label: &'static str, document: &Document) -> Finding {
+    let mut finding = Finding { label, ..Finding::default() };
     let costs: Vec<String> = document
         .cells
         .iter()
@@ -293,6 +296,7 @@ fn calls(document: &Document) -> Finding {
             let name = match name {
                 "read" | "write" | "pread" | "pwrite" => format!("1-byte {name}"),
                 "open-close" => "open+close".to_owned(),
+                "readdir" => "readdir per entry".to_owned(),
                 other => other.to_owned(),
             };
             Some(format!("{name} {}", time_text(ns)))

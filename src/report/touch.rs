@@ -126,6 +126,8 @@ fn copied_up(cell: &CellRecord) -> Option<String> {
             .collect();
         median(&values)
     };
+    // Of a later touch the copy-up came before the window.
+    cell.factors.text(Factor::Pass).filter(|pass| *pass == "first")?;
     let inodes = per_call("copy_up_inodes")?;
     let marked = per_call("copy_up_metacopies").unwrap_or(0.0);
     let bytes = per_call("copy_up_bytes").unwrap_or(0.0);

@@ -13,7 +13,7 @@ use super::tree::{
     ATTRIBUTE, BYTES, MODES, TIMES, VALUES, make_apart, name, open_directory, owners, times,
 };
 use crate::catalog::path_to_text;
-use crate::method::Stop;
+use crate::method::{Stop, Unwatched};
 use crate::result::{Effects, Fault, Measurement};
 use crate::workload::Trial;
 
@@ -63,7 +63,8 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     if job.operation.effect.once() {
         for at in 0..job.span.before {
             let stage = Stage::open(&job.tree).and_then(|stage| stage.named(&job.tree, false));
-            let done = (job.operation.run)(&stage.map_err(failed)?, &job.span.warming(at));
+            let done =
+                (job.operation.run)(&stage.map_err(failed)?, &job.span.warming(at), &mut Unwatched);
             done.map_err(|stop| stopped(doing(), stop))?;
             refurnish(&job).map_err(failed)?;
         }

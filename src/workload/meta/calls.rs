@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::span::Span;
 use super::stage::{POINTS_TO, Stage};
 use super::tree::{ATTRIBUTE, BYTES, MODES, VALUES, owners, times};
-use crate::method::Stop;
+use crate::method::{Stop, Watch};
 use crate::sys::path;
 
 /// Bytes of directory entries asked for at a time, as readdir(3) of glibc does.
@@ -42,14 +42,16 @@ impl Done {
 
 /// Calls `call` with the index of a file and the turn, row after row of `span.repeats`.
 #[inline(always)]
-fn each(
+fn each<W: Watch>(
     span: &Span,
+    watch: &mut W,
     mut call: impl FnMut(usize, usize) -> Result<u64, Errno>,
 ) -> Result<Done, Stop> {
     let (files, first) = (span.files as usize, span.first as usize);
     let (mut index, mut left, mut sum) = (first, span.calls, 0);
     let mut turn = (span.before & 1) as usize ^ 1;
     let mut failed = None;
+    let mut began = watch.begin();
     while left > 0 {
         let row = left.min(span.repeats);
         for at in 0..row {
@@ -57,6 +59,7 @@ fn each(
                 Ok(returned) => sum += returned,
                 Err(errno) => failed = failed.or(Some((index, errno))),
             }
+            began = watch.turn(began);
         }
         left -= row;
         index += 1;
@@ -85,64 +88,80 @@ fn nothing(result: Result<(), Errno>) -> Result<u64, Errno> {
 
 const NO_FLAGS: AtFlags = AtFlags::empty();
 
-pub(super) fn create(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn create<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(MODES[0]);
     // Dropping the descriptor closes it.
-    each(span, |i, _| nothing(openat(&stage.work, &*stage.names[i], flags, mode).map(drop)))
+    each(span, watch, |i, _| nothing(openat(&stage.work, &*stage.names[i], flags, mode).map(drop)))
 }
 
-pub(super) fn open_close(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn open_close<W: Watch>(
+    stage: &Stage,
+    span: &Span,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let mode = Mode::empty();
-    each(span, |i, _| nothing(openat(&stage.files, &*stage.names[i], flags, mode).map(drop)))
+    each(span, watch, |i, _| nothing(openat(&stage.files, &*stage.names[i], flags, mode).map(drop)))
 }
 
-pub(super) fn stat(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn stat<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let call = |i: usize, _| Ok(statat(&stage.files, &*stage.names[i], NO_FLAGS)?.st_size as u64);
-    each(span, call)?.returning(stage.bytes)
+    each(span, watch, call)?.returning(stage.bytes)
 }
 
-pub(super) fn access(stage: &Stage, span: &Span) -> Result<Done, Stop> {
-    each(span, |i, _| nothing(accessat(&stage.files, &*stage.names[i], Access::READ_OK, NO_FLAGS)))
+pub(super) fn access<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+    each(span, watch, |i, _| {
+        nothing(accessat(&stage.files, &*stage.names[i], Access::READ_OK, NO_FLAGS))
+    })
 }
 
-pub(super) fn chmod(stage: &Stage, span: &Span) -> Result<Done, Stop> {
-    each(span, |i, turn| {
+pub(super) fn chmod<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+    each(span, watch, |i, turn| {
         let mode = Mode::from_raw_mode(MODES[turn]);
         nothing(chmodat(&stage.files, &*stage.names[i], mode, NO_FLAGS))
     })
 }
 
-pub(super) fn chown(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn chown<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let owners = owners();
-    each(span, |i, turn| {
+    each(span, watch, |i, turn| {
         nothing(chownat(&stage.files, &*stage.names[i], Some(owners[turn]), None, NO_FLAGS))
     })
 }
 
-pub(super) fn utimens(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn utimens<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let times = [times(0), times(1)];
-    each(span, |i, turn| nothing(utimensat(&stage.files, &*stage.names[i], &times[turn], NO_FLAGS)))
+    each(span, watch, |i, turn| {
+        nothing(utimensat(&stage.files, &*stage.names[i], &times[turn], NO_FLAGS))
+    })
 }
 
-pub(super) fn set_attribute(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn set_attribute<W: Watch>(
+    stage: &Stage,
+    span: &Span,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     path::enter(&stage.files)?;
-    each(span, |i, turn| {
+    each(span, watch, |i, turn| {
         nothing(setxattr(&*stage.names[i], ATTRIBUTE, VALUES[turn], XattrFlags::empty()))
     })
 }
 
-pub(super) fn get_attribute(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn get_attribute<W: Watch>(
+    stage: &Stage,
+    span: &Span,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     path::enter(&stage.files)?;
     let mut value = [0_u8; 64];
-    each(span, |i, _| Ok(getxattr(&*stage.names[i], ATTRIBUTE, &mut value)? as u64))?
+    each(span, watch, |i, _| Ok(getxattr(&*stage.names[i], ATTRIBUTE, &mut value)? as u64))?
         .returning(VALUES[0].len() as u64)
 }
 
-pub(super) fn rename(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn rename<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let (files, names, aliases) = (&stage.files, &stage.names, &stage.aliases);
-    each(span, |i, turn| {
+    each(span, watch, |i, turn| {
         nothing(match turn {
             1 => renameat(files, &*names[i], files, &*aliases[i]),
             _ => renameat(files, &*aliases[i], files, &*names[i]),
@@ -150,9 +169,13 @@ pub(super) fn rename(stage: &Stage, span: &Span) -> Result<Done, Stop> {
     })
 }
 
-pub(super) fn rename_across(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn rename_across<W: Watch>(
+    stage: &Stage,
+    span: &Span,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let (files, other, names) = (&stage.files, &stage.other, &stage.names);
-    each(span, |i, turn| {
+    each(span, watch, |i, turn| {
         nothing(match turn {
             1 => renameat(files, &*names[i], other, &*names[i]),
             _ => renameat(other, &*names[i], files, &*names[i]),
@@ -160,40 +183,44 @@ pub(super) fn rename_across(stage: &Stage, span: &Span) -> Result<Done, Stop> {
     })
 }
 
-pub(super) fn link(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn link<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let (files, work, names) = (&stage.files, &stage.work, &stage.names);
-    each(span, |i, _| nothing(linkat(files, &*names[i], work, &*names[i], NO_FLAGS)))
+    each(span, watch, |i, _| nothing(linkat(files, &*names[i], work, &*names[i], NO_FLAGS)))
 }
 
-pub(super) fn symlink(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn symlink<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let target = std::ffi::CString::new(POINTS_TO).unwrap_or_default();
-    each(span, |i, _| nothing(symlinkat(&*target, &stage.work, &*stage.names[i])))
+    each(span, watch, |i, _| nothing(symlinkat(&*target, &stage.work, &*stage.names[i])))
 }
 
-pub(super) fn readlink(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn readlink<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let mut target = [0_u8; 64];
-    each(span, |i, _| Ok(readlinkat_raw(&stage.work, &*stage.names[i], &mut target)? as u64))?
-        .returning(POINTS_TO.len() as u64)
+    each(
+        span,
+        watch,
+        |i, _| Ok(readlinkat_raw(&stage.work, &*stage.names[i], &mut target)? as u64),
+    )?
+    .returning(POINTS_TO.len() as u64)
 }
 
-pub(super) fn truncate(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn truncate<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     path::enter(&stage.files)?;
     // One byte more and one less: what the file holds is not lost.
     let sizes = [stage.bytes, stage.bytes + 1];
-    each(span, |i, turn| nothing(path::truncate(&stage.names[i], sizes[turn])))
+    each(span, watch, |i, turn| nothing(path::truncate(&stage.names[i], sizes[turn])))
 }
 
-pub(super) fn mkdir(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn mkdir<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
     let mode = Mode::RWXU;
-    each(span, |i, _| nothing(mkdirat(&stage.work, &*stage.names[i], mode)))
+    each(span, watch, |i, _| nothing(mkdirat(&stage.work, &*stage.names[i], mode)))
 }
 
-pub(super) fn rmdir(stage: &Stage, span: &Span) -> Result<Done, Stop> {
-    each(span, |i, _| nothing(unlinkat(&stage.work, &*stage.names[i], AtFlags::REMOVEDIR)))
+pub(super) fn rmdir<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+    each(span, watch, |i, _| nothing(unlinkat(&stage.work, &*stage.names[i], AtFlags::REMOVEDIR)))
 }
 
-pub(super) fn unlink(stage: &Stage, span: &Span) -> Result<Done, Stop> {
-    each(span, |i, _| nothing(unlinkat(&stage.files, &*stage.names[i], NO_FLAGS)))
+pub(super) fn unlink<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+    each(span, watch, |i, _| nothing(unlinkat(&stage.files, &*stage.names[i], NO_FLAGS)))
 }
 
 #[inline(always)]
@@ -203,37 +230,51 @@ fn write_first(stage: &Stage, index: usize, turn: usize) -> Result<u64, Errno> {
     Ok(rustix::io::write(&file, &BYTES[turn..=turn])? as u64)
 }
 
-pub(super) fn first_write(stage: &Stage, span: &Span) -> Result<Done, Stop> {
-    each(span, |i, turn| write_first(stage, i, turn))?.returning(1)
+pub(super) fn first_write<W: Watch>(
+    stage: &Stage,
+    span: &Span,
+    watch: &mut W,
+) -> Result<Done, Stop> {
+    each(span, watch, |i, turn| write_first(stage, i, turn))?.returning(1)
 }
 
-pub(super) fn chmod_write(stage: &Stage, span: &Span) -> Result<Done, Stop> {
+pub(super) fn chmod_write<W: Watch>(
+    stage: &Stage,
+    span: &Span,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let call = |i: usize, turn: usize| {
         let mode = Mode::from_raw_mode(MODES[turn]);
         chmodat(&stage.files, &*stage.names[i], mode, NO_FLAGS)?;
         write_first(stage, i, turn)
     };
-    each(span, call)?.returning(1)
+    each(span, watch, call)?.returning(1)
 }
 
-pub(super) fn readdir(stage: &Stage, span: &Span) -> Result<Done, Stop> {
-    list(stage, span, |_| Ok(()))
+pub(super) fn readdir<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+    list(stage, span, watch, |_| Ok(()))
 }
 
-pub(super) fn readdir_stat(stage: &Stage, span: &Span) -> Result<Done, Stop> {
-    list(stage, span, |name| statat(&stage.files, name, NO_FLAGS).map(|_| ()))
+pub(super) fn readdir_stat<W: Watch>(
+    stage: &Stage,
+    span: &Span,
+    watch: &mut W,
+) -> Result<Done, Stop> {
+    list(stage, span, watch, |name| statat(&stage.files, name, NO_FLAGS).map(|_| ()))
 }
 
 /// Lists the directory as often as it takes to see `span.calls` entries; `.` and `..` are none.
 #[inline(always)]
-fn list(
+fn list<W: Watch>(
     stage: &Stage,
     span: &Span,
+    watch: &mut W,
     mut see: impl FnMut(&std::ffi::CStr) -> Result<(), Errno>,
 ) -> Result<Done, Stop> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut buffer = [MaybeUninit::uninit(); LISTING_BYTES];
     let (times, mut entries) = (span.calls.div_ceil(span.files), 0);
+    let mut began = watch.begin();
     for _ in 0..times {
         let directory = openat(&stage.files, c".", flags, Mode::empty())?;
         let mut listing = RawDir::new(&directory, &mut buffer);
@@ -243,6 +284,7 @@ fn list(
             if name != c"." && name != c".." {
                 see(name)?;
                 entries += 1;
+                began = watch.turn(began);
             }
         }
     }

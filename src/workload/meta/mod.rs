@@ -14,14 +14,14 @@ pub use operation::OPERATIONS;
 pub use tree::Tree;
 
 use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
-use crate::method::{Stop, Window};
+use crate::method::{Latencies, Stop, Unwatched, Watch, Window};
 use crate::result::{Fault, Measurement};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 
 use super::{Around, Extent, Trial, Workload, refusal};
 use calls::Done;
-use operation::{Before, Effect, Operation, find};
+use operation::{Before, Effect, Loop, Operation, find};
 use span::Span;
 use stage::Stage;
 
@@ -57,6 +57,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
             default: "steady",
             words: &["first", "second", "steady"],
         },
+        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
     ],
     capability: Capability::Metadata,
     sweep: true,
@@ -121,28 +122,39 @@ fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault>
         .and_then(|stage| stage.named(&job.tree, job.operation.effect == Effect::Name))
         .map_err(|error| around::fault(doing(), &error))?;
     warm(&job, &opened).map_err(|stop| around::stopped(doing(), stop))?;
-    timed(&job, &opened, window).map_err(|stop| around::stopped(doing(), stop))
+    let latency = trial.levels.text(Factor::Latency) == Some("on");
+    let measured = match latency {
+        false => timed(&job, &opened, job.operation.run, window),
+        true => timed(&job, &opened, job.operation.watched, window),
+    };
+    measured.map_err(|stop| around::stopped(doing(), stop))
 }
 
 /// The touches that come before the one that is measured, where the files are still there.
 fn warm(job: &Job, stage: &Stage) -> Result<(), Stop> {
     if job.operation.before == Before::Chmod {
-        calls::chmod(stage, &job.span.warming(0))?;
+        calls::chmod(stage, &job.span.warming(0), &mut Unwatched)?;
     }
     if job.operation.effect.once() {
         return Ok(());
     }
     for at in 0..job.span.before {
-        (job.operation.run)(stage, &job.span.warming(at))?;
+        (job.operation.run)(stage, &job.span.warming(at), &mut Unwatched)?;
     }
     Ok(())
 }
 
-fn timed(job: &Job, stage: &Stage, window: &mut dyn Window) -> Result<Measurement, Stop> {
+fn timed<W: Watch>(
+    job: &Job,
+    stage: &Stage,
+    run: Loop<W>,
+    window: &mut dyn Window,
+) -> Result<Measurement, Stop> {
+    let mut watch = W::default();
     window.open();
     let before = usage();
     let start_ns = now_ns();
-    let result = (job.operation.run)(stage, &job.span);
+    let result = run(stage, &job.span, &mut watch);
     let end_ns = now_ns();
     let after = usage();
     window.close();
@@ -152,6 +164,7 @@ fn timed(job: &Job, stage: &Stage, window: &mut dyn Window) -> Result<Measuremen
         user_ns: after.user_ns.saturating_sub(before.user_ns),
         system_ns: after.system_ns.saturating_sub(before.system_ns),
         operations,
+        metrics: watch.finish().iter().flat_map(Latencies::metrics).collect(),
         repetitions: if job.span.before < 2 { 1 } else { operations },
         ..Measurement::default()
     })

@@ -5,7 +5,7 @@ use super::calls::{self, Done};
 use super::span::Span;
 use super::stage::Stage;
 use crate::catalog::{Capability, Factor, Part, PartKind};
-use crate::method::Stop;
+use crate::method::{Stop, Unwatched, Watched};
 
 /// What a call leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,22 +53,27 @@ pub(super) enum Before {
     Chmod,
 }
 
+/// A loop over files.
+pub(super) type Loop<W> = fn(&Stage, &Span, &mut W) -> Result<Done, Stop>;
+
 /// An operation.
 #[derive(Debug)]
 pub struct Operation {
     /// What it is.
     pub part: Part,
     /// The loop.
-    pub(super) run: fn(&Stage, &Span) -> Result<Done, Stop>,
+    pub(super) run: Loop<Unwatched>,
+    /// The same with each call timed by itself.
+    pub(super) watched: Loop<Watched>,
     pub(super) effect: Effect,
     pub(super) before: Before,
     /// Whole listings instead of calls on files.
     pub(super) lists: bool,
 }
 
-const fn plain(
+const fn row(
     id: &'static str,
-    run: fn(&Stage, &Span) -> Result<Done, Stop>,
+    (run, watched): (Loop<Unwatched>, Loop<Watched>),
     effect: Effect,
     summary: &'static str,
 ) -> Operation {
@@ -83,6 +88,7 @@ const fn plain(
             by_name_only: false,
         },
         run,
+        watched,
         effect,
         before: Before::Files,
         lists: false,
@@ -124,55 +130,57 @@ const ATTRIBUTES: &str = "extended attributes (user.*)";
 
 use Effect as E;
 
+/// The loop as it is, and with each call timed.
+macro_rules! both {
+    ($loop:ident) => {
+        (calls::$loop::<Unwatched>, calls::$loop::<Watched>)
+    };
+}
+
 const ALL: [Operation; 23] = [
-    plain("create", calls::create, E::File, "make an empty file (O_EXCL) and close it")
+    row("create", both!(create), E::File, "make an empty file (O_EXCL) and close it")
         .ignoring(NO_FILE),
-    plain("open-close", calls::open_close, E::Nothing, "open a file for reading and close it"),
-    plain("stat", calls::stat, E::Nothing, "attributes of a file by its name"),
-    plain("access", calls::access, E::Nothing, "whether a file may be read"),
-    plain("chmod", calls::chmod, E::Mode, "change the mode, back and forth"),
-    plain("chown", calls::chown, E::Owner, "change the owner, back and forth").needing("root"),
-    plain("utimens", calls::utimens, E::Time, "change the times, back and forth"),
-    plain("setxattr", calls::set_attribute, E::Attribute, "change an extended attribute")
+    row("open-close", both!(open_close), E::Nothing, "open a file for reading and close it"),
+    row("stat", both!(stat), E::Nothing, "attributes of a file by its name"),
+    row("access", both!(access), E::Nothing, "whether a file may be read"),
+    row("chmod", both!(chmod), E::Mode, "change the mode, back and forth"),
+    row("chown", both!(chown), E::Owner, "change the owner, back and forth").needing("root"),
+    row("utimens", both!(utimens), E::Time, "change the times, back and forth"),
+    row("setxattr", both!(set_attribute), E::Attribute, "change an extended attribute")
         .needing(ATTRIBUTES),
-    plain("getxattr", calls::get_attribute, E::Nothing, "read an extended attribute")
+    row("getxattr", both!(get_attribute), E::Nothing, "read an extended attribute")
         .needing(ATTRIBUTES),
-    plain("rename", calls::rename, E::Name, "rename within the directory, there and back"),
-    plain(
-        "rename-across",
-        calls::rename_across,
-        E::Directory,
-        "move to another directory, and back",
-    ),
-    plain("link", calls::link, E::HardLink, "make a hard link").ignoring(ONCE),
-    plain("symlink", calls::symlink, E::SymbolicLink, "make a symbolic link").ignoring(NO_FILE),
-    plain("readlink", calls::readlink, E::Nothing, "read a symbolic link")
+    row("rename", both!(rename), E::Name, "rename within the directory, there and back"),
+    row("rename-across", both!(rename_across), E::Directory, "move to another directory, and back"),
+    row("link", both!(link), E::HardLink, "make a hard link").ignoring(ONCE),
+    row("symlink", both!(symlink), E::SymbolicLink, "make a symbolic link").ignoring(NO_FILE),
+    row("readlink", both!(readlink), E::Nothing, "read a symbolic link")
         .ignoring(&[Factor::FileSize])
         .after(Before::SymbolicLinks),
-    plain("truncate", calls::truncate, E::Size, "one byte longer by truncate(2), and shorter"),
-    plain("readdir", calls::readdir, E::Nothing, "list the directory, per entry")
+    row("truncate", both!(truncate), E::Size, "one byte longer by truncate(2), and shorter"),
+    row("readdir", both!(readdir), E::Nothing, "list the directory, per entry")
         .ignoring(ONCE)
         .listing(),
-    plain("readdir-stat", calls::readdir_stat, E::Nothing, "list it and stat each, per entry")
+    row("readdir-stat", both!(readdir_stat), E::Nothing, "list it and stat each, per entry")
         .ignoring(ONCE)
         .listing(),
-    plain("mkdir", calls::mkdir, E::MadeDirectory, "make a directory").ignoring(NO_FILE),
-    plain("rmdir", calls::rmdir, E::NoDirectory, "remove an empty directory")
+    row("mkdir", both!(mkdir), E::MadeDirectory, "make a directory").ignoring(NO_FILE),
+    row("rmdir", both!(rmdir), E::NoDirectory, "remove an empty directory")
         .ignoring(NO_FILE)
         .after(Before::Directories),
-    plain("unlink", calls::unlink, E::NoFile, "remove a file").ignoring(ONCE),
-    plain("first-write", calls::first_write, E::FirstByte, "open, write one byte, close"),
-    plain(
+    row("unlink", both!(unlink), E::NoFile, "remove a file").ignoring(ONCE),
+    row("first-write", both!(first_write), E::FirstByte, "open, write one byte, close"),
+    row(
         "write-after-chmod",
-        calls::first_write,
+        both!(first_write),
         E::ModeAndFirstByte,
         "first-write on files that were chmodded before the clock: the cost put off",
     )
     .after(Before::Chmod)
     .by_name(),
-    plain(
+    row(
         "chmod-write",
-        calls::chmod_write,
+        both!(chmod_write),
         E::ModeAndFirstByte,
         "chmod and first-write on each file: the sum",
     )
