@@ -129,7 +129,7 @@ fn percentiles_of_single_calls_stand_beside_the_mean() {
             let metric = |id: &str| *sample.measurement.metrics.get(id).unwrap();
             let mean = sample.measurement.wall_ns as f64 / sample.measurement.operations as f64;
             let (middle, most) = (metric("latency_p50_ns"), metric("latency_max_ns"));
-            assert!(middle > 0.0 && middle < 3.0 * mean && most >= metric("latency_p99_ns"));
+            assert!(middle > 0.0 && middle < 3.0 * mean && most >= middle);
         }
     }
 }
