@@ -59,7 +59,14 @@ fn a_file_that_no_probe_sees_is_never_called_proven() {
          {GO_ON_AS_NOBODY}"
     );
     let Some(dir) = among_mounts(test, &script) else { return };
-    let prober = Prober::start(&dir).unwrap();
+    // Where even its own test files deceive the last probe, a prober refuses to begin.
+    let prober = match Prober::start(&dir) {
+        Ok(prober) => prober,
+        Err(fault) => {
+            assert!(fault.to_string().contains("no probe can be believed"), "{fault}");
+            return skip(test, "no probe can be believed here");
+        }
+    };
     let file = File::open(dir.join("merged/of-root")).unwrap();
     let Some(reason) = prober.blind(&file).unwrap() else {
         return skip(test, "a probe sees this file here");

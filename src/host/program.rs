@@ -32,13 +32,19 @@ pub fn version_line(program: &Path) -> Option<String> {
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = dies_with_us(&mut command).spawn().ok()?;
     let started = Instant::now();
-    while child.try_wait().ok()?.is_none() {
+    let status = loop {
+        if let Some(status) = child.try_wait().ok()? {
+            break status;
+        }
         if started.elapsed() > VERSION_LIMIT {
             let _ = child.kill();
             let _ = child.wait();
             return None;
         }
         std::thread::sleep(Duration::from_millis(2));
+    };
+    if !status.success() {
+        return None;
     }
     // It has ended: what it printed lies in the pipe, and no more comes.
     let mut said = Vec::new();
