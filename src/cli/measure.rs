@@ -195,6 +195,21 @@ fn examples(info: &WorkloadInfo) -> String {
                 "holes kept or filled",
             ),
         ],
+        "files" => &[
+            ("files read photos --threads 1..8:x2", "how many workers read this tree fastest"),
+            (
+                "files copy photos --method copy_file_range,read-write",
+                "which way copies it fastest; the copy is made here and removed",
+            ),
+            (
+                "files write --files 1000 --sizes lognormal:64Ki:1.5 --sync none,each",
+                "what it costs to make each file durable",
+            ),
+            (
+                "files create,stat,remove --files 10000 --sizes empty --layout shared,sharded",
+                "does one large directory cost more than many",
+            ),
+        ],
         "syscall" => &[
             ("syscall", "the whole ladder, one byte a call"),
             ("syscall --operation lseek,read --idle-threads 0,1", "does a second thread cost"),

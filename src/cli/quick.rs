@@ -48,7 +48,7 @@ struct Leg {
     levels: fn(greatest_bytes: u64) -> Vec<(Factor, Vec<Level>)>,
 }
 
-const LEGS: [Leg; 8] = [
+const LEGS: [Leg; 9] = [
     Leg {
         topic: Topic::Calls,
         title: "what a system call costs",
@@ -94,7 +94,7 @@ const LEGS: [Leg; 8] = [
         topic: Topic::Cold,
         title: "block sizes, from the device",
         workload: "read",
-        share: 0.17,
+        share: 0.16,
         levels: |greatest| {
             read(&["read"], &[4 * KIB, 64 * KIB, MIB], "cold", &[greatest.min(128 * MIB)])
         },
@@ -123,6 +123,20 @@ const LEGS: [Leg; 8] = [
                 (Factor::Block, numbers(&[4 * KIB])),
                 (Factor::Sync, words(&["fsync", "dsync"])),
                 (Factor::FileSize, numbers(&[greatest.min(MIB)])),
+            ]
+        },
+    },
+    Leg {
+        topic: Topic::Small,
+        title: "small files",
+        workload: "files",
+        share: 0.06,
+        levels: |_| {
+            vec![
+                (Factor::Operation, words(&["read"])),
+                (Factor::Files, numbers(&[300])),
+                (Factor::FileSize, numbers(&[16 * KIB])),
+                (Factor::Threads, numbers(&[1, 2])),
             ]
         },
     },

@@ -63,8 +63,11 @@ fn section_text(section: &Section) -> String {
         text += &table(&head, &rows);
         text.push('\n');
     }
-    if !section.latency.rows.is_empty() {
-        text += &table(&section.latency.titles, &section.latency.rows);
+    for figures in [&section.rates, &section.latency] {
+        if figures.rows.is_empty() {
+            continue;
+        }
+        text += &table(&figures.titles, &figures.rows);
         text.push('\n');
     }
     for why in &section.why {

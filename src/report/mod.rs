@@ -17,6 +17,7 @@ mod look;
 mod mark;
 mod markdown;
 mod published;
+mod rates;
 pub mod schema;
 pub mod survey;
 mod table;

@@ -26,6 +26,8 @@ pub enum Topic {
     Copying,
     /// Metadata calls on many files.
     Metadata,
+    /// Many small files with one worker and with more.
+    Small,
 }
 
 /// One labelled paragraph of the screen and what follows from it.
@@ -44,6 +46,7 @@ pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usiz
         of(Topic::Mapping).map(mapping).unwrap_or_default(),
         written::writing(of(Topic::Durable), of(Topic::Synced)),
         of(Topic::Copying).map(written::copying).unwrap_or_default(),
+        of(Topic::Small).map(small).unwrap_or_default(),
         of(Topic::Calls).map(|run| calls("Calls", run)).unwrap_or_default(),
         of(Topic::Metadata).map(|run| calls("Metadata", run)).unwrap_or_default(),
     ];
@@ -281,6 +284,33 @@ fn mapping(document: &Document) -> Finding {
     };
     finding.lines.push(line);
     finding.advice = advice;
+    finding
+}
+
+/// Small files with one worker and with two.
+fn small(document: &Document) -> Finding {
+    let mut finding = Finding { label: "Small", ..Finding::default() };
+    let rate = |cell: &CellRecord| {
+        let workers = cell.factors.number(Factor::Threads)?;
+        let ns = cell.estimate.as_ref()?.ns_per_operation.median;
+        let what = if workers == 1 { "worker" } else { "workers" };
+        Some(format!("{workers} {what} {} a file", time_text(ns)))
+    };
+    let rates: Vec<String> = document.cells.iter().filter_map(rate).collect();
+    let size = document.cells.iter().find_map(|cell| cell.factors.number(Factor::FileSize));
+    if let (Some(bytes), false) = (size, rates.is_empty()) {
+        let files = format!("files of {} opened, read, closed: ", bytes_text(bytes));
+        finding.lines.push(files + &rates.join(" · "));
+    }
+    let winner = document.answers.iter().find(|answer| answer.kind == AnswerKind::Winner);
+    let best = winner.and_then(|answer| answer.best.first());
+    let cell = best.and_then(|id| document.cells.iter().find(|cell| cell.id == *id));
+    if let Some(workers) = cell.and_then(|cell| cell.factors.number(Factor::Threads)) {
+        finding.advice = Some(match workers {
+            1 => "one worker for small files".to_owned(),
+            more => format!("{more} workers for small files"),
+        });
+    }
     finding
 }
 

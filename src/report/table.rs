@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::Format;
 use super::grid::{self, Column, Field};
+use super::latency::Latency;
 use super::look::{Ink, Look};
 use super::view::{Mark, Row, Section, View};
 use crate::catalog::{Code, Severity};
@@ -58,7 +59,8 @@ fn section_text(look: &Look, section: &Section) -> String {
         }
         text += &rows(look, section);
     }
-    text += &latency(look, section);
+    text += &latency(look, &section.rates);
+    text += &latency(look, &section.latency);
     for why in &section.why {
         text += &look.wrap("why  ", &look.text(why));
     }
@@ -88,15 +90,14 @@ fn rows(look: &Look, section: &Section) -> String {
     grid::draw(look, &columns, &rows)
 }
 
-/// Percentiles of single operations; nothing where none was timed by itself.
-fn latency(look: &Look, section: &Section) -> String {
-    let latency = &section.latency;
+/// Figures beside the time, such as percentiles of single operations; nothing where there are none.
+fn latency(look: &Look, latency: &Latency) -> String {
     if latency.rows.is_empty() {
         return String::new();
     }
     // Intervals give way first, then the percentiles from the middle outwards.
     let rank = |at: usize| match (at, latency.titles[at]) {
-        (0, _) | (_, "p50" | "p99") => 0,
+        (0, _) | (_, "p50" | "p99" | "files/s" | "scaling") => 0,
         (_, "95 %") => 3,
         (_, "max") => 1,
         _ => 2,

@@ -4,6 +4,7 @@
 use super::explain::why;
 use super::latency::{self, Latency, interval_text};
 pub(super) use super::mark::Mark;
+use super::rates;
 use super::touch;
 use crate::catalog::{
     Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_digits, ratio_interval_text,
@@ -44,6 +45,8 @@ pub(super) struct Section {
     pub(super) missing: Vec<(&'static str, String)>,
     pub(super) confidence: Option<String>,
     pub(super) latency: Latency,
+    /// Files a second and what several workers are worth.
+    pub(super) rates: Latency,
     /// Why slow cells are slow, where it shows.
     pub(super) why: Vec<String>,
 }
@@ -81,7 +84,11 @@ impl View {
             notes: touch::notes(doc),
             twin: twin(doc),
             legend: figures.then(|| legend(doc)),
-            timed: latency::legend(&sections, doc.experiment.protocol.clock_cost_ns),
+            timed: {
+                let timed = latency::legend(&sections, doc.experiment.protocol.clock_cost_ns);
+                let all: Vec<String> = timed.into_iter().chain(rates::legend(&sections)).collect();
+                (!all.is_empty()).then(|| all.join(" "))
+            },
             environment: environment(&doc.environment),
             protocol: protocol(doc),
             next: next(doc),
@@ -120,6 +127,7 @@ fn section(cells: &[&CellRecord], answer: Option<&Answer>, heading: Option<Strin
         sentence: answer.map(|a| a.sentence.clone()),
         why: why(cells, &rows, reference),
         latency: Latency::of(cells),
+        rates: rates::of(cells),
         rows,
         unit: if per_pass { "per pass" } else { "per call" },
         missing: cells.iter().filter_map(|c| missing(c)).collect(),

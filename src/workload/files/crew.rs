@@ -29,14 +29,14 @@ pub(super) struct Order<'a> {
 /// One worker after its work.
 pub(super) struct Done<T, L> {
     pub(super) task: T,
-    _laps: L,
+    pub(super) laps: L,
     pub(super) tally: Tally,
     start_ns: u64,
     end_ns: u64,
 }
 
 /// Lets the workers work. `make` is called in each worker's thread, before the clock starts.
-pub(super) fn run<T: Task, L: Laps + Default>(
+pub(super) fn run<T: Task, L: Laps>(
     order: &Order<'_>,
     make: impl Fn(usize) -> Result<T, Stop> + Sync,
     window: &mut dyn Window,
@@ -65,13 +65,13 @@ pub(super) fn run<T: Task, L: Laps + Default>(
     Ok((measurement, done))
 }
 
-fn timed<T: Task, L: Laps + Default>(round: &Round<'_>, mut task: T) -> Done<T, L> {
+fn timed<T: Task, L: Laps>(round: &Round<'_>, mut task: T) -> Done<T, L> {
     let mut laps = L::default();
     let start_ns = now_ns();
     let tally = round.work(&mut task, &mut laps);
     let end_ns = now_ns();
     task.leave();
-    Done { task, _laps: laps, tally, start_ns, end_ns }
+    Done { task, laps, tally, start_ns, end_ns }
 }
 
 /// Around all workers.

@@ -18,6 +18,8 @@ mod operation;
 mod scan;
 mod share;
 mod task;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 pub use build::{MAKE_BLOCK, clear, make_directories, make_files};
@@ -75,6 +77,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         },
         FactorUse { factor: Factor::Sync, default: "none", words: &["none", "each", "end"] },
         FactorUse { factor: Factor::Fill, default: "random", words: &["random", "zero", "text"] },
+        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
     ],
     capability: Capability::Files,
     sweep: false,

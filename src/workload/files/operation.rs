@@ -8,7 +8,7 @@ use super::build::open_root;
 use super::bytes::{ByBuffer, ByClone, ByRange, BySend, Copy, Look, Read, Remove, Way, Write};
 use super::crew::{self, Order};
 use super::errors::fault;
-use super::laps::NoLaps;
+use super::laps::{LapTimes, Laps, NoLaps};
 use super::listing::Listing;
 use super::share::{Leg, passes, share};
 use super::task::{Site, Task};
@@ -141,6 +141,7 @@ pub(super) struct Settings<'a> {
     pub(super) block: u64,
     pub(super) durable: Durable,
     touches: bool,
+    latency: bool,
     method: String,
 }
 
@@ -215,6 +216,7 @@ impl<'a> Settings<'a> {
             block: levels.number(Factor::Block).unwrap_or(128 << 10).max(1),
             durable,
             touches: levels.text(Factor::Consume).unwrap_or("xor") != "none",
+            latency: levels.text(Factor::Latency) == Some("on"),
             method: levels.text(Factor::Method).unwrap_or("copy_file_range").to_owned(),
         })
     }
@@ -264,6 +266,18 @@ fn workers<T: Task>(
     make: impl Fn(usize) -> Result<T, Stop> + Sync,
     window: &mut dyn Window,
 ) -> Worked<T> {
+    match settings.latency {
+        true => watched::<T, LapTimes>(settings, legs, make, window),
+        false => watched::<T, NoLaps>(settings, legs, make, window),
+    }
+}
+
+fn watched<T: Task, L: Laps>(
+    settings: &Settings<'_>,
+    legs: &[Vec<Leg>],
+    make: impl Fn(usize) -> Result<T, Stop> + Sync,
+    window: &mut dyn Window,
+) -> Worked<T> {
     let all_durable = || {
         let failed = |errno| fault("make the files durable", errno, "");
         let root = open_root(settings.own.parent().unwrap_or(settings.root)).map_err(failed)?;
@@ -275,8 +289,14 @@ fn workers<T: Task>(
     };
     let (operation, listing) = (settings.operation.name(), settings.listing);
     let order = Order { operation, listing, legs, finish };
-    let (measurement, done) = crew::run::<T, NoLaps>(&order, make, window)?;
-    Ok((measurement, done.into_iter().map(|done| done.task).collect()))
+    let (mut measurement, done) = crew::run::<T, L>(&order, make, window)?;
+    let (mut times, mut tasks) = (LapTimes::default(), Vec::with_capacity(done.len()));
+    for one in done {
+        one.laps.add_to(&mut times);
+        tasks.push(one.task);
+    }
+    times.tell(&mut measurement.metrics);
+    Ok((measurement, tasks))
 }
 
 fn read(
