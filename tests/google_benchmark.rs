@@ -218,7 +218,7 @@ fn a_cpp_program_of_the_library_stands_beside_our_cells() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-    home.run(&with(&["--rounds", "12", "--budget", "4s", "-q"])).fine();
+    home.run(&with(&["--rounds", "8", "-q"])).fine();
     assert_eq!(home.run(&["import", "loop.json"]).fine().out, "2\n");
     // The same cell in both: its levels came back from its name.
     let said = home.run(&["compare", "1", "2"]).fine();

@@ -125,7 +125,9 @@ fn narrow(plan: &mut Plan, flags: &Flags) {
     if let Some(seconds) = flags.min_time_s {
         let cells = plan.cells.iter().filter(|c| c.skip.is_none()).count() + 1;
         let trials = cells as f64 * f64::from(flags.repetitions + 4);
-        plan.protocol.budget_ns = (seconds * trials * 1e9).clamp(1e9, 3600e9) as u64;
+        // At least so long: it never takes time away.
+        let least = (seconds * trials * 1e9).min(3600e9) as u64;
+        plan.protocol.budget_ns = plan.protocol.budget_ns.max(least);
     }
 }
 

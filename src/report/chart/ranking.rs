@@ -51,7 +51,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         panel(title, answer.kind, rows, delta)
     });
     let mut guide = vec![format!(
-        "In brackets: the ranks a cell can have, as far as it is proven. Shaded: differences under {} do not matter",
+        "Numbers behind the names: the ranks a cell can have, as far as it is proven. Shaded: differences under {} do not matter",
         percent_text(delta)
     )];
     let mut notes = Vec::new();
@@ -148,7 +148,7 @@ fn rank_text(ranks: (usize, usize)) -> String {
 
 fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
-    let names = shown.iter().map(|r| format!("{} ({})", r.name, rank_text(r.ranks)));
+    let names = shown.iter().map(|r| format!("{}  {}", r.name, rank_text(r.ranks)));
     let ends = shown.iter().flat_map(|r| [Some(r.ratio), r.low, r.high]).flatten();
     let x = Axis::ratios("time as a ratio to the best (log)", ends);
     let points = shown.iter().enumerate().map(|(at, row)| Point {
