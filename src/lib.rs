@@ -22,5 +22,6 @@ pub mod spec; //     an experiment as written: units, ranges, validation
 pub mod stats; //    samples → intervals, comparisons, answers, grades
 pub mod study; //    published results: figures, claims, and how a claim is judged
 pub mod sys; //      system calls; the only room with unsafe code
+pub mod tool; //     the small tools around a measurement: make, checksum, compare
 pub mod tree; //     many files as a description: names, sizes, contents
 pub mod workload; // what is done: one file each //      one file a subcommand: arguments in, exit code out

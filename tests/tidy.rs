@@ -24,6 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("metric", &["sys"]),
     ("host", &["sys", "cache", "place"]),
     ("sys", &[]),
+    ("tool", &["method", "sys", "tree"]),
     ("record", &[]),
     ("import", &["stats"]),
     ("report", &["record", "stats", "spec"]),

@@ -14,6 +14,8 @@ pub enum Exit {
     Internal = 1,
     /// Asked wrongly.
     Usage = 2,
+    /// What was compared differs.
+    Different = 3,
     /// Something is clearly slower than allowed.
     Regression = 10,
     /// Neither shown nor ruled out, where that was asked for.

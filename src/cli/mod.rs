@@ -3,19 +3,23 @@
 mod announce;
 mod axes;
 mod benchmark_flags;
+mod checksum;
 mod clean;
 mod compare;
 mod completions;
 mod contenders;
+mod diff;
 mod doctor;
 mod edge;
 mod explain;
 mod facts;
+mod fit;
 mod gate;
 mod history;
 mod import;
 mod keep;
 mod list;
+mod make;
 mod man;
 mod measure;
 mod output;
@@ -66,7 +70,7 @@ Examples:
   iolab explain TWIN_OFF               what a warning means
 
 Data goes to stdout, all else to stderr. Exit status: 0 done, 1 internal
-error, 2 usage, 10 regression, 11 undecided (where asked for), 12 runs cannot
+error, 2 usage, 3 different (diff), 10 regression, 11 undecided (where asked for), 12 runs cannot
 be compared, 20 refused: not safe, or no space; 130 interrupted.";
 
 // Made once in a run and gone at once: boxing it would only complicate the derive.
@@ -88,6 +92,10 @@ enum Command {
     Pin(keep::Pin),
     Prune(keep::Prune),
     Export(show::Export),
+    Make(make::Make),
+    Checksum(checksum::Checksum),
+    Diff(diff::Diff),
+    Fit(fit::Fit),
     List(list::List),
     Explain(explain::Explain),
     Doctor(doctor::Doctor),
@@ -115,6 +123,10 @@ impl Command {
             Command::Pin(pin) => pin.run(talk),
             Command::Prune(prune) => prune.run(talk),
             Command::Export(export) => export.run(talk),
+            Command::Make(make) => make.run(talk),
+            Command::Checksum(checksum) => checksum.run(),
+            Command::Diff(diff) => diff.run(talk),
+            Command::Fit(fit) => fit.run(talk),
             Command::List(list) => list.run(),
             Command::Explain(explain) => explain.run(),
             Command::Doctor(doctor) => doctor.run(),
