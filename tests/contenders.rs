@@ -240,3 +240,33 @@ fn copies_of_commands_are_checked_and_classed() {
     assert!(short.reason.as_deref().unwrap().contains("3000000 bytes instead of 3145728"));
     assert_eq!(home.names(), ["f", "state"], "nothing is left");
 }
+
+#[test]
+fn trees_are_copied_and_read_by_commands() {
+    let home = Home::new();
+    let copy = ["files", "copy", "--files", "20", "--file-size", "4Ki"];
+    let protocol =
+        ["--threads", "1", "--method", "read-write", "--rounds", "10", "--budget", "20s"];
+    let format = ["--format", "json"];
+    let short =
+        "sh -c 'cp -R \"$0\" \"$1\"; echo x > $(find \"$1\" -type f | head -1)' {source} {target}";
+    let commands = ["--contender", "cp-r", "--contender", short];
+    let run = home.run(&[&copy[..], &protocol, &format, &commands].concat()).fine();
+    let run = document(&run);
+    let named = |end: &str| run.cells.iter().find(|c| c.id.ends_with(end)).unwrap();
+    let cp = named("cp");
+    assert_eq!(cp.status, CellStatus::Measured, "{:?}", cp.reason);
+    assert_eq!(cp.samples[0].measurement.operations, 20);
+    let wrong = named("sh");
+    assert_eq!(wrong.status, CellStatus::Failed);
+    assert!(wrong.reason.as_deref().unwrap().contains("1 differences"), "{:?}", wrong.reason);
+    assert_eq!(home.names(), ["state"], "nothing is left");
+    let read = ["files", "read", "--files", "20", "--file-size", "4Ki"];
+    let protocol = ["--threads", "1", "--rounds", "10", "--budget", "20s"];
+    let commands = ["--contender", "find {source} -type f -exec cat {} +"];
+    let run = document(&home.run(&[&read[..], &protocol, &format, &commands].concat()).fine());
+    let find = run.cells.iter().find(|c| c.id.contains("find")).unwrap();
+    assert_eq!(find.status, CellStatus::Measured, "{:?}", find.reason);
+    let said = home.run(&["files", "stat", "--contender", "cp-r", "--plan"]).fine();
+    assert!(said.plain().contains("takes part in iolab files read and copy"), "{said:?}");
+}

@@ -19,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("agent", &["place", "cache", "workload", "method", "metric", "host", "sys", "tree"]),
     ("place", &["sys"]),
     ("cache", &["sys"]),
-    ("workload", &["method", "sys", "tree"]),
+    ("workload", &["method", "sys", "tree", "tool"]),
     ("method", &["sys"]),
     ("metric", &["sys"]),
     ("host", &["sys", "cache", "place"]),

@@ -32,6 +32,43 @@ fn a_made_file_has_its_size_and_the_digest_of_its_seed() {
 }
 
 #[test]
+fn a_made_tree_has_its_files_and_sizes_and_is_the_same_again() {
+    let home = Home::new();
+    let more = ["--files", "50", "--sizes", "uniform:1kB..9kB", "--seed", "3", "--layout", "tree"];
+    for root in ["one", "two"] {
+        let said = home.run(&[&["make", "tree", root][..], &more].concat()).fine();
+        assert!(said.out.starts_with(&format!("{root}  50 files in")), "{said:?}");
+    }
+    let said = home.run(&["diff", "one", "two"]).fine();
+    assert!(said.err.contains("50 files compared, no difference"), "{said:?}");
+    let mut sizes = Vec::new();
+    let mut open = vec![home.path("one")];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
+            match entry.file_type().unwrap().is_dir() {
+                true => open.push(entry.path()),
+                false => sizes.push(entry.metadata().unwrap().len()),
+            }
+        }
+    }
+    assert_eq!(sizes.len(), 50);
+    assert!(sizes.iter().all(|bytes| (1000..=9000).contains(bytes)), "{sizes:?}");
+    home.run(&["make", "tree", "one"]).refused(20, &["one exists already"]);
+    assert_eq!(fs::read_dir(home.path("one")).unwrap().count(), 1, "and was left alone");
+    let total = home.run(&["make", "tree", "all", "--files", "100", "--sizes", "total:1MB"]).fine();
+    assert!(total.out.contains("976 KiB") || total.out.contains("977 KiB"), "{total:?}");
+    home.run(&["make", "tree", "x", "--sizes", "64KB"]).refused(2, &["--sizes", "64Ki"]);
+    home.run(&["make", "tree", "x", "--layout", "treee"]).refused(2, &["did you mean tree"]);
+    home.run(&["make", "tree", "x", "--files", "0"]).refused(2, &["1 or more"]);
+    home.run(&["make", "tree", "x", "--sizes", "900Ti"]).refused(20, &["no space"]);
+    let limited = format!("ulimit -f 1; exec {} make tree x --files 5", cli_support::IOLAB);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &limited]).current_dir(home.path("."));
+    Said::from(shell.output().unwrap()).refused(20, &["ulimit -f"]);
+    assert_eq!(home.names(), ["all", "one", "two"], "what could not be finished is gone");
+}
+
+#[test]
 fn nothing_is_ever_made_over_something() {
     let home = Home::new();
     home.file("mine", 10);

@@ -36,7 +36,7 @@ const SLOTS: [(&str, Slot); 7] = [
 ];
 
 /// Commands with a name of their own, by what they do.
-const BUILT_IN: [(&str, Capability, &str); 7] = [
+const BUILT_IN: [(&str, Capability, &str); 8] = [
     ("dd", Capability::Read, "dd if={file} of=/dev/null bs={block} status=none"),
     ("dd", Capability::Write, "dd if={source} of={target} bs={block} status=none"),
     ("dd", Capability::Copy, "dd if={source} of={target} bs={block} status=none"),
@@ -55,6 +55,7 @@ const BUILT_IN: [(&str, Capability, &str); 7] = [
         "fio --name=iolab --filename={target} --rw=write --bs={block} --size={size} \
          --ioengine=psync --fallocate=none --output-format=json",
     ),
+    ("cp-r", Capability::Files, "cp -R {source} {target}"),
 ];
 
 /// Where a program comes from in Debian.
@@ -381,7 +382,7 @@ mod tests {
 
     #[test]
     fn built_in_names_are_whole_commands() {
-        let all = [Capability::Read, Capability::Write, Capability::Copy];
+        let all = [Capability::Read, Capability::Write, Capability::Copy, Capability::Files];
         for capability in all {
             for name in contender_names(capability) {
                 let contender = Contender::parse(name, capability).unwrap();

@@ -95,6 +95,12 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// What writing data to stdout met.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {

@@ -204,7 +204,8 @@ pub fn failure(interrupted: Interrupted) -> Failure {
     }
 }
 
-fn refusal(fault: crate::result::Fault) -> Failure {
+/// No space is a refusal with its fix.
+pub fn refusal(fault: crate::result::Fault) -> Failure {
     const EFBIG: i32 = 27;
     const ENOSPC: i32 = 28;
     match fault.errno {

@@ -1,5 +1,7 @@
 //! `iolab make file` and `iolab make tree`: something to measure.
 
+mod tree;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -31,6 +33,7 @@ pub struct Make {
 #[derive(Subcommand, Clone, Debug)]
 enum What {
     File(MakeFile),
+    Tree(tree::MakeTree),
 }
 
 impl Make {
@@ -42,6 +45,7 @@ impl Make {
         crate::sys::process::report_file_limit_as_error();
         match self.what {
             What::File(file) => file.run(talk),
+            What::Tree(tree) => tree.run(talk),
         }
     }
 }
@@ -127,6 +131,12 @@ fn sync(path: &Path) -> Result<(), Failure> {
     synced.map_err(|error| Failure::refused(format!("sync {}: {error}", path_to_text(path))))
 }
 
+/// Everything on the file system of a tree.
+fn sync_all(path: &Path) -> Result<(), Failure> {
+    let synced = std::fs::File::open(path).and_then(|root| Ok(rustix::fs::syncfs(root)?));
+    synced.map_err(|error| Failure::refused(format!("sync {}: {error}", path_to_text(path))))
+}
+
 /// Told before anything is written where it cannot end well.
 fn refuse_without_room(path: &Path, bytes: u64) -> Result<(), Failure> {
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -149,12 +159,11 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(bytes: u64, talk: &Talk) -> Progress {
+    fn new(all: u64, talk: &Talk) -> Progress {
         let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr()) && !dumb();
         let bar = (terminal && !talk.quiet).then(|| {
-            let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
-            let style =
-                ProgressStyle::with_template("{bar:16} {binary_bytes} of {binary_total_bytes}");
+            let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{bar:16} {percent} %");
             bar.set_style(style.unwrap_or(ProgressStyle::default_bar()));
             bar
         });

@@ -7,7 +7,8 @@ use crate::catalog::{Contender, Factor, Levels, Role, Slot};
 use crate::spec::Vocabulary;
 
 /// Conditions that hold for a command whatever it is, for they are made around it.
-const MADE_AROUND: [Factor; 11] = [
+const MADE_AROUND: [Factor; 12] = [
+    Factor::Sizes,
     Factor::Place,
     Factor::SourcePlace,
     Factor::File,
@@ -34,7 +35,7 @@ pub(super) fn ignores(levels: &Levels, factor: Factor, vocabulary: Vocabulary<'_
         _ if levels.get(Factor::Contender).is_none() => false,
         Factor::Block => !told(Slot::Block),
         Factor::Threads => !told(Slot::Threads),
-        Factor::Place | Factor::Contender => false,
+        Factor::Place | Factor::Layout | Factor::Contender => false,
         _ => factor.role() == Role::Question,
     }
 }

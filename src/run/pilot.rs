@@ -119,6 +119,8 @@ fn parts(shorter: Option<(f64, f64)>, (done, wall): (f64, f64)) -> (f64, f64) {
 fn first_operations(cell: &Cell, work: &Work) -> u64 {
     let call = cell.instance.is_none() || cell.levels.get(Factor::Operation).is_some();
     match work.operations_per_pass {
+        // Starting a process takes long enough to tell.
+        _ if cell.levels.get(Factor::Contender).is_some() => 1,
         1 if call => FIRST_CALLS,
         all if is_touch(cell) => all.min(FIRST_OPERATIONS),
         all if cell.syncs_each_operation() => FIRST_SYNCED.min(all),

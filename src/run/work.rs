@@ -57,7 +57,8 @@ impl Work {
             once: cell.starts_cold()
                 || is_touch(cell)
                 || cell.writes()
-                || (plan.copies && (large || command)),
+                || (plan.copies && (large || command))
+                || (command && cell.levels.text(Factor::Operation) == Some("copy")),
             flushes: cell.writes() && !cell.syncs_each_operation(),
             threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
         }

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
-use crate::catalog::{Capability, Factor, Levels, shell_text};
+use crate::catalog::{Capability, Contender, Factor, Levels, shell_text};
 use crate::method::sync::fsync;
 use crate::method::{Until, Window};
 use crate::result::{Fault, Measurement, Metrics};
@@ -19,7 +19,7 @@ use crate::sys::command::{self, Group, Status};
 use crate::sys::process::signal_name;
 use crate::sys::usage::Usage;
 
-use super::{Around, Extent, Trial, Workload, copy, read, refusal, write};
+use super::{Around, Extent, Trial, Workload, copy, files, read, refusal, write};
 use order::Order;
 
 /// Runs of a process that does nothing, of which the median counts.
@@ -31,6 +31,7 @@ pub fn find(id: &str) -> Option<&'static Workload> {
         "read" => Some(&READ),
         "write" => Some(&WRITE),
         "copy" => Some(&COPY),
+        "files" => Some(&FILES),
         _ => None,
     }
 }
@@ -64,6 +65,17 @@ const COPY: Workload = Workload {
     around: Around {
         prepare: |trial| order::prepare(Capability::Copy, trial),
         verify: |trial, measurement| verify::file(Capability::Copy, trial, measurement),
+        clear: order::clear,
+    },
+};
+
+const FILES: Workload = Workload {
+    info: files::WORKLOAD.info,
+    run: |trial, window| run(Capability::Files, trial, window),
+    visits: |_| Ok(None),
+    around: Around {
+        prepare: |trial| order::prepare(Capability::Files, trial),
+        verify: |trial, _| verify::tree(trial),
         clear: order::clear,
     },
 };
@@ -111,7 +123,7 @@ fn measure(order: &Order, passes: u64, window: &mut dyn Window) -> Result<Measur
         user_ns: usage.user_ns,
         system_ns: usage.system_ns,
         bytes: order.bytes.saturating_mul(passes),
-        operations: passes,
+        operations: order.files.saturating_mul(passes),
         repetitions: passes,
         metrics,
         ..Measurement::default()
@@ -190,10 +202,22 @@ fn doing(order: &Order) -> String {
     format!("run {}", shell_text(&order.argv))
 }
 
+/// Of the operations on many files a command can do two.
+fn no_part(name: &str, operation: &str) -> Option<String> {
+    let writes = Contender::parse(name, Capability::Files).is_ok_and(|command| command.writes());
+    match (operation, writes) {
+        ("copy", true) | ("read", false) => None,
+        ("copy", false) => Some(format!("{name}: a copy needs {{target}}")),
+        ("read", true) => Some(format!("{name}: it writes; take iolab files copy")),
+        _ => Some(format!("{name}: a command takes part in iolab files read and copy")),
+    }
+}
+
 /// Why a command cannot take part at these levels, and what to do instead.
 pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
     let name = levels.text(Factor::Contender)?;
     match find(id) {
+        Some(_) if id == "files" => no_part(name, levels.text(Factor::Operation)?),
         Some(_) => None,
         None => Some(format!("{name}: a command takes part in read, write, copy and files")),
     }

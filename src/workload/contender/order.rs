@@ -12,6 +12,7 @@ use crate::method::Until;
 use crate::result::Fault;
 use crate::sys::child::dies_with_us;
 
+use super::super::files::Listing;
 use super::super::{Trial, refusal};
 
 /// What a command may say of its failure.
@@ -23,6 +24,8 @@ pub struct Order {
     pub argv: Vec<OsString>,
     /// Bytes that one run moves.
     pub bytes: u64,
+    /// Files that one run works on.
+    pub files: u64,
     /// The file that it works on.
     pub source: PathBuf,
     /// What it is to make.
@@ -60,7 +63,8 @@ impl Order {
         let until = trial.levels.text(Factor::Until).map(str::parse).transpose().map_err(refuse)?;
         Ok(Order {
             argv: contender.argv(&value),
-            bytes: subject.bytes,
+            bytes: subject.tree.map_or(subject.bytes, Listing::bytes),
+            files: subject.tree.map_or(1, Listing::files),
             source: subject.path.to_owned(),
             from_source: contender.uses(Slot::Source),
             until,

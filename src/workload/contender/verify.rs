@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::catalog::{Capability, shell_text};
+use crate::catalog::{Capability, Factor, shell_text};
 use crate::result::{Digest, Fault, Measurement};
+use crate::tool::{Walk, compare_trees};
 
 use super::super::copy::is_clone;
 use super::super::{Trial, refusal};
@@ -73,6 +74,29 @@ pub fn file(
     let (kind, hex) = ("crc32c".into(), format!("{crc:08x}"));
     measurement.proof.digest = Some(Digest { kind, hex, matches: Some(true) });
     Ok(())
+}
+
+/// Compares the tree that a command has copied with its source.
+pub fn tree(trial: &Trial<'_>) -> Result<(), Fault> {
+    let order = Order::new(Capability::Files, trial)?;
+    if trial.levels.text(Factor::Operation) != Some("copy") {
+        return Ok(());
+    }
+    let mut first = None;
+    let mut tell = |line: &str| {
+        first.get_or_insert_with(|| line.to_owned());
+    };
+    let mut walk = Walk::new(&mut tell);
+    compare_trees(&order.source, &order.target, &mut walk);
+    let differences = walk.differences;
+    match first {
+        None => Ok(()),
+        Some(line) => {
+            let doing = format!("check what {} made", shell_text(&order.argv));
+            let cause = format!("{differences} differences, the first: {line}");
+            Err(refusal(&doing, cause))
+        }
+    }
 }
 
 fn open(path: &std::path::Path) -> Result<File, Fault> {

@@ -67,6 +67,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
             default: "copy_file_range,read-write,sendfile",
             words: &[],
         },
+        FactorUse { factor: Factor::Contender, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "128Ki", words: &[] },
         FactorUse { factor: Factor::Threads, default: "1,2,4", words: &[] },
         FactorUse { factor: Factor::Consume, default: "xor", words: &["none", "xor"] },
