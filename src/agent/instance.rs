@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags};
+use rustix::io::Errno;
 
 use super::content::{Content, ISLAND_BYTES};
 use super::ledger::Ledger;
@@ -259,7 +260,13 @@ fn write_content(path: &Path, order: &InstanceOrder, wanted: &dyn Fn() -> bool) 
         file.set_len(order.bytes)?;
     }
     // Dirty pages would be written back beside the first trials; and a full disk shows here.
-    file.sync_data()
+    match file.sync_data() {
+        // A file system without fsync (bfs) says so by EINVAL (vfs_fsync_range, fs/sync.c).
+        Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+            Ok(rustix::fs::syncfs(&file)?)
+        }
+        other => other,
+    }
 }
 
 fn unfit(kind: FileType) -> Option<&'static str> {
