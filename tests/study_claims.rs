@@ -18,8 +18,7 @@ const ROUNDS: u32 = 80;
 const BYTES: u64 = 1 << 20;
 
 fn words() -> Words<'static> {
-    let parts: Vec<_> = iolab::method::METHODS.iter().collect();
-    Words { workloads: iolab::workload::WORKLOADS, parts: Vec::leak(parts) }
+    Words { workloads: iolab::workload::WORKLOADS, parts: iolab::cli::parts_of_all() }
 }
 
 fn study(claims: &str) -> Study {
@@ -324,14 +323,7 @@ fn what_is_wrong_is_shown_with_its_line() {
 
 #[test]
 fn the_shipped_studies_are_well_formed() {
-    let parts: Vec<_> = iolab::method::METHODS
-        .iter()
-        .chain(iolab::method::copy::METHODS)
-        .chain(iolab::workload::operations())
-        .chain(iolab::workload::meta::OPERATIONS)
-        .chain(iolab::place::PLACES)
-        .collect();
-    let words = Words { workloads: iolab::workload::WORKLOADS, parts: Vec::leak(parts) };
+    let words = words();
     for (name, text) in SHIPPED {
         let source = Source { name, text };
         let study = read(name, &source, words, 1).unwrap_or_else(|error| panic!("{error}"));

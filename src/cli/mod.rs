@@ -49,6 +49,8 @@ use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 
 use edge::{Ending, Exit, Failure};
 
+pub use parts::all as parts_of_all;
+
 /// A laboratory for file I/O: which way is faster here, with proof.
 #[derive(Parser, Debug)]
 #[command(name = "iolab", version, max_term_width = 80, after_help = EXAMPLES)]
