@@ -73,7 +73,7 @@ const LEGS: [Leg; 9] = [
         topic: Topic::Warm,
         title: "block sizes, cached",
         workload: "read",
-        share: 0.17,
+        share: 0.14,
         levels: |greatest| {
             let blocks = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
             read(&["read"], &blocks, "warm", &[greatest.min(256 * MIB)])
@@ -83,7 +83,7 @@ const LEGS: [Leg; 9] = [
         topic: Topic::Mapping,
         title: "read against mmap by file size",
         workload: "read",
-        share: 0.18,
+        share: 0.14,
         levels: |greatest| {
             let sizes = [16 * KIB, 256 * KIB, 4 * MIB, 64 * MIB];
             let sizes: Vec<u64> = sizes.into_iter().filter(|bytes| *bytes <= greatest).collect();
@@ -130,7 +130,7 @@ const LEGS: [Leg; 9] = [
         topic: Topic::Small,
         title: "small files",
         workload: "files",
-        share: 0.06,
+        share: 0.05,
         levels: |_| {
             vec![
                 (Factor::Operation, words(&["read"])),
