@@ -25,6 +25,9 @@ const BETWEEN_DRAWINGS: Duration = Duration::from_millis(200);
 
 /// Make a file or a tree of files, never over an existing one
 #[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  iolab make file 1Gi big.bin\n  iolab make tree --help               trees by number, size and layout"
+)]
 pub struct Make {
     #[command(subcommand)]
     what: What,
