@@ -151,7 +151,7 @@ impl Prober {
             self.rejected.iter().map(|r| format!("{}: {}", r.probe.name(), r.reason)).collect();
         let cause = match reasons.len() {
             0 => "no probe sees the pages of this file; use --cache any, or a file you own".into(),
-            _ => format!("no probe can be believed here ({})", reasons.join("; ")),
+            _ => format!("no probe can be believed here ({}); use --cache any", reasons.join("; ")),
         };
         Fault { doing: "probe the page cache".into(), cause, errno: None, signal: None }
     }

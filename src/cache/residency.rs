@@ -8,6 +8,7 @@ use rustix::fs::{Advice, FsWord, fadvise, fstatfs};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::evict::reopen;
+use super::prober::device_read_bytes;
 use crate::result::Residency;
 use crate::sys::resident::{cachestat, may_mincore, mincore_pages};
 
@@ -94,6 +95,7 @@ fn nowait(file: &File, pages: u64, page_bytes: u64) -> io::Result<u64> {
     let file = own.as_ref().unwrap_or(file);
     // Without this a miss reads ahead and the probe finds its own pages.
     fadvise(file, 0, None, Advice::Random)?;
+    let before = device_read_bytes();
     let (mut hits, mut misses) = (0_u64, 0_u64);
     for page in spread(pages) {
         let offset = page * page_bytes;
@@ -108,7 +110,12 @@ fn nowait(file: &File, pages: u64, page_bytes: u64) -> io::Result<u64> {
             break;
         }
     }
+    // A call that must not wait begins to read ahead nevertheless, and finds the page where the
+    // device was fast enough: what the device delivered was not there.
+    let delivered = device_read_bytes().zip(before).map_or(0, |(after, before)| after - before);
     let looked = (hits + misses).max(1);
+    misses = misses.max(delivered.div_ceil(page_bytes)).min(looked);
+    hits = looked - misses;
     Ok(if misses == 0 { pages * page_bytes } else { pages * hits / looked * page_bytes })
 }
 

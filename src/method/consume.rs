@@ -1,5 +1,6 @@
 //! What is done with the bytes: folds that touch every one and leave a digest.
 
+use crate::catalog::fnv1a;
 use crate::sys::fold::{Xor32, xor32};
 
 /// What to do with the bytes.
@@ -76,12 +77,9 @@ impl Partial {
     }
 }
 
-/// FNV-1a (64 bit) over the counts as little-endian words: a histogram's name, not a proof
-/// against malice.
+/// Over the counts as little-endian words: a histogram's name.
 fn short(counts: &[u64; 256]) -> u64 {
-    counts.iter().flat_map(|count| count.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
+    fnv1a(counts.iter().flat_map(|count| count.to_le_bytes()))
 }
 
 /// A consumer. The hot loop is generic over it, so it is chosen once a trial.

@@ -7,7 +7,7 @@ use super::cells::Draft;
 use super::contender;
 use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts};
-use crate::catalog::{Factor, Levels, bytes_text, path_to_text};
+use crate::catalog::{Factor, Levels, bytes_text, mix, path_to_text};
 use crate::spec::Experiment;
 use crate::tree::{Tree, TreeOrder};
 
@@ -300,13 +300,4 @@ fn warm_fits(levels: &Levels, bytes: u64, facts: &Facts) -> Result<(), Skip> {
         bytes_text(facts.available_memory_bytes)
     );
     Err(Skip { reason, too_small: true })
-}
-
-/// SplitMix64's output function (Steele, Lea & Flood 2014): seeds that differ in one bit give
-/// contents that have nothing in common.
-fn mix(seed: u64, id: u64) -> u64 {
-    let mut z = seed.wrapping_add(id.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

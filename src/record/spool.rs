@@ -8,12 +8,14 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
 use super::error::RecordError;
+use crate::catalog::fnv1a;
 
 /// Magic numbers of statfs(2) of file systems that live in memory: tmpfs, ramfs.
 const MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
@@ -24,6 +26,22 @@ pub(super) struct Place {
     pub(super) directory: PathBuf,
     /// On a memory file system: nothing there survives a power failure, so nothing is synced.
     pub(super) in_memory: bool,
+    /// What names of this history's spools begin with. A place in memory is shared by histories,
+    /// and even a short look at another's spool would hide it from its own.
+    prefix: String,
+}
+
+impl Place {
+    fn beside(store: &Path) -> Place {
+        let mut name = store.file_name().unwrap_or_default().to_owned();
+        name.push("-live");
+        Place { directory: store.with_file_name(name), in_memory: false, prefix: "run-".into() }
+    }
+
+    fn in_memory(directory: PathBuf, store: &Path) -> Place {
+        let history = fnv1a(store.as_os_str().as_bytes().iter().copied());
+        Place { directory, in_memory: true, prefix: format!("run-{history:016x}-") }
+    }
 }
 
 /// The file and its lock; dropping lets go of the lock and leaves the file.
@@ -50,7 +68,7 @@ pub(super) fn shared(store: &Path, avoid_devices: &[u64]) -> bool {
 
 /// The place for the spool of a new run.
 pub(super) fn choose(store: &Path, avoid_devices: &[u64]) -> Result<Place, RecordError> {
-    let beside = Place { directory: beside(store), in_memory: false };
+    let beside = Place::beside(store);
     if !shared(store, avoid_devices) {
         make_private(&beside.directory).map_err(|e| RecordError::io("make", store, &e))?;
         return Ok(beside);
@@ -58,7 +76,7 @@ pub(super) fn choose(store: &Path, avoid_devices: &[u64]) -> Result<Place, Recor
     let mut tried = Vec::new();
     for directory in memory_candidates() {
         match try_memory(&directory, avoid_devices) {
-            Ok(directory) => return Ok(Place { directory, in_memory: true }),
+            Ok(directory) => return Ok(Place::in_memory(directory, store)),
             Err(why) => tried.push(format!("{}: {why}", directory.display())),
         }
     }
@@ -74,15 +92,11 @@ pub(super) fn choose(store: &Path, avoid_devices: &[u64]) -> Result<Place, Recor
 /// Every place where a spool for this history may have been left.
 pub(super) fn known(store: &Path) -> Vec<Place> {
     let memory = memory_candidates().into_iter().map(|d| private_name(&d));
-    let memory = memory.map(|directory| Place { directory, in_memory: true });
-    let beside = Place { directory: beside(store), in_memory: false };
-    std::iter::once(beside).chain(memory).filter(|p| is_private(&p.directory).is_ok()).collect()
-}
-
-fn beside(store: &Path) -> PathBuf {
-    let mut name = store.file_name().unwrap_or_default().to_owned();
-    name.push("-live");
-    store.with_file_name(name)
+    let memory = memory.map(|directory| Place::in_memory(directory, store));
+    std::iter::once(Place::beside(store))
+        .chain(memory)
+        .filter(|p| is_private(&p.directory).is_ok())
+        .collect()
 }
 
 fn memory_candidates() -> Vec<PathBuf> {
@@ -148,7 +162,7 @@ impl Spool {
     pub(super) fn create(place: &Place) -> io::Result<Spool> {
         loop {
             let token = random_token()?;
-            let path = place.directory.join(format!("run-{token}.sqlite"));
+            let path = place.directory.join(format!("{}{token}.sqlite", place.prefix));
             let lock_path = lock_path(&path);
             let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&lock_path);
             let lock = match lock {
@@ -174,15 +188,15 @@ impl Spool {
         let Ok(entries) = fs::read_dir(&place.directory) else { return Vec::new() };
         let mut spools: Vec<Spool> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter_map(|name| Spool::take(&place.directory, &name))
+            .filter_map(|name| Spool::take(place, &name))
             .collect();
         spools.sort_by(|a, b| a.path.cmp(&b.path));
         spools
     }
 
-    fn take(directory: &Path, name: &str) -> Option<Spool> {
-        let token = name.strip_prefix("run-")?.strip_suffix(".lock")?;
-        let path = directory.join(format!("run-{token}.sqlite"));
+    fn take(place: &Place, name: &str) -> Option<Spool> {
+        let token = name.strip_suffix(".lock")?.strip_prefix(&place.prefix)?;
+        let path = place.directory.join(name).with_extension("sqlite");
         let lock = OpenOptions::new().write(true).open(lock_path(&path)).ok()?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
         let spool = Spool { path, token: token.to_owned(), _lock: lock };
@@ -232,10 +246,11 @@ pub(super) fn random_token() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, Spool, beside, choose, make_private, shared};
+    use super::{Place, Spool, choose, make_private, shared};
     use crate::record::RecordError;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::Path;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn a_directory_that_others_can_write_or_redirect_is_refused() {
@@ -253,14 +268,30 @@ mod tests {
         assert_eq!(own.metadata().unwrap().mode() & 0o777, 0o700);
     }
 
+    /// A child that another test forked holds the lock as well, until it ends.
+    fn once_let_go(place: &Place) -> Vec<Spool> {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        loop {
+            let taken = Spool::abandoned(place);
+            if !taken.is_empty() || Instant::now() > deadline {
+                return taken;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     #[test]
     fn a_living_spool_is_not_taken_and_a_dead_one_only_once() {
         let dir = tempfile::tempdir().unwrap();
-        let place = Place { directory: dir.path().to_owned(), in_memory: false };
+        let place = Place::in_memory(dir.path().to_owned(), Path::new("/mine"));
+        let other = Place::in_memory(dir.path().to_owned(), Path::new("/other"));
         let spool = Spool::create(&place).unwrap();
         assert!(Spool::abandoned(&place).is_empty());
         drop(spool);
-        let taken = Spool::abandoned(&place);
+        // A command of another history that looked at the same moment once held its lock, and
+        // the run was not taken over.
+        assert!(Spool::abandoned(&other).is_empty());
+        let taken = once_let_go(&place);
         assert_eq!(taken.len(), 1);
         assert!(Spool::abandoned(&place).is_empty());
         taken[0].remove();
@@ -289,7 +320,8 @@ mod tests {
             Err(RecordError::NoSpool { tried, .. }) => assert!(tried.contains("/dev/shm")),
             Err(e) => panic!("{e}"),
         }
-        assert!(!beside(&store).exists());
-        assert_eq!(beside(Path::new("/s/h.sqlite")), Path::new("/s/h.sqlite-live"));
+        assert!(!Place::beside(&store).directory.exists());
+        let beside = Place::beside(Path::new("/s/h.sqlite")).directory;
+        assert_eq!(beside, Path::new("/s/h.sqlite-live"));
     }
 }

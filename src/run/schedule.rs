@@ -4,13 +4,14 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
+use crate::catalog::{fnv1a, mix};
+
 /// A generator for one purpose (`"order"`) and number (the round). PCG-64 (XSL RR 128/64), as
 /// published by O'Neill 2014; its sequence is fixed for all time.
 pub fn stream(seed: u64, purpose: &str, number: u64) -> Pcg64 {
-    // FNV-1a of the purpose; PCG streams of neighbouring numbers are alike, so all is mixed first.
-    let name = purpose
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+    // PCG streams of neighbouring numbers are alike, so all is mixed first.
+    let name = fnv1a(purpose.bytes());
+    let mixed = |value| mix(value, 0);
     let a = mixed(seed ^ mixed(name));
     let b = mixed(a ^ mixed(number.wrapping_add(0x9e37_79b9_7f4a_7c15)));
     let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
@@ -20,14 +21,6 @@ pub fn stream(seed: u64, purpose: &str, number: u64) -> Pcg64 {
 /// A 64-bit seed for one purpose and number.
 pub fn seed_for(seed: u64, purpose: &str, number: u64) -> u64 {
     stream(seed, purpose, number).next_u64()
-}
-
-/// The finaliser of SplitMix64 (Steele et al. 2014).
-fn mixed(value: u64) -> u64 {
-    let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// A number in 0..bound, each equally likely (Lemire 2019: multiply, reject the short remainder).

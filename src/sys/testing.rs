@@ -128,14 +128,15 @@ fn inside(test: &str) -> Option<PathBuf> {
     (again == test).then(|| PathBuf::from(std::env::var_os(DIRECTORY).unwrap()))
 }
 
-/// The build directory may be closed to others.
+/// The build directory may be closed to others. Copied by another process: a child that another
+/// test forks while this one writes would hold it open, and it could not be run (`ETXTBSY`).
 fn copy_of_this_binary(directory: &Path) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
     let copy = directory.join("test-binary");
-    // A hard link would do, but the build directory may be on another file system.
-    let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
-    std::fs::write(&copy, bytes).unwrap();
-    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut cp = Command::new("cp");
+    cp.arg("--").arg(std::env::current_exe().unwrap()).arg(&copy);
+    assert!(cp.status().unwrap().success());
+    let mut chmod = Command::new("chmod");
+    assert!(chmod.arg("755").arg(&copy).status().unwrap().success());
     copy
 }
 

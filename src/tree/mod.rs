@@ -13,7 +13,7 @@ pub use shape::{Shape, WORDS as SHAPES};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{Factor, Levels, Sizes};
+use crate::catalog::{Factor, Levels, Sizes, mix};
 
 /// Files of one tree, at most: names have ten digits, and a plan must add up drawn sizes.
 const MOST_FILES: u64 = 100_000_000;
@@ -134,14 +134,4 @@ impl Tree {
     pub fn content(&self, block: u64) -> Content {
         Content::new(self.body, self.seed, block)
     }
-}
-
-/// Two numbers to one that has nothing in common with its neighbours': SplitMix64's output
-/// function (Steele, Lea & Flood 2014).
-#[inline]
-fn mix(seed: u64, id: u64) -> u64 {
-    let mut z = seed.wrapping_add(id.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
