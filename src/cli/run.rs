@@ -189,21 +189,30 @@ fn read(path: &Path) -> Result<Vec<Written>, Failure> {
 
 /// A file of text, never more of it than a person would write.
 fn load(path: &Path) -> Result<Loaded, String> {
+    const WHAT: &str = "a file of experiments";
     let stdin = path == Path::new("-");
     let name = if stdin { "stdin".to_owned() } else { path_to_text(path) };
-    let why = |error: io::Error| format!("{name}: {error}; name a file of experiments");
-    let mut bytes = Vec::new();
-    let most = MOST_BYTES as u64 + 1;
-    let identity = if stdin {
-        io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(why)?;
-        std::env::current_dir().unwrap_or_default().join("-")
+    let why = |error: io::Error| format!("{name}: {error}; name {WHAT}");
+    let (text, identity) = if stdin {
+        let here = std::env::current_dir().unwrap_or_default();
+        (toml_text(io::stdin().lock(), &name, WHAT)?, here.join("-"))
     } else {
-        File::open(path).map_err(why)?.take(most).read_to_end(&mut bytes).map_err(why)?;
-        std::fs::canonicalize(path).map_err(why)?
+        let text = toml_text(File::open(path).map_err(why)?, &name, WHAT)?;
+        (text, std::fs::canonicalize(path).map_err(why)?)
     };
-    let text = String::from_utf8(bytes).map_err(|error| {
+    Ok(Loaded { text, name, identity })
+}
+
+/// What is written there, at most a byte more than [`MOST_BYTES`] of it; `what` it should be is
+/// for the message.
+pub(super) fn toml_text(source: impl Read, name: &str, what: &str) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    source
+        .take(MOST_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("{name}: {error}; name {what}"))?;
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        format!("{name}: byte {at} is not UTF-8; a file of experiments is TOML, which is text")
-    });
-    Ok(Loaded { text: text?, name, identity })
+        format!("{name}: byte {at} is not UTF-8; {what} is TOML, which is text")
+    })
 }

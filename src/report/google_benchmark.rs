@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{Format, Look};
 use crate::catalog::{Factor, Levels};
 use crate::result::{CellRecord, Document, Phase, Sample};
+use crate::stats::median;
 
 pub(super) const FORMAT: Format = Format {
     id: "google-benchmark",
@@ -209,20 +210,13 @@ type Aggregate = fn(&[f64]) -> f64;
 
 const AGGREGATES: &[(&str, &str, Aggregate)] = &[
     ("mean", "time", mean),
-    ("median", "time", median),
+    ("median", "time", |values| median(values).unwrap_or(f64::NAN)),
     ("stddev", "time", deviation),
     ("cv", "percentage", variation),
 ];
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
 fn deviation(values: &[f64]) -> f64 {

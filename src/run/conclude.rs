@@ -45,11 +45,15 @@ pub fn conclude(plan: &Plan, outcome: &Outcome) -> Conclusion {
         .filter(|index| !plan.conditions[*index].cells.is_empty())
         .map(|index| answer(plan, outcome, index, &logs, &twin_d, &estimates))
         .collect();
-    Conclusion { answers, twin: twin(plan, outcome), estimates }
+    Conclusion { answers, twin: twin_of(plan, outcome, &twin_d), estimates }
 }
 
 /// The baseline against itself; absent where no cell could run.
 pub fn twin(plan: &Plan, outcome: &Outcome) -> Option<Twin> {
+    twin_of(plan, outcome, &twin_series(plan, outcome, &logs(plan, &outcome.cells, &outcome.twin)))
+}
+
+fn twin_of(plan: &Plan, outcome: &Outcome, series: &[f64]) -> Option<Twin> {
     let cell = plan.cells.get(plan.baseline?)?.id.clone();
     let rules = Rules {
         alpha: plan.protocol.alpha,
@@ -59,8 +63,7 @@ pub fn twin(plan: &Plan, outcome: &Outcome) -> Option<Twin> {
         by_epoch: false,
         seed: seed_for(plan.protocol.seed, "twin", 0),
     };
-    let logs = logs(plan, &outcome.cells, &outcome.twin);
-    let figures = twin_figures(&twin_series(plan, outcome, &logs), &rules);
+    let figures = twin_figures(series, &rules);
     let exp = |pick: fn(&TwinFigures) -> Option<f64>| figures.as_ref().and_then(pick).map(f64::exp);
     Some(Twin {
         cell,

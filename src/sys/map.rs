@@ -1,4 +1,4 @@
-//! Mappings of part of a file.
+//! A mapping that part of a file is read through.
 
 use std::os::fd::BorrowedFd;
 
@@ -67,48 +67,6 @@ impl Mapping {
 }
 
 impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the range is the one that `new` mapped, and nothing borrows it any more.
-        let _ = unsafe { munmap(self.start, self.bytes) };
-    }
-}
-
-/// A shared mapping that can be written to. If the file becomes shorter, touching the lost part
-/// raises SIGBUS: only a forked trial touches one.
-#[derive(Debug)]
-pub struct SharedMapping {
-    start: *mut std::ffi::c_void,
-    bytes: usize,
-}
-
-impl SharedMapping {
-    /// Maps `bytes` from `offset` (a multiple of the page size) on of a file that is open for
-    /// reading and writing. EINVAL for an empty range.
-    pub fn new(file: BorrowedFd<'_>, offset: u64, bytes: usize) -> Result<SharedMapping, Errno> {
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel chooses the address, so no memory in use is replaced.
-        let start =
-            unsafe { mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, file, offset)? };
-        Ok(SharedMapping { start, bytes })
-    }
-
-    /// What is mapped. What is written is the file's from then on.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is `bytes` long and lives as long as `self`, which is borrowed
-        // mutably; the file is one that iolab has just made and no one else knows.
-        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.bytes) }
-    }
-
-    /// Unmaps, so that the cost lies where the caller wants it.
-    pub fn unmap(self) -> Result<(), Errno> {
-        let (start, bytes) = (self.start, self.bytes);
-        std::mem::forget(self);
-        // SAFETY: the range is the one that `new` mapped, and `self` is gone.
-        unsafe { munmap(start, bytes) }
-    }
-}
-
-impl Drop for SharedMapping {
     fn drop(&mut self) {
         // SAFETY: the range is the one that `new` mapped, and nothing borrows it any more.
         let _ = unsafe { munmap(self.start, self.bytes) };

@@ -9,6 +9,7 @@ use clap::{Args, Subcommand, ValueHint};
 use super::edge::{self, Ending, Exit, Failure};
 use super::output::Talk;
 use super::places::PlaceArgs;
+use super::run::toml_text;
 use super::{parts, protocol};
 use crate::catalog::{bytes_text, path_to_text, rough_time_text};
 use crate::plan::Plan;
@@ -87,21 +88,17 @@ fn parse(name: &str, file: &str, text: &str) -> Result<Study, Failure> {
 
 /// Never more of a file than a person would write.
 fn read_text(path: &Path) -> Result<String, Failure> {
-    use std::io::Read;
     let name = path_to_text(path);
-    let why = |error: std::io::Error| Failure::usage(format!("{name}: {error}; name a study file"));
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(why)?;
-    file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(why)?;
-    if bytes.len() > MOST_BYTES {
+    let file = std::fs::File::open(path)
+        .map_err(|error| Failure::usage(format!("{name}: {error}; name a study file")))?;
+    let text = toml_text(file, &name, "a study").map_err(Failure::usage)?;
+    if text.len() > MOST_BYTES {
         return Err(Failure::usage(format!(
             "{name}: more than {}; no study is so large",
             bytes_text(MOST_BYTES as u64)
         )));
     }
-    String::from_utf8(bytes).map_err(|_| {
-        Failure::usage(format!("{name}: it is not UTF-8; a study is TOML, which is text"))
-    })
+    Ok(text)
 }
 
 fn check(file: &Path) -> Ending {

@@ -15,7 +15,8 @@ use crate::catalog::{Capability, Factor, Part, PartKind};
 use crate::method::lane::{Moved, Stop};
 use crate::method::sync::Barrier;
 use crate::result::CopyRoute;
-use crate::sys::map::{Mapping, SharedMapping};
+use crate::sys::map::Mapping;
+use crate::sys::shared_map::SharedMapping;
 
 /// How it describes itself.
 pub const METHOD: CopyMethod = CopyMethod {
@@ -120,7 +121,7 @@ impl Mover for BothMapped {
             let (bytes, skip) = ((part.end - first) as usize, (part.start - first) as usize);
             let source = Mapping::new(ends.source.as_fd(), first, bytes, false)?;
             let mut target = SharedMapping::new(ends.target.as_fd(), first, bytes)?;
-            target.bytes_mut()[skip..].copy_from_slice(&source.bytes()[skip..]);
+            target.write(skip, &source.bytes()[skip..]);
             target.unmap()?;
             source.unmap()?;
             barrier.after_block(ends.target.as_fd()).map_err(refused)

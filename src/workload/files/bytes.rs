@@ -11,7 +11,7 @@ use rustix::io::{Errno, read, write};
 use super::build::write_all;
 use super::laps::{Laps, Step};
 use super::listing::File;
-use super::task::{Site, Task};
+use super::task::{Gone, Site, Task};
 use crate::method::Buffer;
 use crate::sys::fold::{Xor32, xor32};
 use crate::tree::Content;
@@ -79,16 +79,8 @@ impl<'a> Read<'a> {
 impl Task for Read<'_> {
     const SIZES: bool = false;
 
-    fn pass(&mut self, pass: u64) -> Result<(), Errno> {
-        self.site.pass(pass)
-    }
-
-    fn enter(&mut self, directory: u64) -> Result<(), Errno> {
-        self.site.enter(directory)
-    }
-
-    fn leave(&mut self) {
-        self.site.leave();
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.site)
     }
 
     #[inline(always)]
@@ -140,16 +132,8 @@ pub(super) struct Write<'a> {
 impl Task for Write<'_> {
     const SIZES: bool = true;
 
-    fn pass(&mut self, pass: u64) -> Result<(), Errno> {
-        self.site.pass(pass)
-    }
-
-    fn enter(&mut self, directory: u64) -> Result<(), Errno> {
-        self.site.enter(directory)
-    }
-
-    fn leave(&mut self) {
-        self.site.leave();
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.site)
     }
 
     #[inline(always)]
@@ -262,19 +246,9 @@ pub(super) struct Copy<'a, W> {
 impl<W: Way> Task for Copy<'_, W> {
     const SIZES: bool = false;
 
-    fn pass(&mut self, pass: u64) -> Result<(), Errno> {
-        self.from.pass(pass)?;
-        self.to.pass(pass)
-    }
-
-    fn enter(&mut self, directory: u64) -> Result<(), Errno> {
-        self.from.enter(directory)?;
-        self.to.enter(directory)
-    }
-
-    fn leave(&mut self) {
-        self.from.leave();
-        self.to.leave();
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.from)?;
+        act(&mut self.to)
     }
 
     #[inline(always)]
@@ -302,16 +276,8 @@ pub(super) struct Look<'a> {
 impl Task for Look<'_> {
     const SIZES: bool = false;
 
-    fn pass(&mut self, pass: u64) -> Result<(), Errno> {
-        self.site.pass(pass)
-    }
-
-    fn enter(&mut self, directory: u64) -> Result<(), Errno> {
-        self.site.enter(directory)
-    }
-
-    fn leave(&mut self) {
-        self.site.leave();
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.site)
     }
 
     #[inline(always)]
@@ -335,16 +301,8 @@ pub(super) struct Remove<'a> {
 impl Task for Remove<'_> {
     const SIZES: bool = false;
 
-    fn pass(&mut self, pass: u64) -> Result<(), Errno> {
-        self.site.pass(pass)
-    }
-
-    fn enter(&mut self, directory: u64) -> Result<(), Errno> {
-        self.site.enter(directory)
-    }
-
-    fn leave(&mut self) {
-        self.site.leave();
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.site)
     }
 
     #[inline(always)]

@@ -12,16 +12,31 @@ use super::laps::Laps;
 use super::listing::{File, Listing, Opener};
 use super::share::Leg;
 
+/// Whether a worker got to where it wanted.
+pub(super) type Gone = Result<(), Errno>;
+
 /// What is done with each file. Everything in it is timed.
 pub(super) trait Task: Send {
     /// Whether it must know sizes.
     const SIZES: bool;
+    /// The trees that it goes through, in step.
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone;
     /// Before the first file of a pass.
-    fn pass(&mut self, pass: u64) -> Result<(), Errno>;
+    fn pass(&mut self, pass: u64) -> Gone {
+        self.each_site(|site| site.pass(pass))
+    }
     /// Before the first file of a directory.
-    fn enter(&mut self, directory: u64) -> Result<(), Errno>;
+    fn enter(&mut self, directory: u64) -> Gone {
+        self.each_site(|site| site.enter(directory))
+    }
     /// After the last file. Descriptors are a worker's own: they must be closed in its thread.
-    fn leave(&mut self);
+    fn leave(&mut self) {
+        // Closing cannot fail here.
+        let _ = self.each_site(|site| {
+            site.leave();
+            Ok(())
+        });
+    }
     /// One file; the bytes moved.
     fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno>;
 }
@@ -50,7 +65,7 @@ impl<'a> Site<'a> {
         Site { numbered: true, ..Site::standing(listing, base) }
     }
 
-    pub(super) fn pass(&mut self, pass: u64) -> Result<(), Errno> {
+    fn pass(&mut self, pass: u64) -> Gone {
         if self.numbered {
             self.root = Some(open_root(&numbered(self.base, pass))?);
         } else if self.root.is_none() {
@@ -59,7 +74,7 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    pub(super) fn enter(&mut self, directory: u64) -> Result<(), Errno> {
+    fn enter(&mut self, directory: u64) -> Gone {
         // The old one is closed first: a worker holds as few descriptors as it can.
         self.directory = None;
         let root = self.root.as_ref().ok_or(Errno::BADF)?;
@@ -67,7 +82,7 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    pub(super) fn leave(&mut self) {
+    fn leave(&mut self) {
         self.directory = None;
         self.root = None;
     }
