@@ -87,7 +87,7 @@ fn trial(root: &Path, scratch: &Path, listing: &Listing, levels: &Levels, whole:
     assert_eq!(seen.operations, listing.files());
     if whole {
         (files.around.verify)(&trial, &mut seen).unwrap();
-        assert!(seen.proof.digest.is_some_and(|digest| digest.matches == Some(true)));
+        assert!(seen.proof.digest.as_ref().is_some_and(|digest| digest.matches == Some(true)));
         (files.around.clear)(&trial).unwrap();
         eprintln!("{levels:?}: {:.0} files a second", seen.metrics["rate_last"]);
     }

@@ -101,7 +101,11 @@ fn parts_are_checked_too() {
         let part = Extent::Part { first_operation, operations: 9 };
         let measured = executor.trial(&order(&cell, part)).unwrap();
         assert_eq!(measured.operations, 9);
-        assert_eq!(measured.proof.digest.unwrap().matches, Some(true), "from {first_operation}");
+        assert_eq!(
+            measured.proof.digest.as_ref().unwrap().matches,
+            Some(true),
+            "from {first_operation}"
+        );
     }
     executor.end().unwrap();
 }

@@ -188,7 +188,7 @@ fn bounded_trials_write_what_they_say() {
         let extent = Extent::Part { first_operation, operations: 8 };
         let seen = bench.trial(levels, extent, look).unwrap();
         assert_eq!((seen.operations, seen.repetitions), (8, 1));
-        assert_eq!(seen.proof.digest.unwrap().matches, Some(true));
+        assert_eq!(seen.proof.digest.as_ref().unwrap().matches, Some(true));
     };
     for id in ["write", "pwrite", "writev"] {
         for pattern in ["sequential", "random", "stride:5"] {
@@ -261,7 +261,7 @@ fn any_queue_depth_writes_the_same_bytes() {
                 assert!(fs::read(path).unwrap() == content(4096, bench.bytes), "{levels:?}");
             };
             match bench.trial(&levels, Extent::Passes(1), right) {
-                Ok(seen) => assert_eq!(seen.proof.digest.unwrap().matches, Some(true)),
+                Ok(seen) => assert_eq!(seen.proof.digest.as_ref().unwrap().matches, Some(true)),
                 Err(fault) if fault.cause.contains("io_uring cannot be set up") => {
                     return eprintln!("SKIP any_queue_depth_writes_the_same_bytes: {fault}");
                 }

@@ -370,12 +370,12 @@ fn a_copy_that_differs_does_not_count() {
     // One bit: size and mode are right, the digest is not.
     let mut seen = (workload.run)(&trial, &mut NoWindow).unwrap();
     (workload.around.verify)(&trial, &mut seen).unwrap();
-    let right = seen.proof.digest.unwrap().hex;
+    let right = seen.proof.digest.as_ref().unwrap().hex.clone();
     let byte = fs::read(&copy).unwrap()[777] ^ 1;
     File::options().write(true).open(&copy).unwrap().write_all_at(&[byte], 777).unwrap();
     let mut seen = Measurement::default();
     (workload.around.verify)(&trial, &mut seen).unwrap();
-    assert_ne!(seen.proof.digest.unwrap().hex, right);
+    assert_ne!(seen.proof.digest.as_ref().unwrap().hex, right);
     (workload.around.clear)(&trial).unwrap();
 }
 
@@ -388,7 +388,7 @@ fn routes_are_what_they_are_called_where_nothing_clones() {
     fs::write(&source, noise(100_000)).unwrap();
     let route = |method| {
         let seen = trial(&levels(method, 4096, None), Extent::Passes(1), &source, dir.path());
-        seen.unwrap().measurement.proof.copy.unwrap().route
+        seen.unwrap().measurement.proof.copy.as_ref().unwrap().route
     };
     assert_eq!(route("read-write"), CopyRoute::UserSpace);
     assert_eq!(route("copy_file_range"), CopyRoute::InKernel);

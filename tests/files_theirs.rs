@@ -95,7 +95,7 @@ fn odd_trees_are_read_and_copied_and_nothing_but_files_is() {
     for operation in ["read", "copy", "stat"] {
         let seen = trial(&root, &listing, operation, || {});
         assert_eq!(seen.operations, 5);
-        let proof = seen.proof.digest.unwrap();
+        let proof = seen.proof.digest.clone().unwrap();
         assert_eq!(proof.matches, Some(true), "{operation}");
         assert!(seen.flags.is_empty());
     }

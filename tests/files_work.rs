@@ -246,7 +246,7 @@ fn a_reader_of_wrong_bytes_is_told() {
     std::fs::write(case.file(20), std::fs::read(case.file(21)).unwrap()).unwrap();
     std::fs::write(case.file(21), &bytes).unwrap();
     let seen = case.done(&levels("read", 1), Extent::Passes(1));
-    assert_eq!(seen.proof.digest.as_ref().unwrap().hex, honest.proof.digest.unwrap().hex);
+    assert_eq!(seen.proof.digest.as_ref().unwrap().hex, honest.proof.digest.as_ref().unwrap().hex);
     assert!(seen.flags.contains(&Code::CheckFailed), "{seen:?}");
 }
 

@@ -91,8 +91,8 @@ fn a_guest_boots_and_speaks_in_time() {
             panic!("{name}: not measured")
         };
         assert_eq!(measured.bytes, 1 << 20);
-        assert_eq!(measured.proof.digest.unwrap().matches, Some(true), "{name}");
-        let proof = measured.proof.cache.unwrap();
+        assert_eq!(measured.proof.digest.as_ref().unwrap().matches, Some(true), "{name}");
+        let proof = measured.proof.cache.as_ref().unwrap();
         assert!(proof.proven && proof.how.starts_with("remount"), "{name}: {proof:?}");
     }
     let Reply::Described(facts) = guest.ask(&Request::Describe).unwrap() else { panic!() };

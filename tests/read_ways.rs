@@ -67,13 +67,13 @@ fn a_direct_read_is_proven_by_the_device_whether_the_file_is_cached_or_not() {
             agent.renew(&[0]).unwrap();
         }
         let seen = trial(&mut agent, 0, &DIRECT, Extent::Passes(2)).unwrap();
-        let proof = seen.proof.cache.unwrap();
+        let proof = seen.proof.cache.as_ref().unwrap();
         assert!(proof.proven && &*proof.wanted == "direct", "{proof:?}");
         assert!(proof.device_bytes.unwrap() >= 2 * bytes, "each pass came from the device");
-        assert_eq!(seen.proof.digest.unwrap().matches, Some(true));
+        assert_eq!(seen.proof.digest.as_ref().unwrap().matches, Some(true));
         let part = Extent::Part { first_operation: 60, operations: 9 };
         let seen = trial(&mut agent, 0, &DIRECT, part).unwrap();
-        assert!(seen.proof.cache.unwrap().proven, "the tail and the start");
+        assert!(seen.proof.cache.as_ref().unwrap().proven, "the tail and the start");
     }
     agent.end().unwrap();
 }
@@ -93,7 +93,7 @@ fn a_direct_read_that_was_buffered_counts_for_nothing() {
     let seen = trial(&mut agent, 0, &DIRECT, Extent::Passes(1)).unwrap();
     assert!(seen.flags.contains(&Code::DirectBuffered), "{:?}", seen.flags);
     assert!(!seen.proof.holds());
-    assert!(seen.proof.cache.unwrap().reason.unwrap().contains("page cache"));
+    assert!(seen.proof.cache.as_ref().unwrap().reason.as_ref().unwrap().contains("page cache"));
     agent.end().unwrap();
 }
 
@@ -115,7 +115,7 @@ fn a_mapped_file_that_becomes_shorter_costs_the_trial_and_not_the_agent() {
     assert_eq!(fault.signal, Some(7));
     // The same agent goes on, and knows that the file is not what it was.
     let next = trial(&mut agent, 1, &levels, Extent::Passes(1)).unwrap();
-    assert_eq!(next.proof.digest.unwrap().matches, Some(true));
+    assert_eq!(next.proof.digest.as_ref().unwrap().matches, Some(true));
     let gone = trial(&mut agent, 0, &levels, Extent::Passes(1)).unwrap_err();
     assert!(gone.cause.contains("became shorter"), "{gone}");
     agent.end().unwrap();

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::Code;
 use crate::result::{
-    Answer, CellRecord, Document, Fault, Measurement, Metrics, Phase, Proof, RunInfo, Sample, Twin,
+    Answer, CellRecord, Document, Fault, Measurement, Metrics, Phase, Proof, RunInfo, Sample,
+    Shared, Twin,
 };
 
 type Sql<T> = Result<T, rusqlite::Error>;
@@ -25,7 +26,7 @@ struct Rest {
     #[serde(default)]
     metrics: Metrics,
     #[serde(default)]
-    proof: Proof,
+    proof: Shared<Proof>,
     #[serde(default)]
     flags: Vec<Code>,
     #[serde(default)]

@@ -81,7 +81,7 @@ pub(super) fn interval_text(summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use super::Latency;
-    use crate::result::{CellRecord, CellStatus, Measurement, Metrics, Phase, Proof, Sample};
+    use crate::result::{CellRecord, CellStatus, Measurement, Metrics, Phase, Sample, Shared};
 
     fn cell(id: &str, p50: &[f64], p99: bool) -> CellRecord {
         let sample = |(round, ns): (usize, &f64)| {
@@ -92,7 +92,7 @@ mod tests {
             let measurement = Measurement {
                 wall_ns: 1000,
                 metrics,
-                proof: Proof::default(),
+                proof: Shared::default(),
                 ..Measurement::default()
             };
             let (round, position, epoch, phase) = (round as u32, 0, 0, Phase::Steady);

@@ -9,6 +9,7 @@ mod metrics;
 mod name;
 mod place;
 mod sample;
+mod shared;
 
 pub use answer::{
     Answer, AnswerKind, Comparison, Grade, Interval, Summary, Twin, Verdict, Warning,
@@ -24,3 +25,4 @@ pub use sample::{
     CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Residency,
     Sample,
 };
+pub use shared::Shared;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::metrics::Metrics;
 use super::name::Name;
+use super::shared::Shared;
 use crate::catalog::Code;
 
 /// Where in the run a trial stood.
@@ -38,7 +39,7 @@ pub struct Measurement {
     #[serde(default)]
     pub metrics: Metrics,
     /// The evidence.
-    pub proof: Proof,
+    pub proof: Shared<Proof>,
     /// What is remarkable about it.
     #[serde(default)]
     pub flags: Vec<Code>,

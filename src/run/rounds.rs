@@ -20,6 +20,9 @@ use crate::stats::median;
 const PATIENCE: f64 = 20.0;
 /// Samples of a cell for which room is made at a time.
 const GROWTH: usize = 16;
+
+/// How many samples back a proof is looked for that says the same.
+const RECENT: usize = 4;
 /// What ends a run against its will.
 pub(super) enum Halt {
     /// The executor cannot go on.
@@ -298,6 +301,8 @@ impl Driver<'_, '_> {
                 if samples.len() == samples.capacity() {
                     samples.reserve_exact(GROWTH);
                 }
+                let mut sample = sample;
+                share_proof(&mut sample, samples);
                 samples.push(sample);
             }
         }
@@ -337,6 +342,15 @@ impl Driver<'_, '_> {
 }
 
 /// Marks what is remarkable about how a trial was asked for.
+/// Most proofs of a cell say the same: they are kept once.
+fn share_proof(sample: &mut Sample, earlier: &[Sample]) {
+    let proof = &mut sample.measurement.proof;
+    let known = earlier.iter().rev().take(RECENT).map(|s| &s.measurement.proof);
+    if let Some(same) = known.into_iter().find(|known| *known == proof) {
+        *proof = same.clone();
+    }
+}
+
 fn flag(measurement: &mut Measurement, dose: &Dose) {
     let flags = [
         (Code::UnequalWork, dose.unequal),

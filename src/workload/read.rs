@@ -80,7 +80,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault>
         bytes: outcome.bytes,
         operations: outcome.operations,
         repetitions,
-        proof: Proof { digest: digest(&outcome, entry.real), ..Proof::default() },
+        proof: Proof { digest: digest(&outcome, entry.real), ..Proof::default() }.into(),
         flags: if unconsumed { vec![Code::Unconsumed] } else { Vec::new() },
         metrics: outcome.latencies.iter().flat_map(Latencies::metrics).collect(),
     })

@@ -87,7 +87,8 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
                 }),
                 copy: None,
                 effects: None,
-            },
+            }
+            .into(),
             flags: Vec::new(),
         },
         fault: None,
@@ -507,7 +508,7 @@ pub fn any_sample() -> impl Strategy<Value = Sample> {
             operations: n.4,
             repetitions: n.5,
             metrics: metrics.into_iter().collect(),
-            proof,
+            proof: proof.into(),
             flags,
         },
         fault,

@@ -203,7 +203,7 @@ impl Executor for VirtualMachine {
             bytes: operations * self.operation_bytes,
             operations,
             repetitions,
-            proof: Proof { cache, ..Proof::default() },
+            proof: Proof { cache, ..Proof::default() }.into(),
             ..Measurement::default()
         })
     }
