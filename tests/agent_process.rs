@@ -209,7 +209,8 @@ fn random_orders_on_several_threads_are_checked() {
                 request.levels = read_levels("pread", consume, "any")
                     .with(Factor::Pattern, Level::word(pattern))
                     .with(Factor::Threads, Level::Number(3));
-                let digest = agent.measured(request).proof.digest.as_ref().unwrap();
+                let proof = agent.measured(request).proof;
+                let digest = proof.digest.as_ref().unwrap();
                 assert_eq!(digest.matches, Some(true), "{pattern} {consume} {extent:?}");
             }
         }

@@ -124,7 +124,7 @@ fn every_way_of_reading(path: &Path, content: &[u8], block: u64, chosen: fn(&Par
                     assert_eq!(seen.bytes, 2 * size, "{what}");
                     assert_eq!(seen.operations, 2 * size.div_ceil(step), "{what}");
                     assert!(seen.wall_ns > 0 && seen.repetitions == 2, "{what}");
-                    let hex = seen.proof.digest.map(|d| (d.hex, d.matches));
+                    let hex = seen.proof.digest.clone().map(|d| (d.hex, d.matches));
                     let right = right.clone().filter(|_| entry.real).map(|hex| (hex, None));
                     assert_eq!(hex, right, "{what}");
                 }
@@ -205,7 +205,7 @@ fn bounded_trials_visit_the_whole_file() {
                     let extent = Extent::Part { first_operation, operations };
                     let seen = read(&levels, extent, &path, size).unwrap();
                     assert_eq!((seen.operations, seen.repetitions), (operations, 1));
-                    let digest = seen.proof.digest.map(|digest| digest.hex);
+                    let digest = seen.proof.digest.clone().map(|digest| digest.hex);
                     xor ^= digest.map_or(0, |hex| u32::from_str_radix(&hex, 16).unwrap());
                     bytes += seen.bytes;
                     first_operation += operations;
@@ -267,7 +267,7 @@ fn any_depth_reads_the_same_bytes_cached_or_direct() {
                         let seen = read(&levels, Extent::Passes(2), &path, content.len() as u64);
                         let seen = seen.unwrap();
                         let right = digest(consume, &content, step, pattern == "sequential");
-                        let hex = seen.proof.digest.map(|d| d.hex);
+                        let hex = seen.proof.digest.clone().map(|d| d.hex);
                         assert_eq!(hex, right.filter(|_| entry.real), "{levels:?}");
                         let told = seen.metrics.contains_key("latency_max_ns");
                         assert_eq!(told, latency == "on", "{levels:?}");
@@ -324,7 +324,10 @@ fn a_storm_of_signals_changes_nothing() {
         for part in all.filter(|p| method::find(p.id).unwrap().read.as_ref().unwrap().real) {
             let levels = cell(part.id, 1 << 16, "sequential", "crc32c", 2);
             let measured = read(&levels, Extent::Passes(5), &path, 3 << 20).unwrap();
-            assert_eq!(measured.proof.digest.map(|d| d.hex), digest("crc32c", &content, 1, true));
+            assert_eq!(
+                measured.proof.digest.clone().map(|d| d.hex),
+                digest("crc32c", &content, 1, true)
+            );
         }
         done.store(true, Ordering::Relaxed);
     });

@@ -78,7 +78,7 @@ fn run(cells: &[True]) -> Document {
                     bytes: BYTES,
                     operations: 16,
                     repetitions: 1,
-                    proof: Proof { digest, ..Proof::default() },
+                    proof: Proof { digest, ..Proof::default() }.into(),
                     ..Measurement::default()
                 },
                 fault: None,
