@@ -1,8 +1,8 @@
 //! iolab's loops against bare C, in interleaved pairs. Prints a Markdown table with PASS or FAIL
 //! against the limits of docs/performance.md; the exit status is 1 where one fails.
 //!
-//! `cargo bench --bench loops` (about two minutes; `-- quick` for a rough look, `-- copies` or
-//! `-- meta` for some alone). Give the machine a rest meanwhile: a busy neighbour widens the
+//! `cargo bench --bench loops` (a few minutes; `-- quick` for a rough look, `-- copies` or
+//! `-- meta` for some alone, `-- on ext4` for the calls in an image of that file system, as root). Give the machine a rest meanwhile: a busy neighbour widens the
 //! intervals.
 
 #![allow(clippy::unwrap_used)] // a bench that cannot go on should stop loudly
@@ -16,6 +16,8 @@ mod trials;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use iolab::catalog::parse_place;
+use iolab::place::{Consent, IMAGE_BYTES, Mounts, Order, PLACES, make};
 use iolab::workload::meta::Tree;
 use pairs::{Ratio, Rivals, measure};
 
@@ -66,6 +68,11 @@ fn main() -> ExitCode {
         println!("{}", ours::run(&words[1..]));
         return ExitCode::SUCCESS;
     }
+    if let [on, place, ..] = words.as_slice()
+        && on == "on"
+    {
+        return in_place(place);
+    }
     // `-- writes` and the like: only the figures whose name has that word.
     let only = words.iter().find(|word| *word != "quick");
     let quick = words.iter().any(|word| word == "quick");
@@ -97,6 +104,35 @@ fn main() -> ExitCode {
         good &= trials::rows(&directory);
     }
     let _ = std::fs::remove_dir_all(&directory);
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One byte a call, ours and C's on the same mount: a place must not cost anything in the loop.
+fn in_place(text: &str) -> ExitCode {
+    let mounts = Mounts::enter().unwrap();
+    let ground = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let ids: Vec<&str> = PLACES.iter().map(|part| part.id).collect();
+    let (level, consent) = (parse_place(text, &ids).unwrap(), Consent::default());
+    let order = Order {
+        level: &level,
+        ground: ground.path(),
+        image_bytes: IMAGE_BYTES,
+        consent: &consent,
+        mounts,
+    };
+    let mut place = make(&order).unwrap();
+    place.seal().unwrap();
+    let bare = build_bare(place.root());
+    std::fs::write(place.root().join("ladder"), noise(1 << 20)).unwrap();
+    println!("| figure, in {text} | ours | bare C | ratio (95 %) | limit | |");
+    println!("| --- | ---: | ---: | --- | --- | --- |");
+    let mut good = true;
+    for figure in figures(place.root(), Path::new("none")) {
+        if figure.work[0] == "calls" {
+            good &= row(&figure, &measure(&mut rivals(&bare, &figure.work), 61));
+        }
+    }
+    place.take_down().unwrap();
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

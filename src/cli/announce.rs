@@ -121,8 +121,13 @@ fn question(plan: &Plan) -> String {
 }
 
 fn shared(plan: &Plan) -> String {
+    // One method and one command are two cells: neither is everywhere.
+    let beside = |factor| {
+        plan.factors.contains_key(&Factor::Contender)
+            && matches!(factor, Factor::Method | Factor::Contender)
+    };
     let one = |(factor, levels): (&Factor, &Vec<Level>)| match levels.as_slice() {
-        [level] => Some(format!("{factor} {}", level_text(*factor, level))),
+        [level] if !beside(*factor) => Some(format!("{factor} {}", level_text(*factor, level))),
         _ => None,
     };
     plan.factors.iter().filter_map(one).collect::<Vec<_>>().join(", ")

@@ -123,7 +123,8 @@ impl Uring {
         // All of the buffer is offered even at the end of the file: direct I/O wants whole units.
         let bytes = self.step_bytes as u32;
         let piece = Piece { slot, from: 0, bytes, file: 0, at: lane.offset(block) };
-        Ok(self.ring.read(piece, 0)?)
+        self.ring.read(piece, 0)?;
+        Ok(self.ring.hand_over()?)
     }
 
     /// Bytes handed to the consumer.

@@ -121,7 +121,8 @@ impl UringWrite {
         let (slot, from) = place(in_pool, self.slot_bits, lane.step_bytes as usize);
         let bytes = lane.block_bytes(block) as u32;
         let piece = Piece { slot, from: from as u32, bytes, file: 0, at: lane.offset(block) };
-        Ok(self.ring.write(piece, token)?)
+        self.ring.write(piece, token)?;
+        Ok(self.ring.hand_over()?)
     }
 
     /// What follows a write that did not take all of its block.

@@ -76,6 +76,11 @@ pub struct Completion {
     pub result: Result<u32, Errno>,
 }
 
+/// Requests that [`Ring::hand_over`] lets come together. While a whole round of them is collected
+/// the device has nothing to do: of random direct reads at depth 32, four at a time took an eighth
+/// less time than all at once, and no more processor time (docs/performance.md).
+const TOGETHER: u32 = 4;
+
 /// Marks a request that works on no slot.
 const NO_SLOT: u32 = u32::MAX;
 
@@ -88,6 +93,8 @@ pub struct Ring {
     busy: Vec<u32>,
     files: u32,
     in_flight: u32,
+    /// Requests that the kernel has not been told of.
+    queued: u32,
 }
 
 // SAFETY: the memory is the ring's own and is reached through it only. Requests are submitted by
@@ -122,7 +129,7 @@ impl Ring {
             registered.map_err(|e| RingError::Files(errno_of(&e)))?;
         }
         let busy = vec![0; slots as usize];
-        Ok(Ring { ring, memory, busy, files: files.len() as u32, in_flight: 0 })
+        Ok(Ring { ring, memory, busy, files: files.len() as u32, in_flight: 0, queued: 0 })
     }
 
     /// Puts these files into the places of those that were registered, as many as there were. No
@@ -253,13 +260,25 @@ impl Ring {
             *busy += 1;
         }
         self.in_flight += 1;
+        self.queued += 1;
         Ok(())
+    }
+
+    /// Hands what is queued to the kernel where that is a handful; to be called between requests,
+    /// never between two that are linked.
+    #[inline(always)]
+    pub fn hand_over(&mut self) -> Result<(), Errno> {
+        match self.queued >= TOGETHER && self.slots() > TOGETHER {
+            true => self.submit(0),
+            false => Ok(()),
+        }
     }
 
     /// Hands what is queued to the kernel and waits until `wait` requests have ended, those that
     /// ended before included.
     #[inline(always)]
     pub fn submit(&mut self, wait: u32) -> Result<(), Errno> {
+        self.queued = 0;
         loop {
             match self.ring.submit_and_wait(wait as usize) {
                 Ok(_) => return Ok(()),
