@@ -34,6 +34,7 @@ fuzz:
 	sh scripts/fuzz.sh
 
 studies:
+	-@sh scripts/fetch-kernel.sh
 	$(CARGO) run --release --locked -- study run all --output docs/studies
 
 trust:
