@@ -86,7 +86,7 @@ fn every_operation_does_what_it_says_and_leaves_nothing() {
                     eprintln!("SKIP {} in {}: {why}", part.id, directory.path().display());
                     continue;
                 }
-                for pass in ["first", "second", "steady"] {
+                for pass in ["first", "second", "steady", "whole"] {
                     for (repeats, extent) in [
                         (1, Extent::Passes(1)),
                         (1, Extent::Passes(23)),
@@ -102,6 +102,10 @@ fn every_operation_does_what_it_says_and_leaves_nothing() {
                         assert!(seen.flags.is_empty() && seen.wall_ns > 0, "{what}");
                         if part.id.starts_with("readdir") {
                             assert!(seen.operations.is_multiple_of(files), "{what}");
+                        } else if pass == "whole" {
+                            let once = ["create", "link", "symlink", "mkdir", "rmdir", "unlink"]
+                                .contains(&part.id);
+                            assert!(once || seen.operations.is_multiple_of(repeats), "{what}");
                         } else if pass != "steady" && extent == Extent::Passes(1) {
                             assert_eq!(seen.operations, files, "one call a file: {what}");
                         }
@@ -194,7 +198,7 @@ fn impossible_levels_are_refused_in_words() {
     assert!(refused("teleport", 2, "first", once).contains("teleport"));
     assert!(refused("stat", 0, "first", once).contains("0 files"));
     assert!(refused("stat", u64::MAX, "first", once).contains("10000000"));
-    assert!(refused("stat", 2, "last", once).contains("first, second or steady"));
+    assert!(refused("stat", 2, "last", once).contains("first, second, steady or whole"));
     assert!(refused("stat", 2, "steady", Extent::Passes(0)).contains("no call"));
     assert!(refused("stat", 2, "steady", once).contains("No such file"), "nothing was prepared");
 }

@@ -157,7 +157,7 @@ impl Factor {
             Factor::Until => ("until", Condition, Word, "the moment up to which it is timed"),
             Factor::Sparse => ("sparse", Condition, Word, "holes of a sparse file"),
             Factor::Repeats => ("repeats", Condition, Count, "calls in a row on one file"),
-            Factor::Pass => ("pass", Condition, Word, "first touch, second, steady"),
+            Factor::Pass => ("pass", Condition, Word, "first touch, second, steady, or the whole"),
             Factor::Latency => ("latency", Condition, Word, "time each operation by itself"),
         }
     }

@@ -89,7 +89,8 @@ fn is_moot(full: &Levels, factor: Factor) -> bool {
 
 /// The first and the second touch are one call a file, however many follow in the steady state.
 fn is_one_touch(levels: &Levels, factor: Factor) -> bool {
-    factor == Factor::Repeats && levels.text(Factor::Pass).is_some_and(|pass| pass != "steady")
+    let pass = levels.text(Factor::Pass);
+    factor == Factor::Repeats && matches!(pass, Some("first" | "second"))
 }
 
 /// Every method with every level of the other axes, then every command with them.

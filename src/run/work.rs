@@ -42,12 +42,12 @@ impl Work {
         };
         let command = cell.levels.get(Factor::Contender).is_some();
         // A call on a scratch file is no pass over it, and neither has a part. A touch is one call
-        // on each file of a tree.
+        // on each file of a tree; the whole is all of them.
         let in_file = match (bytes, cell.levels.get(Factor::Operation)) {
             // A command cannot be told to do a part.
             _ if command => 1,
             (Some(bytes), None) => bytes.div_ceil(step_bytes).max(1),
-            _ if is_touch(cell) => cell.levels.number(Factor::Files).unwrap_or(1).max(1),
+            _ if is_touch(cell) => touches(cell),
             _ => 1,
         };
         let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
@@ -65,9 +65,18 @@ impl Work {
     }
 }
 
-/// Whether a trial is the first or second touch of each file: it cannot be repeated.
+/// Whether a trial has the first or second touch of each file: it cannot be repeated.
 pub(super) fn is_touch(cell: &Cell) -> bool {
-    matches!(cell.levels.text(Factor::Pass), Some("first" | "second"))
+    matches!(cell.levels.text(Factor::Pass), Some("first" | "second" | "whole"))
+}
+
+/// Calls of a touch on all files.
+fn touches(cell: &Cell) -> u64 {
+    let repeats = match cell.levels.text(Factor::Pass) {
+        Some("whole") => cell.levels.number(Factor::Repeats).unwrap_or(1).max(1),
+        _ => 1,
+    };
+    cell.levels.number(Factor::Files).unwrap_or(1).max(1).saturating_mul(repeats)
 }
 
 /// Nanoseconds per unit of work, where the sample counts: for a cell whose job is one call, the call

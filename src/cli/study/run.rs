@@ -127,6 +127,8 @@ impl RunStudies {
             experiment.title = Some(title(study, &trial.name));
             experiment.protocol.budget_ns = (budget_ns as f64 * trial.share / shares) as u64;
             experiment.protocol.rounds = rounds.or(experiment.protocol.rounds);
+            // A claim about a slow cell needs its rounds as much as one about a fast one.
+            experiment.protocol.eliminate.get_or_insert(false);
             if let Some(directory) = &self.directory {
                 experiment.directory.clone_from(directory);
             }

@@ -55,7 +55,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse {
             factor: Factor::Pass,
             default: "steady",
-            words: &["first", "second", "steady"],
+            words: &["first", "second", "steady", "whole"],
         },
         FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
     ],
@@ -87,27 +87,36 @@ impl Job {
     }
 }
 
-/// One call a file for the first and second touch, and for what uses up its file; else as many
-/// calls as the extent says.
+/// One call a file for the first and second touch, and for what uses up its file; all repeats on
+/// each file, the first touch among them, for the whole; else as many calls as the extent says.
 fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<Span, String> {
-    let before = match trial.levels.text(Factor::Pass) {
-        Some("first") => 0,
-        Some("second") => 1,
-        Some("steady") | None => 2,
-        Some(other) => return Err(format!("no pass {other:?}; first, second or steady")),
+    let pass = trial.levels.text(Factor::Pass).unwrap_or("steady");
+    let before = match pass {
+        "first" | "whole" => 0,
+        "second" => 1,
+        "steady" => 2,
+        other => return Err(format!("no pass {other:?}; first, second, steady or whole")),
     };
+    let one_call = matches!(pass, "first" | "second") || operation.effect.once();
+    let repeats = match one_call {
+        true => 1,
+        false => trial.levels.number(Factor::Repeats).unwrap_or(1).max(1),
+    };
+    // A part of the whole is some of the files with all of their calls.
+    let row = if pass == "whole" { repeats } else { 1 };
     let (first, asked) = match trial.extent {
-        Extent::Passes(passes) if before < 2 => (0, passes.min(1) * files),
+        Extent::Passes(passes) if before < 2 => (0, passes.min(1) * files * row),
         Extent::Passes(calls) => (0, calls),
-        Extent::Part { first_operation, operations } => (first_operation % files, operations),
+        Extent::Part { first_operation, operations } => {
+            (first_operation / row % files, operations.div_ceil(row) * row)
+        }
     };
     if asked == 0 {
         return Err("it asks for no call".into());
     }
-    let once = before < 2 || operation.effect.once();
-    let (calls, repeats) = match once {
-        true => (asked.min(files), 1),
-        false => (asked, trial.levels.number(Factor::Repeats).unwrap_or(1).max(1)),
+    let calls = match one_call || pass == "whole" {
+        true => asked.min(files * row),
+        false => asked,
     };
     Ok(Span { files, first, calls, repeats, before })
 }
