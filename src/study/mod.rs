@@ -24,7 +24,7 @@ pub use judge::{Ruling, Verdict, judge};
 pub use page::{Page, page, summary};
 pub use quantity::Quantity;
 pub use read::read;
-pub use sample::{LeftOut, sample};
+pub use sample::{LeftOut, resample, sample};
 pub use select::Selection;
 pub use shipped::SHIPPED;
 pub use table::{Axis, Table, csv, markdown};

@@ -10,6 +10,9 @@ use crate::spec::Experiment;
 /// Time below which a cell says too little: some thirty rounds of short trials.
 const CELL_NS: u64 = 600_000_000;
 
+/// Rounds that a claim wants: an interval needs about ten, a narrow one several times as many.
+const ENOUGH_ROUNDS: u32 = 40;
+
 /// What was left out of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
@@ -23,7 +26,26 @@ pub struct LeftOut {
 /// axis that has most of them; never its ends, never a level that a claim names.
 pub fn sample(experiment: &mut Experiment, claims: &[&Claim]) -> Vec<LeftOut> {
     let most = (experiment.protocol.budget_ns / CELL_NS).max(4);
-    let mut left_out: Vec<LeftOut> = Vec::new();
+    let mut left_out = Vec::new();
+    thin(experiment, claims, most, &mut left_out);
+    left_out
+}
+
+/// Leaves out more where the plan has shown that only `rounds` fit. False where nothing else can
+/// go, or nothing has to.
+pub fn resample(
+    experiment: &mut Experiment,
+    claims: &[&Claim],
+    rounds: u32,
+    left_out: &mut Vec<LeftOut>,
+) -> bool {
+    let before = cells(experiment);
+    let most = before.saturating_mul(u64::from(rounds)) / u64::from(ENOUGH_ROUNDS);
+    thin(experiment, claims, most.max(4), left_out);
+    cells(experiment) < before
+}
+
+fn thin(experiment: &mut Experiment, claims: &[&Claim], most: u64, left_out: &mut Vec<LeftOut>) {
     while cells(experiment) > most {
         let Some((factor, at)) = dispensable(experiment, claims) else { break };
         let Some(levels) = experiment.factors.get_mut(&factor) else { break };
@@ -33,7 +55,6 @@ pub fn sample(experiment: &mut Experiment, claims: &[&Claim]) -> Vec<LeftOut> {
             None => left_out.push(LeftOut { factor, levels: vec![gone] }),
         }
     }
-    left_out
 }
 
 fn cells(experiment: &Experiment) -> u64 {

@@ -18,7 +18,7 @@ use crate::record::{Filter, Store};
 use crate::report;
 use crate::result::Document;
 use crate::spec::{parse_duration_ns, parse_rounds};
-use crate::study::{self, Evidence, LeftOut, Page, Ruling, SHIPPED, Study, Trial};
+use crate::study::{self, Claim, Evidence, LeftOut, Page, Ruling, SHIPPED, Study, Trial};
 
 /// Error allowed for each claim.
 const ALPHA: f64 = 0.05;
@@ -132,20 +132,37 @@ impl RunStudies {
             if let Some(directory) = &self.directory {
                 experiment.directory.clone_from(directory);
             }
-            let left_out = match self.full {
-                true => Vec::new(),
-                false => study::sample(experiment, &claims),
+            let (left_out, planned) = match wanted(trial) {
+                true => self.fitted(trial, &claims),
+                false => (Vec::new(), Err("it belongs to the full setting: --full".to_owned())),
             };
-            if !wanted(trial) {
-                let planned = Err("it belongs to the full setting: --full".to_owned());
-                jobs.push(Job { trial, left_out: Vec::new(), planned });
-                continue;
-            }
-            let planned = plan(trial, &self.places).map_err(|failure| failure.text().to_owned());
-            let planned = planned.and_then(|planned| runnable(&planned.0).map(|()| planned));
             jobs.push(Job { trial, left_out, planned });
         }
         Ok(jobs)
+    }
+
+    /// The levels that are left out, and the plan of the rest.
+    fn fitted(
+        &self,
+        trial: &mut Trial,
+        claims: &[&Claim],
+    ) -> (Vec<LeftOut>, Result<Planned, String>) {
+        let mut left_out = match self.full {
+            true => Vec::new(),
+            false => study::sample(&mut trial.written.experiment, claims),
+        };
+        let mut planned = plan(trial, &self.places);
+        // What a round costs is known of a plan only.
+        while let Ok((first, ..)) = &planned {
+            let spare = self.full || first.protocol.rounds.is_some();
+            let (experiment, rounds) = (&mut trial.written.experiment, first.cost.rounds);
+            if spare || !study::resample(experiment, claims, rounds, &mut left_out) {
+                break;
+            }
+            planned = plan(trial, &self.places);
+        }
+        let planned = planned.map_err(|failure| failure.text().to_owned());
+        (left_out, planned.and_then(|planned| runnable(&planned.0).map(|()| planned)))
     }
 
     fn measure(&self, study: &Study, jobs: &[Job<'_>], talk: &Talk) -> Result<Outcome, Failure> {
