@@ -63,9 +63,11 @@ fn cells(experiment: &Experiment) -> u64 {
 }
 
 /// The level that is missed least: on the longest axis that has one, the one whose neighbours are
-/// nearest to each other.
+/// nearest to each other. A number is a point on a line, which its neighbours stand for; a word (a
+/// file system, a method) is a thing of its own and stays.
 fn dispensable(experiment: &Experiment, claims: &[&Claim]) -> Option<(Factor, usize)> {
     let mut axes: Vec<(&Factor, &Vec<Level>)> = experiment.factors.iter().collect();
+    axes.retain(|(_, levels)| levels.iter().all(|level| matches!(level, Level::Number(_))));
     axes.sort_by_key(|(_, levels)| std::cmp::Reverse(levels.len()));
     axes.into_iter().find_map(|(factor, levels)| {
         let named = named(*factor, claims);
