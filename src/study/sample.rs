@@ -72,12 +72,11 @@ fn dispensable(experiment: &Experiment, claims: &[&Claim]) -> Option<(Factor, us
     axes.into_iter().find_map(|(factor, levels)| {
         let named = named(*factor, claims);
         let free = (1..levels.len().saturating_sub(1)).filter(|at| !named.contains(&levels[*at]));
-        let gap = |at: &usize| match (&levels[at - 1], &levels[at + 1]) {
-            (Level::Number(low), Level::Number(high)) => {
-                ((*high).max(1) as f64 / (*low).max(1) as f64 * 1e6) as u64
-            }
-            _ => 0,
+        let number = |at: usize| match &levels[at] {
+            Level::Number(number) => (*number).max(1) as f64,
+            _ => 1.0,
         };
+        let gap = |at: &usize| (number(at + 1) / number(at - 1) * 1e6) as u64;
         free.min_by_key(gap).map(|at| (*factor, at))
     })
 }
