@@ -7,9 +7,9 @@ use super::block::{keys, subtitle};
 use super::cells::{Group, Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, tip};
 use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
-use super::scale::{Axis, tick_time};
+use super::scale::{Axis, span, tick_time};
 use super::standing::unit_time;
-use crate::catalog::{Factor, Kind, Levels, bytes_text, count_text, list_text};
+use crate::catalog::{Factor, Kind, Levels, bytes_text, count_text};
 use crate::result::Summary;
 
 const AXES: [(Factor, &str); 4] = [
@@ -18,6 +18,12 @@ const AXES: [(Factor, &str); 4] = [
     (Factor::Memory, "memory limit (log2)"),
     (Factor::QueueDepth, "requests in flight (log2)"),
 ];
+
+/// A factor that the title does not mention.
+const NEAR: f64 = 1.2;
+
+/// Times further apart than this are drawn on a logarithmic scale.
+const WIDE: f64 = 50.0;
 
 /// The charts, one for each such axis with at least three levels.
 pub fn charts(index: &Index<'_>) -> Vec<Chart> {
@@ -39,7 +45,14 @@ fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
     }
     let y = match bytes {
         true => Axis::rates("throughput", ends),
-        false => Axis::from_zero("time of one operation", ends, tick_time),
+        // From zero a cost that grows with the size is a line; where one is a hundred times another
+        // the smaller would lie on the axis.
+        false => match span(ends.iter().copied()) {
+            Some((low, high)) if low > 0.0 && high > WIDE * low => {
+                Axis::times("time of one operation (log)", ends)
+            }
+            _ => Axis::from_zero("time of one operation", ends, tick_time),
+        },
     };
     let x = match factor.kind() {
         Kind::Bytes => Axis::sizes(name, &levels),
@@ -48,7 +61,7 @@ fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
     let panels = facets.groups.iter().map(|group| panel(group, factor, bytes, &x, &y));
     let mut chart = Chart {
         slug: format!("by-{factor}"),
-        title: title(index, factor, bytes),
+        title: title(index, &facets.groups, factor, bytes),
         subtitle: subtitle(index, &[factor]),
         panels: panels.collect(),
         keys: keys(&facets),
@@ -129,9 +142,8 @@ fn point(source: &Source<'_>, x: f64, bytes: bool) -> Point {
     }
 }
 
-/// What is best at the smallest and at the largest level.
-fn title(index: &Index<'_>, factor: Factor, bytes: bool) -> String {
-    let what = if bytes { "Throughput" } else { "Time" };
+/// What is best at the smallest and at the largest level; of one method, how much it changes.
+fn title(index: &Index<'_>, groups: &[Group<'_>], factor: Factor, bytes: bool) -> String {
     let methods = index.levels(Factor::Method);
     let numbers = index.numbers(factor);
     let text = |n: u64| if factor.kind() == Kind::Bytes { bytes_text(n) } else { count_text(n) };
@@ -156,10 +168,43 @@ fn title(index: &Index<'_>, factor: Factor, bytes: bool) -> String {
         Some((first, _, low, high)) if methods.len() > 1 => {
             format!("{first} is highest at both ends, {low} and {high}")
         }
-        _ => {
-            let ends: Vec<String> =
-                numbers.first().into_iter().chain(numbers.last()).map(|n| text(*n)).collect();
-            format!("{what} by {}: {}", factor.name(), list_text(&ends).replace(" and ", " to "))
+        _ => change(groups, factor, bytes, &numbers, text),
+    }
+}
+
+/// From the smallest level to the largest, of the series that changes most.
+fn change(
+    groups: &[Group<'_>],
+    factor: Factor,
+    bytes: bool,
+    numbers: &[u64],
+    text: impl Fn(u64) -> String,
+) -> String {
+    let what = if bytes { "Throughput" } else { "Time" };
+    let (first, last) = (numbers.first().copied(), numbers.last().copied());
+    let grows = |(name, cells): &(String, Vec<Source<'_>>), panel: &str| {
+        let at = |level: Option<u64>| {
+            let of = |s: &&Source<'_>| s.cell.factors.number(factor) == level;
+            Some(shown(cells.iter().find(of)?, bytes)?.median)
+        };
+        let words = [panel, name].into_iter().filter(|word| !word.is_empty());
+        Some((at(last)? / at(first)?, words.collect::<Vec<_>>().join(", ")))
+    };
+    let all = groups.iter().flat_map(|g| g.series.iter().filter_map(|s| grows(s, &g.title)));
+    let most = all.max_by(|a, b| a.0.ln().abs().total_cmp(&b.0.ln().abs()));
+    let range = format!("from {} to {}", text(first.unwrap_or(0)), text(last.unwrap_or(0)));
+    match most {
+        None => format!("{what} by {factor}"),
+        Some((ratio, _)) if ratio.ln().abs() < NEAR.ln() => {
+            format!("{what} is much the same {range}")
+        }
+        Some((ratio, name)) => {
+            let (verb, times) = match ratio > 1.0 {
+                true => ("grows", ratio),
+                false => ("falls", 1.0 / ratio),
+            };
+            let of = if name.is_empty() { String::new() } else { format!(" ({name})") };
+            format!("{what} {verb} by a factor of {times:.1} {range}{of}")
         }
     }
 }

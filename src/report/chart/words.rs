@@ -44,6 +44,10 @@ pub fn level_text(factor: Factor, level: Option<&Level>) -> String {
         (None, _) => format!("any {factor}"),
         (Some(Level::Number(n)), Kind::Bytes) => bytes_text(*n),
         (Some(Level::Number(n)), _) => count_text(*n),
+        // Brackets tell a program where a layer's options end.
+        (Some(Level::Word(word)), _) if matches!(factor, Factor::Place | Factor::SourcePlace) => {
+            clean(word).replace(['[', ']'], "")
+        }
         (Some(Level::Word(word)), _) => clean(word),
         (Some(Level::Path(path)), _) => {
             let name = path.file_name().map_or(path.as_path(), std::path::Path::new);
@@ -69,6 +73,8 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
             Some(Level::Number(0)) => "no idle thread".to_owned(),
             _ => format!("{text} idle {}", plural("thread")),
         },
+        Factor::Repeats => format!("{text} {} a file", plural("call")),
+        Factor::Pass if text == "first" || text == "second" => format!("{text} touch"),
         Factor::Consume
         | Factor::Memory
         | Factor::Sync
