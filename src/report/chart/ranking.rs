@@ -9,7 +9,7 @@ use super::model::{Chart, Datum, Direction, Ink, Layer, Mark, Panel, Point, Seri
 use super::scale::Axis;
 use super::standing::{Conditions, Standing, unit_time};
 use super::words::{clean, levels_phrase, short};
-use crate::catalog::{list_text, percent_text, ratio_interval_text, ratio_text};
+use crate::catalog::{Factor, list_text, percent_text, ratio_interval_text, ratio_text};
 use crate::result::{Answer, AnswerKind, CellRecord, Document, Verdict};
 
 /// Most rows of a panel; what is further behind stands in the table.
@@ -46,12 +46,15 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     let several = ranked.len() > 1;
     let delta = document.experiment.protocol.delta;
+    // What all answers share is in the subtitle.
+    let first = &ranked[0].0.condition;
+    let varies = |f: Factor| ranked.iter().any(|(a, _)| a.condition.get(f) != first.get(f));
     let panels = ranked.iter().map(|(answer, rows)| {
-        let title = if several { levels_phrase(&answer.condition) } else { String::new() };
+        let title = levels_phrase(&answer.condition.only(varies));
         panel(title, answer.kind, rows, delta)
     });
     let mut guide = vec![format!(
-        "Numbers behind the names: the ranks a cell can have, as far as it is proven. Shaded: differences under {} do not matter",
+        "In parentheses: the ranks a cell can have, as far as it is proven. Shaded: differences under {} do not matter",
         percent_text(delta)
     )];
     let mut notes = Vec::new();
@@ -148,7 +151,7 @@ fn rank_text(ranks: (usize, usize)) -> String {
 
 fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
-    let names = shown.iter().map(|r| format!("{}  {}", r.name, rank_text(r.ranks)));
+    let names = shown.iter().map(|r| format!("{} ({})", r.name, rank_text(r.ranks)));
     let ends = shown.iter().flat_map(|r| [Some(r.ratio), r.low, r.high]).flatten();
     let x = Axis::ratios("time as a ratio to the best (log)", ends);
     let points = shown.iter().enumerate().map(|(at, row)| Point {
