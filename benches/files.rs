@@ -225,9 +225,7 @@ fn children_seconds() -> f64 {
 }
 
 fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[sorted.len() / 2]
+    iolab::stats::median(values).unwrap()
 }
 
 fn report(name: &str, work: &str, all: &[Rival]) -> bool {

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-use cli_support::Home;
+use cli_support::{Home, Said};
 use iolab::catalog::{Code, Factor, Level, Levels};
 use iolab::method::NoWindow;
 use iolab::result::Measurement;
@@ -134,14 +134,22 @@ fn files_that_vanish_or_turn_into_something_else_are_counted_not_waited_for() {
     );
 }
 
+/// A run to its end, and its document.
+fn measured(home: &Home, arguments: &[&str]) -> (Said, serde_json::Value) {
+    let run = home.run(&[arguments, &["--format", "json"]].concat()).fine();
+    let document = serde_json::from_str(&run.out).unwrap();
+    (run, document)
+}
+
 #[test]
 fn a_real_tree_is_measured_from_the_command_line_and_left_alone() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let home = Home::new();
     let before = portrait(&source);
     let path = source.to_str().unwrap();
-    let run = home
-        .run(&[
+    let (run, document) = measured(
+        &home,
+        &[
             "files",
             "read,copy,stat",
             path,
@@ -151,12 +159,9 @@ fn a_real_tree_is_measured_from_the_command_line_and_left_alone() {
             "copy_file_range,read-write",
             "--rounds",
             "2",
-            "--format",
-            "json",
-        ])
-        .fine();
+        ],
+    );
     assert!(run.err.contains("never writes to it"), "{}", run.err);
-    let document: serde_json::Value = serde_json::from_str(&run.out).unwrap();
     let files = before.values().filter(|(.., bytes)| !bytes.is_empty()).count() as u64;
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 4, "{document}");
@@ -181,8 +186,9 @@ fn what_would_write_to_a_tree_is_refused_or_works_beside_it() {
     let before = portrait(&root);
     let path = root.to_str().unwrap();
     // A directory named for what writes is one to work under.
-    let run = home
-        .run(&[
+    let (_, document) = measured(
+        &home,
+        &[
             "files",
             "write,remove",
             path,
@@ -194,11 +200,8 @@ fn what_would_write_to_a_tree_is_refused_or_works_beside_it() {
             "1,3",
             "--rounds",
             "1",
-            "--format",
-            "json",
-        ])
-        .fine();
-    let document: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        ],
+    );
     for cell in document["cells"].as_array().unwrap() {
         assert_eq!(cell["status"], "measured", "{cell}");
     }
@@ -215,8 +218,9 @@ fn what_would_write_to_a_tree_is_refused_or_works_beside_it() {
 #[test]
 fn every_operation_is_measured_from_the_command_line() {
     let home = Home::new();
-    let run = home
-        .run(&[
+    let (run, document) = measured(
+        &home,
+        &[
             "files",
             "read,write,copy,create,stat,remove",
             "--files",
@@ -232,11 +236,8 @@ fn every_operation_is_measured_from_the_command_line() {
             "--latency=on",
             "--rounds",
             "1",
-            "--format",
-            "json",
-        ])
-        .fine();
-    let document: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        ],
+    );
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 12, "{}", run.out);
     for cell in cells {

@@ -2,6 +2,8 @@
 
 mod tree;
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -130,14 +132,17 @@ impl MakeFile {
 }
 
 fn sync(path: &Path) -> Result<(), Failure> {
-    let synced = std::fs::File::open(path).and_then(|file| file.sync_all());
-    synced.map_err(|error| Failure::refused(format!("sync {}: {error}", path_to_text(path))))
+    synced(path, File::sync_all)
 }
 
 /// Everything on the file system of a tree.
 fn sync_all(path: &Path) -> Result<(), Failure> {
-    let synced = std::fs::File::open(path).and_then(|root| Ok(rustix::fs::syncfs(root)?));
-    synced.map_err(|error| Failure::refused(format!("sync {}: {error}", path_to_text(path))))
+    synced(path, |root| Ok(rustix::fs::syncfs(root)?))
+}
+
+fn synced(path: &Path, how: fn(&File) -> io::Result<()>) -> Result<(), Failure> {
+    let done = File::open(path).and_then(|file| how(&file));
+    done.map_err(|error| Failure::refused(format!("sync {}: {error}", path_to_text(path))))
 }
 
 /// Told before anything is written where it cannot end well.
