@@ -260,8 +260,9 @@ static uint64_t command(char **argv) {
 static char names[MOST_FILES][16];
 
 // meta OPERATION CALLS ROOT FILES: calls on the files ROOT/files/f0000000, …, one after another;
-// create and unlink on as many files in a directory of their own.
-static uint64_t meta(char **argv) {
+// create and unlink on as many files in a directory of their own. `clocked`: the clock is read
+// once after each call, and what it says is not kept.
+static uint64_t meta(char **argv, int clocked) {
     const char *op = argv[0];
     long calls = atol(argv[1]), files = atol(argv[3]);
     if (files > MOST_FILES) exit(2);
@@ -283,11 +284,15 @@ static uint64_t meta(char **argv) {
     off_t sum = 0;
     long failed = 0, i = 0;
     int turn = 0;
-#define EACH(call)                              \
+    uint64_t seen = 0;
+#define LOOP(call, also)                        \
     for (long n = 0; n < calls; n++) {          \
         failed |= (call);                       \
+        also;                                   \
         if (++i == files) i = 0, turn ^= 1;     \
     }
+#define EACH(call)                              \
+    if (clocked) { LOOP(call, seen += now()) } else { LOOP(call, (void)0) }
     for (int pass = 0; pass < 3; pass++) {
         // Two laps untimed, then the window; what uses up its files has one.
         int uses_up = !strcmp(op, "create") || !strcmp(op, "unlink");
@@ -318,7 +323,7 @@ static uint64_t meta(char **argv) {
         if (failed) fail(op);
         for (long n = 0; n < files; n++) unlinkat(work, names[n], 0);
         unlinkat(root, own, AT_REMOVEDIR);
-        fprintf(stderr, "%ld\n", (long)sum);
+        fprintf(stderr, "%ld %lu\n", (long)sum, (unsigned long)seen);
         return took;
     }
     return 0;
@@ -335,7 +340,8 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[1], "command")) took = command(argv + 2);
     else if (!strcmp(argv[1], "histogram")) took = histogram(argv + 2);
     else if (!strcmp(argv[1], "clock")) took = clock_pairs(argv + 2);
-    else if (!strcmp(argv[1], "meta") && argc > 5) took = meta(argv + 2);
+    else if (!strcmp(argv[1], "meta") && argc > 5) took = meta(argv + 2, 0);
+    else if (!strcmp(argv[1], "meta-latency") && argc > 5) took = meta(argv + 2, 1);
     else return 2;
     printf("%lu\n", (unsigned long)took);
     return 0;

@@ -11,6 +11,7 @@ mod place;
 mod scramble;
 mod sizes;
 mod text;
+mod touch;
 
 pub use code::{Code, Severity};
 pub use contender::{Contender, ContenderError, Slot, contender_names, shell_text};
@@ -25,3 +26,4 @@ pub use text::{
     bytes_text, count_text, digits_text, list_text, percent_text, rate_text, ratio_digits,
     ratio_interval_text, ratio_text, rough_time_text, time_text,
 };
+pub use touch::Touch;

@@ -6,7 +6,9 @@ use std::path::Path;
 use super::axes::Axes;
 use super::contender;
 use super::instance::Does;
-use crate::catalog::{Capability, Contender, Factor, Kind, Level, Levels, Part, path_to_text};
+use crate::catalog::{
+    Capability, Contender, Factor, Kind, Level, Levels, Part, Touch, path_to_text,
+};
 use crate::spec::{Vocabulary, format_bytes};
 
 /// A cell before it has a condition and an instance.
@@ -89,8 +91,7 @@ fn is_moot(full: &Levels, factor: Factor) -> bool {
 
 /// The first and the second touch are one call a file, however many follow in the steady state.
 fn is_one_touch(levels: &Levels, factor: Factor) -> bool {
-    let pass = levels.text(Factor::Pass);
-    factor == Factor::Repeats && matches!(pass, Some("first" | "second"))
+    factor == Factor::Repeats && Touch::of(levels).is_some_and(Touch::is_one_call)
 }
 
 /// Every method with every level of the other axes, then every command with them.

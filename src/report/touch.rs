@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Factor, Level, Levels, bytes_text, list_text, time_text};
+use crate::catalog::{Factor, Level, Levels, Touch, bytes_text, list_text, time_text};
 use crate::result::{CellRecord, Document, Phase, Summary};
 use crate::stats::{Line, line, median};
 
@@ -24,7 +24,8 @@ pub(super) fn notes(doc: &Document) -> Vec<String> {
 fn named(levels: &Levels) -> String {
     let word = |factor| levels.text(factor).map(str::to_owned);
     let on = word(Factor::Place).map(|place| format!("on {place}"));
-    let pass = word(Factor::Pass).filter(|pass| pass != "steady").map(|pass| format!("({pass})"));
+    let touch = Touch::of(levels).filter(|touch| *touch != Touch::Steady);
+    let pass = touch.map(|touch| format!("({})", touch.word()));
     let all = [word(Factor::Operation), on, pass];
     all.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
@@ -127,7 +128,7 @@ fn copied_up(cell: &CellRecord) -> Option<String> {
         median(&values)
     };
     // Of a later touch the copy-up came before the window.
-    cell.factors.text(Factor::Pass).filter(|pass| *pass == "first")?;
+    Touch::of(&cell.factors).filter(|touch| *touch == Touch::First)?;
     let inodes = per_call("copy_up_inodes")?;
     let marked = per_call("copy_up_metacopies").unwrap_or(0.0);
     let bytes = per_call("copy_up_bytes").unwrap_or(0.0);

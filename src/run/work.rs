@@ -1,6 +1,6 @@
 //! How much work a cell's trial can be: passes, and parts of a pass.
 
-use crate::catalog::Factor;
+use crate::catalog::{Factor, Touch};
 use crate::plan::{Cell, Plan};
 use crate::result::Sample;
 
@@ -67,13 +67,13 @@ impl Work {
 
 /// Whether a trial has the first or second touch of each file: it cannot be repeated.
 pub(super) fn is_touch(cell: &Cell) -> bool {
-    matches!(cell.levels.text(Factor::Pass), Some("first" | "second" | "whole"))
+    Touch::of(&cell.levels).is_some_and(Touch::uses_up)
 }
 
 /// Calls of a touch on all files.
 fn touches(cell: &Cell) -> u64 {
-    let repeats = match cell.levels.text(Factor::Pass) {
-        Some("whole") => cell.levels.number(Factor::Repeats).unwrap_or(1).max(1),
+    let repeats = match Touch::of(&cell.levels) {
+        Some(Touch::Whole) => cell.levels.number(Factor::Repeats).unwrap_or(1).max(1),
         _ => 1,
     };
     cell.levels.number(Factor::Files).unwrap_or(1).max(1).saturating_mul(repeats)

@@ -196,7 +196,7 @@ pub struct Opener {
 }
 
 /// Of PATH_MAX (4096) what a path of directories may take.
-const PATH_LIMIT: usize = 4000;
+pub(super) const PATH_LIMIT: usize = 4000;
 
 impl Opener {
     /// Opens a directory below `root`.
@@ -228,14 +228,14 @@ impl Opener {
 }
 
 /// The slash at the end becomes the end of the C string.
-fn open_path(root: BorrowedFd<'_>, path: &mut [u8]) -> Result<OwnedFd, Errno> {
+pub(super) fn open_path(root: BorrowedFd<'_>, path: &mut [u8]) -> Result<OwnedFd, Errno> {
     if let Some(last) = path.last_mut() {
         *last = 0;
     }
     open_below(root, CStr::from_bytes_with_nul(path).map_err(|_| Errno::INVAL)?)
 }
 
-fn open_below(root: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
+pub(super) fn open_below(root: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     match openat2(root, path, flags, Mode::empty(), resolve) {

@@ -21,6 +21,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod walk;
 
 pub use build::{MAKE_BLOCK, clear, make_directories, make_files};
 pub use listing::{Cursor, File, Listing, Opener};

@@ -1,22 +1,19 @@
-//! A tree of the person's: which files can be read in it. Nothing is opened but directories, no
-//! link is followed, and no other file system is entered.
+//! A tree of the person's: which files can be read in it.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::num::NonZero;
 use std::path::Path;
 
-use rustix::fs::{
-    Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, accessat, fstat, openat, statat,
-};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use super::errors::fault;
-use super::listing::{Listing, Opener};
+use super::walk::{Part, walk};
 use crate::catalog::{count_text, path_to_text};
 use crate::result::Fault;
 
 /// What was found in a tree. Names lie in one block of memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     pub(super) names: Vec<u8>,
     pub(super) directories: Vec<FoundDirectory>,
@@ -25,13 +22,13 @@ pub struct Found {
     pub left_out: LeftOut,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoundDirectory {
     pub(super) parent: u32,
     pub(super) name: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoundFile {
     pub(super) name: u64,
     pub(super) size: u64,
@@ -58,6 +55,16 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
+    fn add(&mut self, more: &LeftOut) {
+        self.links += more.links;
+        self.fifos += more.fifos;
+        self.sockets += more.sockets;
+        self.devices += more.devices;
+        self.unreadable += more.unreadable;
+        self.mounts += more.mounts;
+        self.hard_links += more.hard_links;
+    }
+
     /// In words; nothing where nothing is left out.
     pub fn words(&self) -> Option<String> {
         let all = [
@@ -88,125 +95,55 @@ impl Found {
         let rest = self.names.get(at as usize..).unwrap_or_default();
         CStr::from_bytes_until_nul(rest).unwrap_or(c"")
     }
-
-    fn keep(&mut self, name: &CStr) -> u64 {
-        let at = self.names.len() as u64;
-        self.names.extend_from_slice(name.to_bytes_with_nul());
-        at
-    }
 }
 
-/// Looks through the directory at `root` (a link there is followed: the person named it).
+/// Looks through the directory at `root` (a link there is followed: the person named it), with as
+/// many threads as there are processors. What is found does not depend on how many they are.
 ///
 /// # Errors
 /// The root is no directory that can be read, or the tree has more than 2³² directories.
 pub fn scan(root: &Path) -> Result<Found, Fault> {
-    let doing = || format!("look through {}", path_to_text(root));
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    scan_with(root, threads.min(MOST_THREADS))
+}
+
+/// Beyond these the directories of one file system are in each other's way.
+const MOST_THREADS: usize = 8;
+
+pub(super) fn scan_with(root: &Path, threads: usize) -> Result<Found, Fault> {
+    let failed = |errno| fault(format!("look through {}", path_to_text(root)), errno, "");
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = openat(CWD, root, flags, Mode::empty());
-    let directory = opened.map_err(|errno| fault(doing(), errno, ""))?;
-    let device = fstat(&directory).map_err(|errno| fault(doing(), errno, ""))?.st_dev;
-    let top = FoundDirectory { parent: 0, name: 0 };
-    let found = Found { names: vec![0], directories: vec![top], ..Found::default() };
-    let everything = rustix::process::geteuid().is_root();
-    let mut scanner =
-        Scanner { listing: Listing::Found(found), device, everything, opener: Opener::default() };
-    scanner.all(&directory).map_err(|errno| fault(doing(), errno, ""))?;
-    match scanner.listing {
-        Listing::Found(found) => Ok(found),
-        Listing::Made(_) => Ok(Found::default()),
-    }
-}
-
-struct Scanner {
-    listing: Listing,
-    device: u64,
-    /// The superuser may read whatever the mode says.
-    everything: bool,
-    opener: Opener,
-}
-
-impl Scanner {
-    fn found(&mut self) -> &mut Found {
-        if !matches!(self.listing, Listing::Found(_)) {
-            self.listing = Listing::Found(Found::default());
-        }
-        match &mut self.listing {
-            Listing::Found(found) => found,
-            Listing::Made(_) => unreachable!("it was set above"),
-        }
-    }
-
-    fn all(&mut self, root: &OwnedFd) -> Result<(), Errno> {
-        let mut number = 0;
-        while number < self.found().directories.len() {
-            match self.opener.open(&self.listing, root.as_fd(), number as u64) {
-                Ok(directory) => self.one(&directory, number as u32)?,
-                Err(errno) if number == 0 => return Err(errno),
-                Err(_) => self.found().left_out.unreadable += 1,
-            }
-            number += 1;
-        }
-        Ok(())
-    }
-
-    fn one(&mut self, directory: &OwnedFd, number: u32) -> Result<(), Errno> {
-        let Ok(entries) = Dir::read_from(directory) else {
-            self.found().left_out.unreadable += 1;
-            return Ok(());
-        };
-        for entry in entries {
-            // What cannot be read of a directory is left out like a directory.
-            let Ok(entry) = entry else {
-                self.found().left_out.unreadable += 1;
-                return Ok(());
-            };
-            let name = entry.file_name();
-            if name != c"." && name != c".." && !is_scratch(name) {
-                self.entry(directory, number, name)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn entry(&mut self, directory: &OwnedFd, number: u32, name: &CStr) -> Result<(), Errno> {
-        let Ok(about) = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else {
-            // It vanished, or the directory may be read but not searched.
-            self.found().left_out.unreadable += 1;
-            return Ok(());
-        };
-        let (device, everything) = (self.device, self.everything);
-        let readable =
-            || everything || accessat(directory, name, Access::READ_OK, AtFlags::EACCESS).is_ok();
-        let found = self.found();
-        match FileType::from_raw_mode(about.st_mode) {
-            FileType::RegularFile if !readable() => found.left_out.unreadable += 1,
-            FileType::RegularFile => found.file(number, name, &about),
-            FileType::Directory if about.st_dev != device => found.left_out.mounts += 1,
-            FileType::Directory => {
-                u32::try_from(found.directories.len()).map_err(|_| Errno::OVERFLOW)?;
-                let name = found.keep(name);
-                found.directories.push(FoundDirectory { parent: number, name });
-            }
-            FileType::Symlink => found.left_out.links += 1,
-            FileType::Fifo => found.left_out.fifos += 1,
-            FileType::Socket => found.left_out.sockets += 1,
-            _ => found.left_out.devices += 1,
-        }
-        Ok(())
-    }
+    let root = openat(CWD, root, flags, Mode::empty()).map_err(failed)?;
+    let parts = walk(&root, threads).map_err(failed)?;
+    Found::of(parts).map_err(failed)
 }
 
 impl Found {
-    fn file(&mut self, directory: u32, name: &CStr, about: &Stat) {
-        self.left_out.hard_links += u64::from(about.st_nlink > 1);
-        let name = self.keep(name);
-        self.files.push(FoundFile { name, size: about.st_size as u64, directory });
+    /// Puts the parts of a tree together, level by level from the root on: a directory gets a
+    /// greater number than the one that it lies in, whoever looked through it first.
+    fn of(mut parts: Vec<Part>) -> Result<Found, Errno> {
+        let top = FoundDirectory { parent: 0, name: 0 };
+        let mut found = Found { names: vec![0], directories: vec![top], ..Found::default() };
+        let mut order = vec![0];
+        let mut number = 0;
+        while let Some(part) = order.get(number).and_then(|at: &usize| parts.get_mut(*at)) {
+            let part = std::mem::take(part);
+            let directory = u32::try_from(number).map_err(|_| Errno::OVERFLOW)?;
+            let before = found.names.len() as u64;
+            found.names.extend_from_slice(&part.names);
+            let files = part.files.iter();
+            found.files.extend(files.map(|(name, size)| FoundFile {
+                name: before + name,
+                size: *size,
+                directory,
+            }));
+            for (name, at) in part.directories {
+                found.directories.push(FoundDirectory { parent: directory, name: before + name });
+                order.push(at);
+            }
+            found.left_out.add(&part.left_out);
+            number += 1;
+        }
+        Ok(found)
     }
-}
-
-/// A scratch directory of iolab's own: `.iolab-` and 16 hexadecimal digits.
-fn is_scratch(name: &CStr) -> bool {
-    let digits = name.to_bytes().strip_prefix(b".iolab-");
-    digits.is_some_and(|rest| rest.len() == 16 && rest.iter().all(u8::is_ascii_hexdigit))
 }

@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use super::scan::scan_with;
 use super::{Listing, scan};
 use crate::catalog::{Code, Factor, Level, Levels};
 use crate::method::NoWindow;
@@ -146,6 +147,29 @@ fn another_file_system_below_a_tree_is_not_entered() {
     let found = scan(&dir.join("t")).unwrap();
     assert_eq!(found.left_out.mounts, 1);
     assert_eq!(Listing::Found(found).files(), 1);
+}
+
+#[test]
+fn what_a_scan_finds_does_not_depend_on_its_threads() {
+    let dir = open_directory();
+    let root = dir.path().join("t");
+    let (shape, body) = (Shape::Nested, Body::Zero);
+    let made = Tree { files: 2500, sizes: "uniform:1..9".parse().unwrap(), shape, body, seed: 2 };
+    let listing = Listing::Made(made.clone());
+    super::make_directories(&listing, &root).unwrap();
+    let mut content = made.content(super::MAKE_BLOCK);
+    super::make_files(&listing, &root, 0..2500, &mut content, &|| true).unwrap();
+    let alone = scan_with(&root, 1).unwrap();
+    for threads in [2, 3, 16] {
+        assert_eq!(scan_with(&root, threads).unwrap(), alone, "{threads} threads");
+    }
+    let found = Listing::Found(alone);
+    assert_eq!((found.files(), found.bytes()), (listing.files(), listing.bytes()));
+    assert_eq!(found.directories(), listing.directories());
+    for directory in 1..=found.directories() {
+        assert!(found.parent(directory) < directory, "a directory comes after the one it is in");
+    }
+    super::clear(&listing, &root, &listing.whole()).unwrap();
 }
 
 #[test]

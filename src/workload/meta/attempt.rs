@@ -6,7 +6,7 @@ use std::path::Path;
 use super::operation::OPERATIONS;
 use super::tree::Tree;
 use super::{WORKLOAD, around};
-use crate::catalog::{Factor, Level, Levels};
+use crate::catalog::{Factor, Level, Levels, Touch};
 use crate::method::NoWindow;
 use crate::result::Fault;
 use crate::workload::{Extent, Subject, Trial};
@@ -38,7 +38,7 @@ fn attempt(id: &str, tree: &Tree) -> Result<(), Fault> {
     let levels = Levels::new()
         .with(Factor::Operation, Level::word(id))
         .with(Factor::Files, Level::Number(tree.files))
-        .with(Factor::Pass, Level::word("first"));
+        .with(Factor::Pass, Level::word(Touch::First.word()));
     let subject =
         Some(Subject { path: &tree.root, bytes: tree.bytes, seed: tree.seed, tree: None });
     let extent = Extent::Passes(1);

@@ -13,7 +13,9 @@ pub use attempt::impossible;
 pub use operation::OPERATIONS;
 pub use tree::Tree;
 
-use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
+use crate::catalog::{
+    Capability, Factor, FactorUse, Part, PartKind, Touch, WorkloadInfo, list_text,
+};
 use crate::method::{Latencies, Stop, Unwatched, Watch, Window};
 use crate::result::{Fault, Measurement};
 use crate::sys::clock::now_ns;
@@ -52,11 +54,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::Operation, default: "", words: &[] },
         FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::Repeats, default: "1", words: &[] },
-        FactorUse {
-            factor: Factor::Pass,
-            default: "steady",
-            words: &["first", "second", "steady", "whole"],
-        },
+        FactorUse { factor: Factor::Pass, default: Touch::Steady.word(), words: &Touch::WORDS },
         FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
     ],
     capability: Capability::Metadata,
@@ -90,20 +88,17 @@ impl Job {
 /// One call a file for the first and second touch, and for what uses up its file; all repeats on
 /// each file, the first touch among them, for the whole; else as many calls as the extent says.
 fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<Span, String> {
-    let pass = trial.levels.text(Factor::Pass).unwrap_or("steady");
-    let before = match pass {
-        "first" | "whole" => 0,
-        "second" => 1,
-        "steady" => 2,
-        other => return Err(format!("no pass {other:?}; first, second, steady or whole")),
-    };
-    let one_call = matches!(pass, "first" | "second") || operation.effect.once();
+    let word = trial.levels.text(Factor::Pass).unwrap_or(Touch::Steady.word());
+    let touch = Touch::new(word)
+        .ok_or_else(|| format!("no pass {word:?}; {}", list_text(&Touch::WORDS)))?;
+    let (before, whole) = (touch.before(), touch == Touch::Whole);
+    let one_call = touch.is_one_call() || operation.effect.once();
     let repeats = match one_call {
         true => 1,
         false => trial.levels.number(Factor::Repeats).unwrap_or(1).max(1),
     };
     // A part of the whole is some of the files with all of their calls.
-    let row = if pass == "whole" { repeats } else { 1 };
+    let row = if whole { repeats } else { 1 };
     let (first, asked) = match trial.extent {
         Extent::Passes(passes) if before < 2 => (0, passes.min(1) * files * row),
         Extent::Passes(calls) => (0, calls),
@@ -114,7 +109,7 @@ fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<Span, St
     if asked == 0 {
         return Err("it asks for no call".into());
     }
-    let calls = match one_call || pass == "whole" {
+    let calls = match one_call || whole {
         true => asked.min(files * row),
         false => asked,
     };
