@@ -155,8 +155,9 @@ impl Task for Write<'_> {
 
 /// How bytes get from one open file to another.
 pub(super) trait Way: std::marker::Send {
-    /// Moves all of them; how many.
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd) -> Result<u64, Errno>;
+    /// Moves all of them; how many. `size` is what the file had when it was looked at: whoever
+    /// has moved as many does not ask for the end once more.
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno>;
 }
 
 /// `copy_file_range`: inside of the kernel, or by the file system, which may share blocks.
@@ -164,8 +165,8 @@ pub(super) struct ByRange;
 
 impl Way for ByRange {
     #[inline(always)]
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd) -> Result<u64, Errno> {
-        until_the_end(|| copy_file_range(from, None, to, None, WHOLE))
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno> {
+        until_moved(size, || copy_file_range(from, None, to, None, WHOLE))
     }
 }
 
@@ -174,8 +175,8 @@ pub(super) struct BySend;
 
 impl Way for BySend {
     #[inline(always)]
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd) -> Result<u64, Errno> {
-        until_the_end(|| sendfile(to, from, None, WHOLE))
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno> {
+        until_moved(size, || sendfile(to, from, None, WHOLE))
     }
 }
 
@@ -184,7 +185,7 @@ pub(super) struct ByClone;
 
 impl Way for ByClone {
     #[inline(always)]
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd) -> Result<u64, Errno> {
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, _: u64) -> Result<u64, Errno> {
         ioctl_ficlone(to, from)?;
         Ok(rustix::fs::fstat(from)?.st_size as u64)
     }
@@ -195,7 +196,7 @@ pub(super) struct ByBuffer(pub(super) Buffer);
 
 impl Way for ByBuffer {
     #[inline(always)]
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd) -> Result<u64, Errno> {
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, _: u64) -> Result<u64, Errno> {
         let buffer = self.0.as_mut();
         let mut moved = 0;
         loop {
@@ -222,7 +223,10 @@ impl Way for ByBuffer {
 }
 
 #[inline(always)]
-fn until_the_end(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<u64, Errno> {
+fn until_moved(
+    size: u64,
+    mut call: impl FnMut() -> Result<usize, Errno>,
+) -> Result<u64, Errno> {
     let mut moved = 0;
     loop {
         match call() {
@@ -230,6 +234,9 @@ fn until_the_end(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<u64, 
             Ok(count) => moved += count as u64,
             Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),
+        }
+        if moved >= size && size > 0 {
+            return Ok(moved);
         }
     }
 }
@@ -244,7 +251,7 @@ pub(super) struct Copy<'a, W> {
 }
 
 impl<W: Way> Task for Copy<'_, W> {
-    const SIZES: bool = false;
+    const SIZES: bool = true;
 
     fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
         act(&mut self.from)?;
@@ -257,7 +264,7 @@ impl<W: Way> Task for Copy<'_, W> {
         let from = open_for_reading(&self.from, file, &mut self.quiet)?;
         let to = open_new(&self.to, file)?;
         laps.lap(Step::Open);
-        let bytes = self.way.all(&from, &to)?;
+        let bytes = self.way.all(&from, &to, file.size)?;
         laps.lap(Step::Transfer);
         made_durable(&to, self.each, laps)?;
         drop((from, to));
