@@ -228,7 +228,7 @@ fn row(figure: &Figure, ratio: &Ratio) -> bool {
             (1.0 / ratio.median >= least, limit, low, 1.0 / ratio.median, high)
         }
         Limit::MoreAtMost(most) => {
-            let more = (ratio.ours_ns - ratio.theirs_ns) / figure.units;
+            let more = ratio.more_ns / figure.units;
             let limit = format!("{more:.1} ns more, ≤ {most} ns");
             (more <= most, limit, ratio.low, ratio.median, ratio.high)
         }

@@ -15,6 +15,8 @@ pub struct Ratio {
     pub ours_ns: f64,
     /// Median nanoseconds of theirs.
     pub theirs_ns: f64,
+    /// Median of ours − theirs, in nanoseconds.
+    pub more_ns: f64,
     /// Median of ours / theirs.
     pub median: f64,
     /// Exact 95 % interval of that median by order statistics (the sign test's).
@@ -27,7 +29,8 @@ pub fn measure(rivals: &mut Rivals, pairs: usize) -> Ratio {
     run(&mut rivals.ours);
     run(&mut rivals.theirs);
     let mut coin = 0x9e37_79b9_7f4a_7c15_u64;
-    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut ratios, mut more) = (Vec::new(), Vec::new());
     for _ in 0..pairs {
         coin ^= coin << 13;
         coin ^= coin >> 7;
@@ -43,14 +46,16 @@ pub fn measure(rivals: &mut Rivals, pairs: usize) -> Ratio {
         ours.push(a);
         theirs.push(b);
         ratios.push(a / b);
+        more.push(a - b);
     }
-    for values in [&mut ours, &mut theirs, &mut ratios] {
+    for values in [&mut ours, &mut theirs, &mut ratios, &mut more] {
         values.sort_by(f64::total_cmp);
     }
     let rank = lower_rank(pairs);
     Ratio {
         ours_ns: ours[pairs / 2],
         theirs_ns: theirs[pairs / 2],
+        more_ns: more[pairs / 2],
         median: ratios[pairs / 2],
         low: ratios[rank],
         high: ratios[pairs - 1 - rank],

@@ -223,10 +223,7 @@ impl Way for ByBuffer {
 }
 
 #[inline(always)]
-fn until_moved(
-    size: u64,
-    mut call: impl FnMut() -> Result<usize, Errno>,
-) -> Result<u64, Errno> {
+fn until_moved(size: u64, mut call: impl FnMut() -> Result<usize, Errno>) -> Result<u64, Errno> {
     let mut moved = 0;
     loop {
         match call() {
