@@ -119,6 +119,12 @@ impl OutputArgs {
     /// An unknown format, or a file that cannot be written.
     pub fn read(&self) -> Result<Output, Failure> {
         known_format(&self.format).map_err(|fix| Failure::usage(format!("--format {fix}")))?;
+        let id = &self.format;
+        if report::format(id).is_some_and(|f| f.binary) && std::io::stdout().is_terminal() {
+            return Err(Failure::usage(format!(
+                "--format {id} is no text for a terminal: write --export {id}=FILE, or > FILE"
+            )));
+        }
         let exports = self.exports.iter().map(|text| export(text));
         Ok(Output {
             format: self.format.clone(),
