@@ -87,6 +87,10 @@ fn filters_narrow_the_list() {
     assert_eq!(shown(&["--status", "partial"]), [3]);
     assert_eq!(shown(&["--host", "host-1"]), [3, 1]);
     assert_eq!(shown(&["--host", "'; DROP TABLE run; --"]), [0_u64; 0]);
+    // None that fits is not none at all.
+    let none = home.run(&["history", "--workload", "nothing"]).fine();
+    assert!(none.out.starts_with("No run is like that"), "{none:?}");
+    assert_eq!(home.run(&["history", "--store", "new"]).fine().out, "There are no runs yet.\n");
     home.run(&["history", "--since", "yesterday"]).refused(2, &["--since", "2026-03-01"]);
 }
 
