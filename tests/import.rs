@@ -136,6 +136,23 @@ fn a_fio_job_below_a_millisecond_and_shares_that_are_no_number_are_no_figures() 
     assert!(fine.samples[0].measurement.metrics.is_empty());
 }
 
+#[test]
+fn clients_of_fio_are_cells_of_their_own_and_their_sum_is_none() {
+    let row = |name: &str, host: &str| {
+        format!(
+            r#"{{"jobname": "{name}", "groupid": 0, "hostname": "{host}",
+                 "read": {{"io_bytes": 4096, "total_ios": 1, "runtime": 6}}}}"#
+        )
+    };
+    let rows = [row("cli", "one"), row("cli", "two"), row("All clients", "")].join(",");
+    let text = format!(r#"{{"fio version": "fio-3.33", "client_stats": [{rows}]}}"#);
+    let runs = from_text(text.as_bytes()).unwrap();
+    let names: Vec<_> =
+        runs[0].cells.iter().map(|c| c.factors.text(Factor::Contender).unwrap()).collect();
+    assert_eq!(names, ["fio cli on one", "fio cli on two"]);
+    assert!(runs[0].cells.iter().all(|c| c.samples.len() == 1));
+}
+
 /// What fio itself writes, of several kinds of job.
 #[test]
 fn fio_itself_is_understood() {

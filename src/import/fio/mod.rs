@@ -26,14 +26,20 @@ struct File {
     timestamp: u64,
     #[serde(rename = "global options", default)]
     global: BTreeMap<String, Value>,
-    #[serde(default)]
+    /// `client_stats` where `fio --client` wrote it.
+    #[serde(default, alias = "client_stats")]
     jobs: Vec<Job>,
 }
+
+/// What `fio --client` calls the sum of its clients.
+const SUM: &str = "All clients";
 
 #[derive(Deserialize)]
 struct Job {
     #[serde(default)]
     jobname: String,
+    /// Of the machine, where `fio --client` had it done elsewhere.
+    hostname: Option<String>,
     #[serde(default)]
     groupid: i64,
     #[serde(default)]
@@ -128,10 +134,10 @@ pub(super) fn read(json: &str, file: &str) -> Result<Vec<Document>, ImportError>
 /// Titles tell experiments apart, so the jobs are named.
 fn head(report: &File, direction: Direction) -> Head {
     let workload = direction.workload();
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for job in report.jobs.iter().filter(|job| worked(job, direction)) {
-        if !names.contains(&job.jobname.as_str()) {
-            names.push(&job.jobname);
+        if !names.contains(&job.name()) {
+            names.push(job.name());
         }
     }
     let jobs = match names.len() {
@@ -154,13 +160,13 @@ fn drafts(report: &File, direction: Direction) -> Vec<Draft> {
     for job in report.jobs.iter().filter(|job| worked(job, direction)) {
         let levels = levels(direction, &|name| option(report, job, name));
         let alike = |(name, draft, _): &&mut (String, Draft, Vec<&Job>)| {
-            *name == job.jobname && draft.levels == levels
+            *name == job.name() && draft.levels == levels
         };
         match found.iter_mut().find(alike) {
             Some((_, _, jobs)) => jobs.push(job),
             None => {
                 let draft = Draft { levels, ..Draft::default() };
-                found.push((job.jobname.clone(), draft, vec![job]));
+                found.push((job.name(), draft, vec![job]));
             }
         }
     }
@@ -170,8 +176,19 @@ fn drafts(report: &File, direction: Direction) -> Vec<Draft> {
     named(found.into_iter().map(|(name, draft, _)| (name, draft)).collect())
 }
 
+impl Job {
+    /// The same job on another machine is another one.
+    fn name(&self) -> String {
+        match &self.hostname {
+            Some(host) => format!("{} on {host}", self.jobname),
+            None => self.jobname.clone(),
+        }
+    }
+}
+
 fn worked(job: &Job, direction: Direction) -> bool {
-    direction.of(job).is_some_and(|side| side.io_bytes > 0 || side.total_ios > 0)
+    job.jobname != SUM
+        && direction.of(job).is_some_and(|side| side.io_bytes > 0 || side.total_ios > 0)
 }
 
 /// A sample for each group: jobs of one group ran side by side, which is how fio gives the threads
