@@ -95,6 +95,31 @@ fn what_cannot_be_written_is_named_in_every_format() {
     assert_eq!(fs::read_to_string(home.path("file")).unwrap(), "mine");
 }
 
+/// `report 1 2 --export svg=DIR` drew the second run over the first, and `--html` made it forget
+/// the exports.
+#[test]
+fn several_runs_are_exported_together_or_not_at_all() {
+    let home = Home::new();
+    let scene = chart::scenes::blocks();
+    for _ in 0..2 {
+        recorded(&home, &scene);
+    }
+    let report = |arguments: &[&str]| home.run(&[&["report"], arguments].concat());
+    for id in ["csv", "json", "html"] {
+        report(&["1", "2", "--export", &format!("{id}=one")]).refused(2, &["2 runs", "one"]);
+    }
+    assert!(!home.path("one").exists());
+    report(&["1", "2", "--html", "both.html", "--export", "svg=both"]).fine();
+    report(&["1", "--charts", "--export", "svg=single", "--export", "csv=run.csv"]).fine();
+    assert!(home.path("both.html").exists() && home.path("run.csv").exists());
+    let drawn = |folder: &str| {
+        let files = fs::read_dir(home.path(folder)).unwrap().map(|e| e.unwrap().path());
+        files.map(|path| fs::read_to_string(path).unwrap()).collect::<String>()
+    };
+    let (both, single) = (drawn("both"), drawn("single"));
+    assert!(both.contains("run 2") && !single.contains("run 2"), "{}", both.len());
+}
+
 /// Ten thousand cells of one sample each, the values 0, 1, huge, or all alike.
 fn many() -> Document {
     let one = |at: u64| -> CellRecord {
