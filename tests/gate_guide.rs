@@ -87,14 +87,25 @@ fn the_workflow_of_the_guide_fails_for_what_became_slower_and_only_then() {
     for (times, wanted, words) in [(3, 10, "### ❌ Regression"), (1, 0, "assed")] {
         let home = Home::new();
         repository(&home, times);
-        for (at, step) in steps.iter().enumerate().skip(1) {
-            let step = step.replace("64Mi", "16Mi").replace("5%", "50%");
-            let output = shell(&home, &step);
-            let code = if at + 1 == steps.len() { wanted } else { 0 };
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(code), "{step}\n{said}");
+        let (gate, before) = steps[1..].split_last().unwrap();
+        // A machine that is busy enough spoils the answer, and then the gate says that it saw
+        // nothing: what is tested is what it says of a sound one.
+        for attempt in 1.. {
+            let _ = fs::remove_file(home.path("summary.md"));
+            for step in if attempt == 1 { before } else { &before[before.len() - 1..] } {
+                let _ = fs::remove_file(home.path("work/data.bin"));
+                let output = shell(&home, &step.replace("64Mi", "16Mi"));
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{step}\n{said}");
+            }
+            let output = shell(&home, &gate.replace("5%", "50%"));
+            let summary = fs::read_to_string(home.path("summary.md")).unwrap();
+            if summary.contains("not sound") && attempt < 4 {
+                continue;
+            }
+            assert_eq!(output.status.code(), Some(wanted), "{summary}");
+            assert!(summary.contains(words), "{summary}");
+            break;
         }
-        let summary = fs::read_to_string(home.path("summary.md")).unwrap();
-        assert!(summary.contains(words), "{summary}");
     }
 }
