@@ -71,6 +71,21 @@ fn parquet_has_the_columns_and_rows_of_the_csv() {
     }
 }
 
+/// Rows are handed on in groups, so that a large run is never in memory as a whole.
+#[test]
+fn rows_of_several_groups_are_all_there() {
+    let mut doc = winner();
+    let one = doc.cells[0].samples[5].clone();
+    doc.cells[0].samples =
+        (0..40_000).map(|round| iolab::result::Sample { round, ..one.clone() }).collect();
+    same_as_csv(&doc);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.parquet");
+    export("parquet", &path, &doc).unwrap();
+    let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
+    assert!(reader.num_row_groups() > 1);
+}
+
 #[test]
 fn parquet_says_where_the_run_was_made() {
     let dir = tempfile::tempdir().unwrap();

@@ -26,8 +26,8 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-/// Rows that are held in memory at a time.
-const GROUP: usize = 1 << 16;
+/// Rows that are held in memory at a time: about 16 MiB of them.
+const GROUP: usize = 1 << 14;
 
 fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let table = Table::of(doc);
