@@ -196,6 +196,9 @@ fn fio_itself_is_understood() {
         let moved: u64 = measured().map(|sample| sample.measurement.bytes).sum();
         let found = (runs.len(), all().count(), measured().count(), moved);
         assert_eq!(found, (workloads, cells, samples, bytes), "{arguments}");
+        let has = |id: &str| measured().all(|s| s.measurement.metrics.contains_key(id));
+        assert!(has("clat_mean_ns"), "{arguments}");
+        assert!(has("clat_p99_9_ns") || arguments.contains("numjobs=3"), "{arguments}");
     }
 }
 

@@ -118,7 +118,9 @@ print(t.num_rows, t.schema.field('wall_ns').type, t.schema.field('counts').type,
     let python = std::env::var("IOLAB_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let known = Command::new(&python).args(["-c", "import pyarrow"]).output();
     if !known.is_ok_and(|output| output.status.success()) {
-        return eprintln!("SKIP pandas_people_read_the_parquet: no pyarrow: pip install pyarrow");
+        return eprintln!(
+            "SKIP pandas_people_read_the_parquet: no pyarrow: pip install pyarrow, and name that Python in IOLAB_PYTHON"
+        );
     }
     let output = Command::new(python).args(["-c", script]).arg(&path).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

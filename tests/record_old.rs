@@ -6,6 +6,7 @@
 mod cli_support;
 mod documents;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
@@ -109,4 +110,13 @@ fn several_answers_of_format_2_and_pins_of_format_3_are_there() {
     let said = home.run(&["compare", "before", "2"]).fine();
     assert!(said.plain().contains("slower"), "{said:?}");
     assert_eq!(home.run(&["prune", "--keep", "0", "--dry-run"]).fine().out, "");
+}
+
+#[test]
+fn the_run_of_format_1_is_known_when_it_comes_as_a_file() {
+    let (home, path) = home(1);
+    let json = fixture(1).with_file_name("run-v1.json");
+    let said = home.run(&[OsString::from("import"), json.into_os_string()]).fine();
+    assert_eq!(said.out, "2\n", "{said:?}");
+    assert_eq!(fs::read(&path).unwrap(), fs::read(fixture(1)).unwrap(), "it was written to");
 }

@@ -268,13 +268,22 @@ fn processor_ns(job: &Job, percent: f64, runtime_ms: u64) -> u64 {
     (ns * (percent / 100.0).clamp(0.0, 1e6)) as u64
 }
 
+/// As fio writes them, and the metric.
+const PERCENTILES: [(&str, &str); 5] = [
+    ("50.000000", "clat_p50_ns"),
+    ("90.000000", "clat_p90_ns"),
+    ("99.000000", "clat_p99_ns"),
+    ("99.900000", "clat_p99_9_ns"),
+    ("99.990000", "clat_p99_99_ns"),
+];
+
 /// Mean time to completion over all operations; percentiles of one thread alone, for those of
 /// several cannot be put together.
 fn latency(sides: &[&Side], operations: u64) -> Vec<(String, f64)> {
     let total: f64 = sides.iter().map(|s| s.clat_ns.mean * s.total_ios as f64).sum();
     let mut all = vec![("clat_mean_ns", total / operations as f64)];
     if let [side] = sides {
-        for (theirs, ours) in [("50.000000", "clat_p50_ns"), ("99.000000", "clat_p99_ns")] {
+        for (theirs, ours) in PERCENTILES {
             all.push((ours, side.clat_ns.percentile.get(theirs).copied().flatten().unwrap_or(0.0)));
         }
     }
