@@ -15,6 +15,10 @@ mkfs.erofs:erofs-utils
 cmake:cmake
 c++:g++
 /usr/include/benchmark/benchmark.h:libbenchmark-dev
+/usr/share/benchmark/compare.py:libbenchmark-tools
+/usr/lib/python3/dist-packages/scipy:python3-scipy
+/usr/lib/python3/dist-packages/yaml:python3-yaml
+fio:fio
 "
 
 missing=""

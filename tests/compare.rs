@@ -196,6 +196,60 @@ fn names_are_harmless_in_a_pull_request() {
     assert!(!text.contains(" x|y"), "{text}");
 }
 
+/// A build whose program crashed had no cell to compare, and passed.
+#[test]
+fn a_cell_that_is_no_longer_measured_is_no_pass() {
+    let (old, mut new) = (run(32.0, 41.0, 1), run(32.1, 41.0, 2));
+    let failed = documents::failed("mmap", levels("mmap", None));
+    new.cells[1] = failed;
+    let terms = Terms { delta: 0.1, ..TERMS };
+    let gate = Gate::of(compare(&[old], &[new], &terms).unwrap());
+    assert_eq!((gate.gate, &gate.missing[..]), (GateVerdict::Undecided, &["mmap".to_owned()][..]));
+    assert!(gate.sentence().ends_with("Of the baseline mmap was not measured."), "{gate:?}");
+    // What neither side has is missing on neither.
+    let c = compare(&[winner()], &[winner()], &TERMS).unwrap();
+    assert_eq!((c.only_first, c.only_second), (vec![], vec![]));
+}
+
+#[test]
+fn a_pull_request_gets_the_finding_first_and_the_rest_folded() {
+    let blocks: Vec<u64> = (0..12).map(|at| 4096 << at).collect();
+    let side = |slow: f64, seed: u64| {
+        let names: Vec<String> = blocks.iter().map(|b| format!("pread/{b}")).collect();
+        let cell = |(at, name)| {
+            let ms = if at == 3 { 32.0 * slow } else { 32.0 };
+            (name, levels("pread", Some(blocks[at])), ms)
+        };
+        let cells: Vec<_> = names.iter().map(String::as_str).enumerate().map(cell).collect();
+        timed(&cells, 40, 0.0, 0.001, seed)
+    };
+    let gate = |slow| {
+        let terms = Terms { delta: 0.05, ..TERMS };
+        let gate = Gate::of(compare(&[side(1.0, 1)], &[side(slow, 2)], &terms).unwrap());
+        let mut text = Vec::new();
+        gate_markdown(&gate, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let text = gate(2.0);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "### ❌ Regression: pread/32768 is clearly more than 5 % slower.");
+    let folded = lines.iter().position(|l| l.starts_with("<details>")).unwrap();
+    assert_eq!(lines[folded], "<details><summary>11 more cells</summary>");
+    // GitHub shows a table inside only after an empty line.
+    assert_eq!(lines[folded + 1], "");
+    let end = lines.iter().position(|l| *l == "</details>").unwrap();
+    let rows = |lines: &[&str]| lines.iter().filter(|l| l.starts_with("| pread/")).count();
+    assert_eq!((rows(&lines[..folded]), rows(&lines[folded..end])), (1, 11), "{text}");
+    assert!(folded < 12, "what matters is not at the top: {text}");
+    assert!(gate(1.0).starts_with("### ✅ Passed: no cell is more than 5 % slower."));
+    // Both sides in the same rounds: the advice is not to do what was done.
+    let cells = [("a", levels("pread", Some(4096)), 32.0), ("b", levels("mmap", None), 32.9)];
+    let run = timed(&cells, 12, 0.0, 0.05, 3);
+    let sides = ("old".to_owned(), "new".to_owned());
+    let gate = Gate::of(compare_within(&run, &[(0, 1)], sides, &TERMS).unwrap());
+    assert!(gate.sentence().ends_with("it is not shown; more rounds would show it."), "{gate:?}");
+}
+
 #[test]
 fn the_gate_ends_with_its_verdict() {
     let home = Home::new();

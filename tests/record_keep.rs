@@ -87,6 +87,10 @@ fn filters_narrow_the_list() {
     assert_eq!(shown(&["--status", "partial"]), [3]);
     assert_eq!(shown(&["--host", "host-1"]), [3, 1]);
     assert_eq!(shown(&["--host", "'; DROP TABLE run; --"]), [0_u64; 0]);
+    // None that fits is not none at all.
+    let none = home.run(&["history", "--workload", "nothing"]).fine();
+    assert!(none.out.starts_with("No run is like that"), "{none:?}");
+    assert_eq!(home.run(&["history", "--store", "new"]).fine().out, "There are no runs yet.\n");
     home.run(&["history", "--since", "yesterday"]).refused(2, &["--since", "2026-03-01"]);
 }
 
@@ -108,4 +112,32 @@ fn a_history_of_version_1_is_listed_as_it_is_and_raised_by_the_first_run() {
     assert_eq!(store.named("old").unwrap(), id);
     assert!(after.iter().any(|run| run.best_ns.is_some()), "{after:?}");
     assert_eq!(ids(&after), ids(&before));
+}
+
+#[test]
+fn old_and_interrupted_runs_are_pruned_by_the_command() {
+    let home = Home::new();
+    let store = store(&home);
+    let mut young = on(1, "young");
+    young.run.started = "2999-01-01T00:00:00Z".into();
+    let mut broken = on(2, "broken");
+    broken.run.complete = false;
+    for doc in [&on(1, "old"), &broken, &young, &on(3, "old")] {
+        store.insert(doc).unwrap();
+    }
+    for bad in ["soon", "-5d", "d", ""] {
+        home.run(&["prune", &format!("--older-than={bad}")]).refused(2, &["--older-than"]);
+    }
+    assert_eq!(
+        home.run(&["prune", "--older-than", "30d", "--keep", "1", "--dry-run"]).fine().out,
+        "1\n"
+    );
+    let said = home.run(&["prune", "--partial"]).fine();
+    assert_eq!((said.out.as_str(), said.err.as_str()), ("2\n", "1 run removed\n"));
+    assert_eq!(home.run(&["prune", "--older-than", "30d"]).fine().out, "4\n1\n");
+    assert_eq!(ids(&store.list(&Filter::default()).unwrap()), [3]);
+    let shown =
+        |filter: &[&str]| home.run(&[&["history", "--format", "json"], filter].concat()).fine().out;
+    assert!(shown(&["--title", "YOUNG"]).contains("\"id\": 3"));
+    assert_eq!(shown(&["--workload", "copy"]), "[]\n");
 }

@@ -103,6 +103,11 @@ fn the_command_shows_the_experiment_of_a_run() {
     assert_eq!(list.out.lines().filter(|l| l.contains('▁')).count(), 1, "{list:?}");
     let other = home.run(&["trend", "--limit", "2"]).fine();
     assert!(other.out.contains("2 runs"), "{other:?}");
+    for chart in [&["--charts"][..], &["--export", "svg=few"]] {
+        let few = home.run(&[&["trend", "--limit", "2"], chart].concat());
+        few.refused(2, &["three runs", "there are 2"]);
+    }
+    assert!(!home.path("few").exists());
     let mut alone = runs().remove(0);
     alone.run.title = "something else".into();
     alone.run.started = "2027-01-01T00:00:00Z".into();

@@ -135,6 +135,14 @@ pub fn count_text(count: u64) -> String {
     text
 }
 
+/// So many of a thing whose plural ends in s: `1 round`, `2 rounds`.
+pub fn so_many(count: usize, one: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        n => format!("{n} {one}s"),
+    }
+}
+
 /// Words joined as a person would: `a`, `a and b`, `a, b and c`.
 pub fn list_text<S: AsRef<str>>(words: &[S]) -> String {
     match words {

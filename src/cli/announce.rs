@@ -5,7 +5,9 @@ use std::io::{self, Write};
 
 use super::edge::say;
 use super::output::Talk;
-use crate::catalog::{Factor, Level, bytes_text, count_text, path_to_text, rough_time_text};
+use crate::catalog::{
+    Factor, Level, bytes_text, count_text, path_to_text, rough_time_text, so_many,
+};
 use crate::plan::{Cell, Condition, FileUse, Instance, Plan, level_text};
 use crate::tree::TreeOrder;
 
@@ -49,7 +51,11 @@ fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
     line(
         out,
         "cells",
-        &format!("{active} to measure, {} skipped; {answers} answers", plan.cells.len() - active),
+        &format!(
+            "{active} to measure, {} skipped; {}",
+            plan.cells.len() - active,
+            so_many(answers, "answer")
+        ),
     )?;
     for condition in plan.conditions.iter().filter(|c| !c.cells.is_empty()) {
         let names: Vec<&str> =

@@ -160,8 +160,10 @@ impl History {
             pinned: self.pinned,
         };
         let runs = store.list(&filter).map_err(failure)?;
+        let others = runs.is_empty() && store.last().map_err(failure)?.is_some();
         edge::data(|out| match self.format.as_str() {
             "json" => report::history_json(&runs, out),
+            _ if others => writeln!(out, "No run is like that; without options all are listed."),
             _ => report::history_table(&runs, &talk.look(), out),
         })
     }

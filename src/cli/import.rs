@@ -7,7 +7,7 @@ use clap::Args;
 use super::edge::{self, Ending, Failure, say};
 use super::history::{StoreArgs, failure};
 use super::output::Talk;
-use crate::catalog::path_to_text;
+use crate::catalog::{path_to_text, so_many};
 use crate::import;
 use crate::record::{Imported, Store};
 use crate::result::Document;
@@ -59,6 +59,9 @@ fn sentence(file: &str, document: &Document, done: Imported) -> String {
     let cells = document.cells.iter().filter(|c| c.estimate.is_some()).count();
     match done.already {
         true => format!("{file} is run {} already ({title})", done.id),
-        false => format!("{file} is run {} now ({title}; {cells} cells with figures)", done.id),
+        false => {
+            let cells = so_many(cells, "cell");
+            format!("{file} is run {} now ({title}; {cells} with figures)", done.id)
+        }
     }
 }

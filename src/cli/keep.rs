@@ -6,7 +6,7 @@ use super::edge::{self, Ending, Exit, Failure, say};
 use super::history::{StoreArgs, failure, number};
 use super::output::Talk;
 use super::time;
-use crate::catalog::utc_text;
+use crate::catalog::{so_many, utc_text};
 use crate::record::Retention;
 use crate::spec;
 
@@ -113,7 +113,7 @@ impl Prune {
         let gone = gone.map_err(failure)?;
         if !talk.quiet {
             let verb = if self.dry_run { "would be removed" } else { "removed" };
-            say(&format!("{} runs {verb}", gone.len()));
+            say(&format!("{} {verb}", so_many(gone.len(), "run")));
         }
         edge::data(|out| gone.iter().try_for_each(|run| writeln!(out, "{}", run.id)))
     }

@@ -12,7 +12,8 @@ use super::edge::{self, Ending, Failure, say};
 use super::history::StoreArgs;
 use crate::catalog::path_to_text;
 use crate::plan::Plan;
-use crate::report::{self, FOLDERS, FORMATS, Look};
+use crate::report::chart::charts_for;
+use crate::report::{self, ExportError, FOLDERS, FORMATS, Look};
 use crate::result::Document;
 use crate::spec::choose;
 
@@ -119,6 +120,12 @@ impl OutputArgs {
     /// An unknown format, or a file that cannot be written.
     pub fn read(&self) -> Result<Output, Failure> {
         known_format(&self.format).map_err(|fix| Failure::usage(format!("--format {fix}")))?;
+        let id = &self.format;
+        if report::format(id).is_some_and(|f| f.binary) && std::io::stdout().is_terminal() {
+            return Err(Failure::usage(format!(
+                "--format {id} is no text for a terminal: write --export {id}=FILE, or > FILE"
+            )));
+        }
         let exports = self.exports.iter().map(|text| export(text));
         Ok(Output {
             format: self.format.clone(),
@@ -207,8 +214,50 @@ impl Output {
     /// What stdout met, or a file that could not be written; the others are.
     pub fn write(&self, document: &Document, talk: &Talk) -> Ending {
         let exported = write_exports(&self.exports, document, talk);
-        let shown = edge::data(|out| report::write(&self.format, document, &talk.look(), out));
-        exported.and(shown)
+        exported.and(self.print(document, talk))
+    }
+
+    /// Writes the report to stdout.
+    ///
+    /// # Errors
+    /// What stdout met.
+    pub fn print(&self, document: &Document, talk: &Talk) -> Ending {
+        edge::data(|out| report::write(&self.format, document, &talk.look(), out))
+    }
+
+    /// Refuses what would write one run over another.
+    ///
+    /// # Errors
+    /// A file, or a format that is no text, for several runs.
+    pub fn only_for_several(&self, runs: usize) -> Result<(), Failure> {
+        let is_folder = |id: &str| FOLDERS.iter().any(|folder| folder.id == id);
+        let file = self.exports.iter().find(|(id, _)| !is_folder(id));
+        let binary = report::format(&self.format).is_some_and(|format| format.binary);
+        match file {
+            _ if runs < 2 => Ok(()),
+            Some((id, path)) => Err(Failure::usage(format!(
+                "--export {id}={} would write one file for {runs} runs: name one run, or --html for all of them",
+                path_to_text(path)
+            ))),
+            None if binary => Err(Failure::usage(format!(
+                "--format {} is a file of one run: name one",
+                self.format
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the files: charts that lay several runs over each other, anything of a single one.
+    ///
+    /// # Errors
+    /// A file that could not be written; the others are.
+    pub fn write_files(&self, runs: &[Document], talk: &Talk) -> Ending {
+        match runs {
+            [one] => write_exports(&self.exports, one, talk),
+            _ => each_export(&self.exports, talk, |format, path| {
+                report::export_charts(format, path, &charts_for(runs))
+            }),
+        }
     }
 }
 
@@ -217,9 +266,17 @@ impl Output {
 /// # Errors
 /// The first file that could not be written.
 pub fn write_exports(exports: &[(String, PathBuf)], document: &Document, talk: &Talk) -> Ending {
+    each_export(exports, talk, |format, path| report::export(format, path, document))
+}
+
+fn each_export(
+    exports: &[(String, PathBuf)],
+    talk: &Talk,
+    write: impl Fn(&str, &Path) -> Result<(), ExportError>,
+) -> Ending {
     let mut ending = Ok(edge::Exit::Done);
     for (format, path) in exports {
-        match report::export(format, path, document) {
+        match write(format, path) {
             Ok(()) if talk.quiet => {}
             Ok(()) => say(&format!("wrote {}", path_to_text(path))),
             Err(error) if ending.is_ok() => ending = Err(Failure::refused(error)),

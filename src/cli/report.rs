@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::edge::{self, Ending, Exit, Failure, say};
 use super::history::load;
-use super::output::{OutputArgs, Talk};
+use super::output::{Output, OutputArgs, Talk};
 use crate::catalog::path_to_text;
 use crate::report;
 use crate::report::chart::{charts_for, terminal};
@@ -42,16 +42,23 @@ impl Report {
     /// There is no such run, or the file cannot be written.
     pub fn run(self, talk: &Talk) -> Ending {
         let output = self.output.read()?;
+        output.only_for_several(self.runs.len())?;
         let store = output.store.open(&[])?;
         let runs = self.runs.iter().map(|run| load(&store, run));
         let runs = runs.collect::<Result<Vec<Document>, Failure>>()?;
+        let exported = output.write_files(&runs, talk);
+        let shown = self.show(&output, &runs, talk);
+        exported.and(shown)
+    }
+
+    fn show(&self, output: &Output, runs: &[Document], talk: &Talk) -> Ending {
         if self.charts {
-            return draw(&runs, talk);
+            return draw(runs, talk);
         }
         let Some(path) = &self.html else {
-            return runs.iter().try_fold(Exit::Done, |_, run| output.write(run, talk));
+            return runs.iter().try_fold(Exit::Done, |_, run| output.print(run, talk));
         };
-        report::export_page(path, &runs).map_err(Failure::refused)?;
+        report::export_page(path, runs).map_err(Failure::refused)?;
         if !talk.quiet {
             say(&format!("wrote {}", path_to_text(path)));
         }

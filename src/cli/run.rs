@@ -96,6 +96,9 @@ impl Run {
                 "--export would write one file for several experiments; write export = \"…\" into each of them",
             ));
         }
+        if several {
+            args.read()?.only_for_several(2)?;
+        }
         args.add_exports(written.exports.iter().map(OsString::from));
         let output = args.read().map_err(located)?;
         let (plan, guest, places) = plan_of(written, &self.places)?;

@@ -57,6 +57,13 @@ impl Trend {
         let runs = self.runs(&store)?;
         let found = trend(&runs);
         let chart = history::of_trend(&found);
+        if chart.is_none() && (self.charts || !exports.is_empty()) {
+            return Err(Failure::usage(format!(
+                "a chart of {:?} takes three runs of it that measured something; there are {}",
+                found.title,
+                found.runs.len()
+            )));
+        }
         for (format, path) in &exports {
             let charts = chart.as_slice();
             export_charts(format, path, charts).map_err(Failure::refused)?;

@@ -13,10 +13,13 @@ use crate::result::{
 use crate::stats::summary;
 
 /// A cell before the document is known.
+#[derive(Default)]
 pub(super) struct Draft {
     pub(super) levels: Levels,
     pub(super) samples: Vec<Sample>,
     pub(super) failed: Option<String>,
+    /// Why it was not measured, by its own word.
+    pub(super) skipped: Option<String>,
     /// Figures, where the tool gives no single values.
     pub(super) estimate: Option<Estimate>,
 }
@@ -131,8 +134,9 @@ fn short_bytes(bytes: u64) -> String {
 
 fn cell(draft: Draft, id: String) -> CellRecord {
     let estimate = draft.estimate.or_else(|| estimate(&draft.samples));
-    let status = match (&draft.failed, &estimate) {
-        (None, Some(_)) => CellStatus::Measured,
+    let status = match (&draft.failed, &draft.skipped, &estimate) {
+        (None, _, Some(_)) => CellStatus::Measured,
+        (None, Some(_), None) => CellStatus::Skipped,
         _ => CellStatus::Failed,
     };
     CellRecord {
@@ -140,6 +144,7 @@ fn cell(draft: Draft, id: String) -> CellRecord {
         factors: draft.levels,
         reason: draft
             .failed
+            .or_else(|| draft.skipped.filter(|_| estimate.is_none()))
             .or_else(|| estimate.is_none().then(|| "nothing was measured".to_owned())),
         status,
         samples: draft.samples,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::ImportError;
 use super::build::{Draft, Head, document};
 use super::name::{self, Named};
+use super::number;
 use crate::catalog::{Factor, Level, utc_seconds, utc_text};
 use crate::result::{Document, Estimate, Measurement, Phase, Sample, Summary};
 
@@ -24,7 +25,7 @@ struct Row {
     run_name: Option<String>,
     run_type: Option<String>,
     aggregate_name: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number::or_zero")]
     iterations: f64,
     real_time: Option<f64>,
     cpu_time: Option<f64>,
@@ -34,6 +35,9 @@ struct Row {
     #[serde(default)]
     error_occurred: bool,
     error_message: Option<String>,
+    #[serde(default)]
+    skipped: bool,
+    skip_message: Option<String>,
 }
 
 /// One benchmark with its rows.
@@ -42,6 +46,7 @@ struct Family {
     samples: Vec<Sample>,
     aggregates: BTreeMap<String, f64>,
     failed: Option<String>,
+    skipped: Option<String>,
     repetitions: f64,
 }
 
@@ -68,6 +73,7 @@ pub(super) fn read(json: &str, file: &str) -> Result<Vec<Document>, ImportError>
             estimate: family.samples.is_empty().then(|| aggregated(&family)).flatten(),
             samples: family.samples,
             failed: family.failed,
+            skipped: family.skipped,
         };
         match workloads.iter_mut().find(|(w, _)| *w == workload) {
             Some((_, drafts)) => drafts.push(draft),
@@ -86,6 +92,12 @@ fn take(family: &mut Family, row: &Row) -> Result<(), String> {
     if row.error_occurred {
         let message = row.error_message.clone();
         family.failed = Some(message.unwrap_or_else(|| "the benchmark failed".to_owned()));
+        return Ok(());
+    }
+    // It has times all the same, and they are 0.
+    if row.skipped {
+        let message = row.skip_message.clone();
+        family.skipped = Some(message.unwrap_or_else(|| "the benchmark skipped itself".to_owned()));
         return Ok(());
     }
     let unit = match row.time_unit.as_deref() {

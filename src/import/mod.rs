@@ -7,6 +7,7 @@ mod fio;
 mod google_benchmark;
 mod iolab;
 mod name;
+mod number;
 
 use std::fs::File;
 use std::io::Read;
@@ -60,6 +61,10 @@ fn text_of(path: &Path, name: &str) -> Result<String, ImportError> {
     let fault = |source| ImportError::Read { file: name.to_owned(), source };
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(fault)?;
+    // Told before it fills the memory; what has no length is read as far as it may be.
+    if file.metadata().map_err(fault)?.len() > MOST_BYTES {
+        return Err(ImportError::TooLarge { file: name.to_owned() });
+    }
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(fault)?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(ImportError::TooLarge { file: name.to_owned() });
@@ -86,6 +91,16 @@ fn parse(text: &str, name: &str) -> Result<Vec<Document>, ImportError> {
         cause: "there is no JSON object in it".to_owned(),
     })?;
     let json = &text[start..];
+    // The form that other tools write is tried where the strict one fails.
+    match parse_json(json, name) {
+        Err(error @ (ImportError::NotJson { .. } | ImportError::Bad { .. })) => {
+            number::with_null(json).map_or(Err(error), |json| parse_json(&json, name))
+        }
+        other => other,
+    }
+}
+
+fn parse_json(json: &str, name: &str) -> Result<Vec<Document>, ImportError> {
     let not_json = |e: serde_json::Error| ImportError::NotJson {
         file: name.to_owned(),
         cause: format!("{e} (counted from the first brace)"),

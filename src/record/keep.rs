@@ -38,21 +38,33 @@ impl Store {
     /// The history cannot be written.
     pub fn import(&self, document: &Document) -> Result<Imported, RecordError> {
         let document = document.finite();
-        let token = format!("import-{:032x}", fingerprint(&document));
-        let known = match self.read()? {
-            None => None,
-            Some(db) => db
-                .query_row("SELECT id FROM run WHERE token = ?", [&token], |r| r.get::<_, i64>(0))
-                .optional()
-                .map_err(|e| RecordError::sql("open", self.path(), e))?,
-        };
-        match known {
-            Some(id) => Ok(Imported { id: id as u64, already: true }),
-            None => {
-                let id = writer::insert_into(self.path(), &document, &token, None)?;
-                Ok(Imported { id, already: false })
+        let content = fingerprint(&document);
+        if let Some(id) = self.same(&document, content)? {
+            return Ok(Imported { id, already: true });
+        }
+        let token = format!("import-{content:032x}");
+        let id = writer::insert_into(self.path(), &document, &token, None)?;
+        Ok(Imported { id, already: false })
+    }
+
+    /// The run of this content: one that was imported before, or that was made here and has come
+    /// back from elsewhere.
+    fn same(&self, document: &Document, content: u128) -> Result<Option<u64>, RecordError> {
+        let Some(db) = self.read()? else { return Ok(None) };
+        let sql = |e| RecordError::sql("open", self.path(), e);
+        let alike = "SELECT id FROM run WHERE started = ? AND seed = ? AND cells = ?";
+        let of =
+            params![document.run.started, document.run.seed as i64, document.cells.len() as i64];
+        let mut statement = db.prepare(alike).map_err(sql)?;
+        let ids = statement.query_map(of, |row| row.get::<_, i64>(0)).map_err(sql)?;
+        for id in ids {
+            let id = id.map_err(sql)?;
+            let known = rows::load(&db, id as u64).map_err(sql)?;
+            if known.is_some_and(|known| fingerprint(&known) == content) {
+                return Ok(Some(id as u64));
             }
         }
+        Ok(None)
     }
 
     /// Keeps a run whatever is pruned, under a name where one is given. `since`: now.
@@ -168,6 +180,10 @@ fn fingerprint(document: &Document) -> u128 {
     let mut plain = document.clone();
     plain.run.id = 0;
     plain.environment.0.remove("import.file");
+    // Of a partial run they are made anew whenever it is looked at.
+    if !plain.run.complete {
+        plain.cells.iter_mut().for_each(|cell| cell.estimate = None);
+    }
     let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
     let text = serde_json::to_vec(&plain).unwrap_or_default();
     for byte in text {

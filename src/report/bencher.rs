@@ -9,8 +9,12 @@ use super::{Format, Look};
 use crate::catalog::Factor;
 use crate::result::{CellRecord, Document, Summary};
 
-pub(super) const FORMAT: Format =
-    Format { id: "bencher", summary: "JSON in Bencher's metric format (BMF)", write };
+pub(super) const FORMAT: Format = Format {
+    id: "bencher",
+    summary: "JSON in Bencher's metric format (BMF)",
+    binary: false,
+    write,
+};
 
 fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let doc = &*doc.finite();

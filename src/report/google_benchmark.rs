@@ -13,6 +13,7 @@ use crate::stats::median;
 pub(super) const FORMAT: Format = Format {
     id: "google-benchmark",
     summary: "JSON of Google Benchmark, for its compare.py",
+    binary: false,
     write,
 };
 

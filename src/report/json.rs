@@ -6,7 +6,7 @@ use super::{Format, Look};
 use crate::result::Document;
 
 pub(super) const FORMAT: Format =
-    Format { id: "json", summary: "everything, in the format iolab.run/1", write };
+    Format { id: "json", summary: "everything, in the format iolab.run/1", binary: false, write };
 
 fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut BufWriter::new(out);

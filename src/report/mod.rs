@@ -16,8 +16,12 @@ mod latency;
 mod look;
 mod mark;
 mod markdown;
+mod outline;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod published;
 mod rates;
+mod samples;
 pub mod schema;
 pub mod survey;
 mod table;
@@ -44,6 +48,8 @@ pub struct Format {
     pub id: &'static str,
     /// One line for lists and help.
     pub summary: &'static str,
+    /// Whether it is no text: nothing for a terminal.
+    pub binary: bool,
     /// Writes the document. Errors are those of the writer alone, `BrokenPipe` among them.
     pub write: fn(&Document, &Look, &mut dyn Write) -> io::Result<()>,
 }
@@ -54,6 +60,8 @@ pub const FORMATS: &[Format] = &[
     markdown::FORMAT,
     asciidoc::FORMAT,
     csv::FORMAT,
+    #[cfg(feature = "parquet")]
+    parquet::FORMAT,
     json::FORMAT,
     published::TABLE,
     published::MARKDOWN,

@@ -4,20 +4,26 @@
 use std::io::{self, Write};
 
 use super::grid::{self, Column, Field};
-use super::{Format, Look, csv, markdown};
+use super::{Format, Look, csv, markdown, samples};
 use crate::catalog::{count_text, digits_text};
 use crate::result::{CellRecord, Document, Phase};
 
 pub(super) const TABLE: Format = Format {
     id: "published",
     summary: "mean ± SD, elapsed, user, system, CPU seconds, MiB/s, for the terminal",
+    binary: false,
     write: write_table,
 };
-pub(super) const MARKDOWN: Format =
-    Format { id: "published-markdown", summary: "the same as Markdown", write: write_markdown };
+pub(super) const MARKDOWN: Format = Format {
+    id: "published-markdown",
+    summary: "the same as Markdown",
+    binary: false,
+    write: write_markdown,
+};
 pub(super) const CSV: Format = Format {
     id: "published-csv",
     summary: "the same as CSV, one row a cell, not rounded",
+    binary: false,
     write: write_csv,
 };
 
@@ -152,7 +158,7 @@ fn write_csv(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
         let fields = [
             doc.run.id.to_string(),
             f.cell.id.clone(),
-            csv::status(f.cell.status).to_owned(),
+            samples::status(f.cell.status).to_owned(),
             f.elapsed.0.to_string(),
             f.elapsed.1.to_string(),
             f.user.to_string(),

@@ -11,7 +11,7 @@ use crate::catalog::{Code, Severity};
 use crate::result::Document;
 
 pub(super) const FORMAT: Format =
-    Format { id: "table", summary: "the report for the terminal", write };
+    Format { id: "table", summary: "the report for the terminal", binary: false, write };
 
 const BAR: usize = 16;
 

@@ -6,8 +6,12 @@ use super::{Format, Look};
 use crate::result::Document;
 use crate::spec::file;
 
-pub(super) const FORMAT: Format =
-    Format { id: "toml", summary: "what was asked: iolab run FILE.toml makes it again", write };
+pub(super) const FORMAT: Format = Format {
+    id: "toml",
+    summary: "what was asked: iolab run FILE.toml makes it again",
+    binary: false,
+    write,
+};
 
 fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
     let text = file::write(&file::from_document(doc));

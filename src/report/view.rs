@@ -8,7 +8,7 @@ use super::rates;
 use super::touch;
 use crate::catalog::{
     Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_digits, ratio_interval_text,
-    ratio_text, rough_time_text, time_text,
+    ratio_text, rough_time_text, so_many, time_text,
 };
 use crate::result::{
     Answer, AnswerKind, CellRecord, CellStatus, Comparison, CopyRoute, Document, Environment,
@@ -366,8 +366,8 @@ fn protocol(doc: &Document) -> String {
     let trials: usize = doc.cells.iter().map(|c| c.samples.len()).sum();
     let mut parts = vec![
         doc.run.started.clone(),
-        format!("{} steady rounds", protocol.steady_rounds),
-        format!("{trials} trials"),
+        so_many(protocol.steady_rounds as usize, "steady round"),
+        so_many(trials, "trial"),
         format!("seed {}", doc.run.seed),
     ];
     if protocol.clock_cost_ns > 0.0 {

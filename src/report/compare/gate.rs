@@ -23,7 +23,7 @@ pub enum GateVerdict {
     Passed,
     /// A cell is clearly slower than allowed.
     Regression,
-    /// No cell is, and of some it is not shown.
+    /// No cell is, and of some it is not shown, or they were not measured.
     Undecided,
 }
 
@@ -36,6 +36,8 @@ pub struct Gate {
     pub regressed: Vec<String>,
     /// Cells of which it is not shown.
     pub undecided: Vec<String>,
+    /// Cells of the baseline that were not measured: what broke is no pass.
+    pub missing: Vec<String>,
     /// What it was judged from; its `delta` is what is allowed.
     #[serde(flatten)]
     pub compared: Compared,
@@ -52,12 +54,13 @@ impl Gate {
             compared.rows.iter().filter(holds).map(|r| r.cell.clone()).collect()
         };
         let (regressed, undecided) = (names(&slower), names(&open));
-        let gate = match (regressed.is_empty(), undecided.is_empty()) {
+        let missing = compared.only_first.clone();
+        let gate = match (regressed.is_empty(), undecided.is_empty() && missing.is_empty()) {
             (false, _) => GateVerdict::Regression,
             (true, false) => GateVerdict::Undecided,
             (true, true) => GateVerdict::Passed,
         };
-        Gate { gate, regressed, undecided, compared }
+        Gate { gate, regressed, undecided, missing, compared }
     }
 
     /// The finding in a sentence or two.
@@ -68,13 +71,18 @@ impl Gate {
             n => format!("{} cells", n),
         };
         let one = |names: &[String]| if names.len() == 1 { "is" } else { "are" };
-        let open = match self.undecided.len() {
-            0 => String::new(),
-            _ => format!(
-                " Of {} it is not shown: more rounds, or both sides in the same rounds, would.",
-                cells(&self.undecided)
-            ),
+        let more = match self.compared.within_one_run() {
+            true => "more rounds would show it",
+            false => "more rounds, or both sides in the same rounds, would show it",
         };
+        let mut open = match self.undecided.len() {
+            0 => String::new(),
+            _ => format!(" Of {} it is not shown; {more}.", cells(&self.undecided)),
+        };
+        if !self.missing.is_empty() {
+            let was = if self.missing.len() == 1 { "was" } else { "were" };
+            open += &format!(" Of the baseline {} {was} not measured.", cells(&self.missing));
+        }
         match self.gate {
             GateVerdict::Passed => format!("Passed: no cell is more than {allowed} slower."),
             GateVerdict::Undecided => {

@@ -95,9 +95,9 @@ pub struct Compared {
     pub delta: f64,
     /// One a cell that both sides have.
     pub rows: Vec<Row>,
-    /// Cells of the first side alone, or without figures on the other.
+    /// Cells that have figures on the first side alone.
     pub only_first: Vec<String>,
-    /// Cells of the second side alone.
+    /// Cells that have figures on the second side alone.
     pub only_second: Vec<String>,
     /// Facts of the machines that differ, the gravest first.
     pub differences: Vec<Difference>,
@@ -106,6 +106,11 @@ pub struct Compared {
 }
 
 impl Compared {
+    /// Whether both sides ran in the same rounds.
+    fn within_one_run(&self) -> bool {
+        self.rows.iter().all(|row| row.between_sd.is_none())
+    }
+
     /// Rows of which this holds.
     pub fn count(&self, holds: impl Fn(&Row) -> bool) -> usize {
         self.rows.iter().filter(|r| holds(r)).count()
@@ -174,8 +179,8 @@ pub fn compare(
         alpha: terms.alpha,
         delta: terms.delta,
         rows,
-        only_first: series::missing(first, second, &common),
-        only_second: series::missing(second, first, &common),
+        only_first: series::missing(first, &common),
+        only_second: series::missing(second, &common),
         differences,
         notes,
     })

@@ -54,10 +54,11 @@ pub(super) fn common(first: &[Document], second: &[Document]) -> Vec<Common> {
 }
 
 /// Names of measured cells of one side that are not compared.
-pub(super) fn missing(side: &[Document], _other: &[Document], common: &[Common]) -> Vec<String> {
+pub(super) fn missing(side: &[Document], common: &[Common]) -> Vec<String> {
     let compared: BTreeSet<&Key> = common.iter().map(|c| &c.key).collect();
     let mut names = Vec::new();
-    for (run, cell) in side.iter().flat_map(|d| d.cells.iter().map(move |c| (d, c))) {
+    let cells = side.iter().flat_map(|d| d.cells.iter().map(move |c| (d, c)));
+    for (run, cell) in cells.filter(|(_, cell)| shown_ns(cell).is_some()) {
         if !compared.contains(&key(run, cell)) && !names.contains(&cell.id) {
             names.push(cell.id.clone());
         }

@@ -26,6 +26,7 @@ const STYLE: &str = include_str!("report.css");
 pub const FORMAT: Format = Format {
     id: "html",
     summary: "the report with charts, one file that loads nothing; see also iolab report",
+    binary: false,
     write: |document, _, out| write(std::slice::from_ref(document), out),
 };
 
