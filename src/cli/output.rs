@@ -210,6 +210,39 @@ impl Output {
         let shown = edge::data(|out| report::write(&self.format, document, &talk.look(), out));
         exported.and(shown)
     }
+
+    /// Writes several runs: beside each other on the screen, laid over each other in pictures and
+    /// pages; other formats one after the other to stdout.
+    ///
+    /// # Errors
+    /// A file that holds one run, what stdout met, or a file that could not be written.
+    pub fn write_several(&self, documents: &[Document], talk: &Talk) -> Ending {
+        for (format, path) in &self.exports {
+            let together = format == "html" || FOLDERS.iter().any(|folder| folder.id == *format);
+            if !together {
+                return Err(Failure::usage(format!(
+                    "--export {format}={} holds one run: name one, or take svg, png or html, \
+                     which lay runs over each other",
+                    path_to_text(path)
+                )));
+            }
+        }
+        let exported = self.exports.iter().map(|(format, path)| {
+            report::export_several(format, path, documents).map_err(Failure::refused)?;
+            if !talk.quiet {
+                say(&format!("wrote {}", path_to_text(path)));
+            }
+            Ok(edge::Exit::Done)
+        });
+        let exported = exported.collect::<Vec<Ending>>().into_iter().find(Ending::is_err);
+        let look = talk.look();
+        let shown = edge::data(|out| match self.format.as_str() {
+            "table" => report::beside_table(documents, &look, out),
+            "html" => report::html::write(documents, out),
+            format => documents.iter().try_for_each(|d| report::write(format, d, &look, out)),
+        });
+        exported.unwrap_or(Ok(edge::Exit::Done)).and(shown)
+    }
 }
 
 /// Writes each file; the first failure is told when all have been tried.

@@ -31,6 +31,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let panels = facets.groups.iter().map(draw).collect();
     let mut chart = Chart {
         slug: "time-by-block".to_owned(),
+        rows: Vec::new(),
         title: title(index, &plateaus, facets.series),
         subtitle: subtitle(index, &[Factor::Block]),
         panels,
@@ -78,7 +79,7 @@ fn plateaus(index: &Index<'_>) -> BTreeMap<(usize, String), Plateau> {
         let conditions = Conditions::of(document);
         for answer in document.answers.iter().filter(|a| a.kind != AnswerKind::Invalid) {
             let cells = conditions.cells(answer);
-            let standing = Standing::of(document, cells, answer);
+            let standing = Standing::of(document, &cells, answer);
             let plateau = standing.and_then(|s| plateau(&s, cells.iter().copied()));
             if let Some(plateau) = plateau {
                 found.insert((run, plateau.cell.clone()), plateau);
@@ -260,7 +261,7 @@ fn title(
     let delta = index.documents.first().map_or(0.02, |d| d.experiment.protocol.delta);
     let near = percent_text(delta);
     if index.documents.len() > 1 {
-        return format!("Time by block size in {} runs", index.documents.len());
+        return runs_title(index, plateaus);
     }
     match found.as_slice() {
         [] => headline(index).unwrap_or_else(|| nothing(index)),
@@ -297,6 +298,28 @@ fn title(
     }
 }
 
+/// The smallest good block of each run, where each has one answer about blocks.
+fn runs_title(index: &Index<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) -> String {
+    let count = index.documents.len();
+    let mut found: Vec<(usize, &Plateau)> = plateaus.iter().map(|((run, _), p)| (*run, p)).collect();
+    found.sort_by_key(|(run, _)| *run);
+    if found.len() != count || found.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return format!("Time by block size in {count} runs, each with answers of its own");
+    }
+    let verb = match found.iter().all(|(_, p)| p.proven) {
+        true => "as good as the best",
+        false => "not told from the best",
+    };
+    let (_, first) = found[0];
+    if found.iter().all(|(_, p)| p.smallest == first.smallest) {
+        return format!("{} blocks are {verb} in all {count} runs", bytes_text(first.smallest));
+    }
+    let each = found.iter().map(|(run, p)| {
+        format!("{} in run {}", bytes_text(p.smallest), index.documents[*run].run.id)
+    });
+    format!("The smallest block {verb}: {}", each.collect::<Vec<_>>().join(", "))
+}
+
 fn nothing(index: &Index<'_>) -> String {
     let measured = index.cells.iter().any(|s| unit_time(s.cell).is_some());
     let early = index.documents.iter().any(|d| !d.run.complete);
@@ -330,7 +353,7 @@ fn headline(index: &Index<'_>) -> Option<String> {
         }
         [only] => {
             let conditions = Conditions::of(document);
-            let leader = Standing::of(document, conditions.cells(only), only)?.leader;
+            let leader = Standing::of(document, &conditions.cells(only), only)?.leader;
             let method = leader.factors.text(Factor::Method)?;
             let methods: Vec<&str> = only
                 .best

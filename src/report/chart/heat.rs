@@ -87,6 +87,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let names = ["file size", "block", "faster", "ratio", "low", "high", "verdict"];
     Some(Chart {
         slug: "method-by-size".to_owned(),
+        rows: Vec::new(),
         title,
         subtitle: subtitle(index, &[Factor::Method, Factor::FileSize, Factor::Block]),
         panels: panels.into_iter().take(MOST_PANELS).map(draw).collect(),

@@ -66,6 +66,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     };
     Some(Chart {
         slug: "samples-by-round".to_owned(),
+        rows: Vec::new(),
         title: title(document, &machine, flagged),
         subtitle: format!(
             "Each trial over the median of its own cell · {} cells, {total} trials · the line is the median over all cells",

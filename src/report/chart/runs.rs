@@ -2,22 +2,23 @@
 //! share no rounds, so nothing is proven across them; the title says what the intervals show.
 
 use super::block::subtitle;
-use super::cells::{Index, Source, run_name};
-use super::estimate::{Estimated, curve_table, missing_reason, point};
+use super::cells::{Index, Source, Split, run_name};
+use super::estimate::{Estimated, Value, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, MOST_SERIES, Mark, Panel, Point, Series};
 use super::scale::Axis;
 use super::words::short;
 use crate::catalog::Levels;
+use crate::result::Document;
 
 /// Most cells that are drawn.
 const MOST_ROWS: usize = 30;
 
-/// The chart, where runs have cells in common.
-pub fn chart(index: &Index<'_>) -> Option<Chart> {
-    if index.documents.len() < 2 {
-        return None;
-    }
-    let mut rows: Vec<(&Levels, Vec<Source<'_>>)> = Vec::new();
+/// One cell and those runs that have it.
+type Row<'a> = (&'a Levels, Vec<Source<'a>>);
+
+/// Cells that at least two runs have, in the order of their first one.
+fn common<'a>(index: &Index<'a>) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for source in &index.cells {
         let next = rows.len();
@@ -28,18 +29,71 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         rows[at].1.push(*source);
     }
     rows.retain(|(_, cells)| cells.len() > 1);
-    if rows.is_empty() {
+    rows
+}
+
+/// What sets a row apart from the others.
+fn row_name(index: &Index<'_>, cells: &[Source<'_>], factors: &[Split]) -> String {
+    cells.first().map_or_else(String::new, |s| index.name(s, factors))
+}
+
+fn factors_of(index: &Index<'_>) -> Vec<Split> {
+    index.varying(&index.cells, &[]).into_iter().filter(|s| *s != Split::Run).collect()
+}
+
+/// The cells that runs have in common, as figures beside each other.
+#[derive(Debug)]
+pub struct Beside {
+    /// What the intervals show.
+    pub title: String,
+    /// The name of each run.
+    pub runs: Vec<String>,
+    /// Cells that only one run has.
+    pub alone: usize,
+    /// `time of a pass` or `time of a call`.
+    pub unit: &'static str,
+    /// Name of the cell, and its value in each run.
+    pub rows: Vec<(String, Vec<Option<Value>>)>,
+}
+
+impl Beside {
+    /// Of two runs or more.
+    pub fn of(documents: &[Document]) -> Beside {
+        let index = Index::new(documents);
+        let (rows, measure) = (common(&index), Estimated::of(&index));
+        let factors = factors_of(&index);
+        let value = |cells: &[Source<'_>], run: usize| {
+            measure.of_cell(cells.iter().find(|s| s.run == run)?.cell)
+        };
+        let seen: usize = rows.iter().map(|(_, cells)| cells.len()).sum();
+        Beside {
+            title: title(&index, &rows, measure),
+            runs: documents.iter().map(|d| format!("run {}", d.run.id)).collect(),
+            alone: index.cells.len() - seen,
+            unit: if measure == Estimated::Pass { "time of a pass" } else { "time of a call" },
+            rows: rows
+                .iter()
+                .map(|(_, cells)| {
+                    let values = (0..documents.len()).map(|run| value(cells, run));
+                    (row_name(&index, cells, &factors), values.collect())
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The chart, where runs have cells in common.
+pub fn chart(index: &Index<'_>) -> Option<Chart> {
+    let mut rows = common(index);
+    if index.documents.len() < 2 || rows.is_empty() {
         return None;
     }
     let measure = Estimated::of(index);
-    let varying = index.varying(&index.cells, &[]);
     let hidden = rows.len().saturating_sub(MOST_ROWS);
     let title = title(index, &rows, measure);
     rows.truncate(MOST_ROWS);
-    let factors: Vec<_> = varying.into_iter().filter(|s| *s != super::cells::Split::Run).collect();
-    let name = |cells: &[Source<'_>]| {
-        cells.first().map_or_else(String::new, |s| short(&index.name(s, &factors)))
-    };
+    let factors = factors_of(index);
+    let name = |cells: &[Source<'_>]| short(&row_name(index, cells, &factors));
     let names = rows.iter().map(|(_, cells)| name(cells)).collect();
     let ends = rows.iter().flat_map(|(_, cells)| cells).filter_map(|s| measure.of_cell(s.cell));
     let ends = ends.flat_map(|v| [Some(v.median), v.low, v.high]).flatten();
@@ -62,6 +116,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     Some(Chart {
         slug: "runs-side-by-side".to_owned(),
+        rows: Vec::new(),
         title,
         subtitle: subtitle(index, &[]),
         panels: vec![panel],
@@ -72,8 +127,8 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     })
 }
 
-fn dots(run: usize, rows: &[(&Levels, Vec<Source<'_>>)], measure: Estimated) -> Layer {
-    let place = |(row, (_, cells)): (usize, &(&Levels, Vec<Source<'_>>))| {
+fn dots(run: usize, rows: &[Row<'_>], measure: Estimated) -> Layer {
+    let place = |(row, (_, cells)): (usize, &Row<'_>)| {
         let source = cells.iter().find(|s| s.run == run)?;
         let y = row as f64;
         Some(match measure.of_cell(source.cell) {
@@ -100,7 +155,7 @@ fn dots(run: usize, rows: &[(&Levels, Vec<Source<'_>>)], measure: Estimated) -> 
 }
 
 /// How many cells of the last run lie clear of the first one's interval, and on which side.
-fn title(index: &Index<'_>, rows: &[(&Levels, Vec<Source<'_>>)], measure: Estimated) -> String {
+fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
     let last = index.documents.len() - 1;
     let (mut faster, mut slower, mut open) = (0, 0, 0);
     for (_, cells) in rows {
@@ -116,7 +171,22 @@ fn title(index: &Index<'_>, rows: &[(&Levels, Vec<Source<'_>>)], measure: Estima
             _ => {}
         }
     }
-    format!(
-        "The last run against the first: {faster} cells faster, {slower} slower, {open} overlap"
-    )
+    let [first, last] = [0, last].map(|at| index.documents[at].run.id);
+    let all = faster + slower + open;
+    let cells = |n: usize| if n == 1 { "1 cell".to_owned() } else { format!("{n} cells") };
+    match (rows.len(), all) {
+        (0, _) => "These runs have no cell in common".to_owned(),
+        (_, 0) => format!("Run {last} beside run {first}: too few rounds for intervals"),
+        _ if open == all => {
+            format!("Run {last} beside run {first}: the intervals of {} overlap", all_text(all))
+        }
+        _ => format!(
+            "Run {last} beside run {first}: {} faster, {slower} slower, {open} with overlapping intervals",
+            cells(faster)
+        ),
+    }
+}
+
+fn all_text(cells: usize) -> String {
+    if cells == 1 { "the one cell".to_owned() } else { format!("all {cells} cells") }
 }

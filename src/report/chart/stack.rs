@@ -56,6 +56,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     Some(Chart {
         slug: "where-time-goes".to_owned(),
+        rows: Vec::new(),
         title: title(index),
         subtitle: subtitle(index, &[]),
         panels,

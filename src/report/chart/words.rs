@@ -41,6 +41,7 @@ pub fn short(name: &str) -> String {
 /// A level as it stands on an axis or in a legend: `64 KiB`, `mmap`, `big.iso`.
 pub fn level_text(factor: Factor, level: Option<&Level>) -> String {
     match (level, factor.kind()) {
+        (None, _) if factor == Factor::Block => "no block size".to_owned(),
         (None, _) => format!("any {factor}"),
         (Some(Level::Number(n)), Kind::Bytes) => bytes_text(*n),
         (Some(Level::Number(n)), _) => count_text(*n),
@@ -100,6 +101,8 @@ pub fn workload_words(workload: &str) -> String {
         "write" => "Writing".to_owned(),
         "copy" => "Copying".to_owned(),
         "syscall" => "System calls".to_owned(),
+        "meta" => "Metadata calls".to_owned(),
+        "files" => "Many files".to_owned(),
         other => clean(other),
     }
 }
@@ -110,7 +113,12 @@ pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
     for factor in Factor::ALL.into_iter().filter(|f| !shown.contains(f)) {
         let mut levels = document.cells.iter().map(|c| c.factors.get(factor));
         let first = levels.next().flatten();
-        if first.is_some() && levels.all(|l| l == first) {
+        // What is off, or as it always is, goes without saying.
+        let plain = matches!(
+            (factor, level_text(factor, first).as_str()),
+            (Factor::Direct | Factor::Latency, "off") | (Factor::Repeats, "1")
+        );
+        if first.is_some() && !plain && levels.all(|l| l == first) {
             words.push(match factor {
                 Factor::Cache => format!("{} cache", level_text(factor, first)),
                 _ => level_phrase(factor, first),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::text::{self, Anchor, Label, escape, fit, px};
 use super::theme::HEAT_STEPS;
 use super::{PAD, filled, marks};
-use crate::report::chart::model::{Chart, Heat, Ink, Layer};
+use crate::report::chart::model::{Chart, Heat, Ink, Layer, Mark};
 use crate::report::chart::scale::digits_plain;
 
 const SIZE: f64 = 12.0;
@@ -54,7 +54,8 @@ fn keys(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
             if lines(chart, at) {
                 let _ = write!(out, "<path class=\"n\" d=\"M{} {}h26\"/>", px(x), px(y - 4.0));
             }
-            marks::marker(out, key.ink, x + 13.0, y - 4.0, 4.0, "f", "");
+            let filling = if hollow(chart, at) { "ho hollow" } else { "f" };
+            marks::marker(out, key.ink, x + 13.0, y - 4.0, 4.0, filling, "");
         }
         let label = Label { x: x + 32.0, y, size: SIZE, anchor: Anchor::Start, class: "" };
         text::write(out, label, &name);
@@ -70,6 +71,17 @@ fn lines(chart: &Chart, key: usize) -> bool {
         Layer::Series(s) => s.key == Some(key) && (s.joined || s.across),
         _ => false,
     })
+}
+
+/// Whether every point of a key is drawn hollow.
+pub fn hollow(chart: &Chart, key: usize) -> bool {
+    let series = chart.panels.iter().flat_map(|p| &p.layers).filter_map(|layer| match layer {
+        Layer::Series(s) if s.key == Some(key) => Some(s),
+        _ => None,
+    });
+    let mut marks = series.flat_map(|s| &s.points).map(|p| &p.mark).peekable();
+    marks.peek().is_some()
+        && marks.all(|m| matches!(m, Mark::Hollow | Mark::FaintHollow | Mark::Missing))
 }
 
 /// Colours of a heat map with their ends named, and the three fillings that are no colour.

@@ -191,7 +191,8 @@ fn dot(out: &mut String, frame: &Frame<'_>, ink: Ink, point: &Point) {
     match &point.mark {
         Mark::Filled => marker(out, ink, x, y, 4.0, "m f", &point.tip),
         Mark::Hollow => marker(out, ink, x, y, 4.0, "m ho hollow", &point.tip),
-        Mark::Faint => marker(out, Ink::Series(0), x, y, 2.0, "m f faint", &point.tip),
+        Mark::Faint => marker(out, ink, x, y, 2.0, "m f faint", &point.tip),
+        Mark::FaintHollow => marker(out, ink, x, y, 2.0, "m ho thin", &point.tip),
         // Its words come last of all: see `flags`.
         Mark::Flagged(_) => {
             marker(out, ink, x, y, 4.0, "m f", &point.tip);
