@@ -131,7 +131,7 @@ mod tests {
     use crate::report::Look;
     use unicode_width::UnicodeWidthStr;
 
-    fn column(title: &'static str, right: bool, rank: u8) -> Column {
+    fn column(title: &'static str, right: bool, rank: u8) -> Column<'static> {
         Column { title, right, rank }
     }
 

@@ -376,7 +376,11 @@ fn notes(chart: &mut Chart, facets: &Facets<'_>, plateaus: &BTreeMap<(usize, Str
         chart.notes.push(format!("{} more panels are in the table only", facets.left_out));
     }
     if !plateaus.is_empty() {
-        chart.guide.push("Ring: the smallest block that is as good as the best".to_owned());
+        let how = match plateaus.values().all(|p| p.proven) {
+            true => "as good as the best",
+            false => "as good as the best, or not told from it",
+        };
+        chart.guide.push(format!("Ring: the smallest block that is {how}"));
     }
     let marks = || chart.panels.iter().flat_map(|p| &p.layers);
     let any = |wanted: &Mark| {

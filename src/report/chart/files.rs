@@ -8,7 +8,7 @@ use super::cells::{Index, Part, Source, Split};
 use super::estimate::{Estimated, curve_table, missing_reason, tip};
 use super::model::{Chart, Direction, Ink, Layer, MOST_PANELS, Mark, Panel, Point, Series};
 use super::pace::{Pace, ends};
-use super::scale::{Axis, tick_time};
+use super::scale::{Axis, span, tick_time};
 use super::words::short;
 use crate::catalog::{Factor, time_text};
 use crate::report::latency::over_rounds;
@@ -125,7 +125,18 @@ fn title<'a>(index: &Index<'a>, jobs: &[Vec<Source<'a>>], by: &[Split]) -> Strin
         (_, true) => "Many files: nothing measured yet".to_owned(),
         ([cells], _) if cells.len() > 1 => {
             let varying = index.varying(cells, &[]);
-            format!("At most {} ({})", words[0], index.name(&cells[0], &varying))
+            let seen = |at: usize| Pace::Files.speed(&cells[at]);
+            let ahead = seen(0).and_then(|s| s.low).zip(seen(1).and_then(|s| s.high));
+            match ahead.is_some_and(|(low, high)| low > high) {
+                true => format!("{} is ahead: {}", index.name(&cells[0], &varying), words[0]),
+                false => {
+                    let all = cells.iter().filter_map(rate);
+                    let (low, high) = span(all).unwrap_or((0.0, 0.0));
+                    let [low, high] = [low, high].map(|v| Pace::Files.text(v));
+                    let low = low.trim_end_matches(" files/s");
+                    format!("No cell is clearly ahead: {low} to {high}")
+                }
+            }
         }
         _ => words.join("; "),
     }

@@ -223,16 +223,16 @@ fn title(groups: &[Group<'_>]) -> String {
     if lines.len() == 1 {
         return format!("{name} is {times} the median: {}", time_text(high.median));
     }
-    let apart = low.high.zip(high.low).is_some_and(|(low, high)| low < high);
+    let apart = low.high.zip(high.low).map(|(low, high)| low < high);
+    let (short, long) = (short.label(groups), long.label(groups));
+    let (least, most) = (time_text(low.median), time_text(high.median));
     match apart {
-        true => format!(
-            "{name} goes from {} ({}) to {} ({}), {times} the median",
-            time_text(low.median),
-            short.label(groups),
-            time_text(high.median),
-            long.label(groups)
-        ),
-        false => format!(
+        Some(true) => {
+            format!("{name} goes from {least} ({short}) to {most} ({long}), {times} the median")
+        }
+        // Without intervals nothing is said of who is which.
+        None => format!("{name} lies between {least} and {most}, {times} the median"),
+        Some(false) => format!(
             "Tails are not told apart: {name} {}, {times} the median",
             between_text(low.median, high.median)
         ),
@@ -315,4 +315,57 @@ fn table(timed: &[Source<'_>]) -> Table {
         points.chain(line.greatest.iter().map(|s| row(&line, "max", s))).collect::<Vec<_>>()
     });
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.take(MOST_ROWS).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cells::Index;
+    use super::super::model::{Chart, Layer, Mark};
+    use super::super::scenes::{blocks, latencies, steps};
+    use super::chart;
+    use crate::result::Document;
+
+    fn of(run: &Document) -> Chart {
+        chart(&Index::new(std::slice::from_ref(run))).unwrap()
+    }
+
+    #[test]
+    fn a_percentile_is_drawn_only_where_a_round_has_the_operations_for_it() {
+        let chart = of(&latencies());
+        let points = chart.panels[0].layers.iter().filter_map(|l| match l {
+            Layer::Series(s) if s.joined => Some((s.key.unwrap(), s.points.len())),
+            _ => None,
+        });
+        // preadv2 makes 512 operations a round: p50, p90 and p99.
+        assert_eq!(points.collect::<Vec<_>>(), [(0, 5), (1, 5), (2, 3)]);
+        let ticks: Vec<&str> = chart.panels[0].x.ticks.iter().map(|t| t.label.as_str()).collect();
+        assert_eq!(ticks, ["p50", "p90", "p99", "p99.9", "p99.99", "max"]);
+        assert!(chart.title.starts_with("p99 goes from"), "{}", chart.title);
+    }
+
+    #[test]
+    fn the_longest_stands_apart_and_joins_no_line() {
+        for layer in &of(&latencies()).panels[0].layers {
+            let Layer::Series(series) = layer else { continue };
+            let hollow = series.points.iter().filter(|p| p.mark == Mark::Hollow).count();
+            assert_eq!(hollow, if series.joined { 0 } else { series.points.len() });
+        }
+    }
+
+    #[test]
+    fn steps_of_files_have_a_line_each_and_a_panel_a_cell() {
+        let chart = of(&steps());
+        let keys: Vec<&str> = chart.keys.iter().map(|k| k.name.as_str()).collect();
+        assert_eq!(keys, ["open", "transfer", "sync", "close"]);
+        assert_eq!(chart.panels.len(), 2);
+        assert!(chart.title.starts_with("Of the steps of a file sync takes longest: median 2."));
+        // p90 is not recorded of steps, so it has no place on the axis.
+        let ticks: Vec<&str> = chart.panels[0].x.ticks.iter().map(|t| t.label.as_str()).collect();
+        assert_eq!(ticks, ["p50", "p99", "max"]);
+    }
+
+    #[test]
+    fn without_single_times_there_is_no_chart() {
+        assert!(chart(&Index::new(&[blocks()])).is_none());
+    }
 }

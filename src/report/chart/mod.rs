@@ -21,6 +21,7 @@ mod runs;
 mod scale;
 mod scaling;
 pub mod scenes;
+mod scenes_beside;
 mod size;
 mod slope;
 mod spread;

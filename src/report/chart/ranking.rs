@@ -224,7 +224,11 @@ fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
         },
         many => {
             let won = many.iter().filter(|(a, _)| a.kind == AnswerKind::Winner).count();
-            format!("{won} of {} conditions have one winner", many.len())
+            match many.len() {
+                all if won == 0 => format!("No winner is proven in any of {all} conditions"),
+                all if won == all => format!("Each of {all} conditions has one winner"),
+                all => format!("{won} of {all} conditions have one winner"),
+            }
         }
     }
 }

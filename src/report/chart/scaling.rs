@@ -10,6 +10,7 @@ use super::model::{
 };
 use super::pace::{Line, Pace, ends};
 use super::scale::{Axis, digits_plain, tick_time};
+use super::size::at_best_block;
 use super::standing::{Conditions, Standing};
 use crate::catalog::{Factor, time_text};
 use crate::report::latency::over_rounds;
@@ -25,7 +26,8 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let files = pace == Pace::Files;
     // What is done with files differs by orders of magnitude: a panel and an axis each.
     let apart: &[Factor] = if files { &[Factor::Operation, Factor::Sync] } else { &[] };
-    let facets = index.facets_apart(&index.cells, &[Factor::Threads], apart);
+    let cells = at_best_block(index, Factor::Threads);
+    let facets = index.facets_apart(&cells, &[Factor::Threads, Factor::Block], apart);
     let lines: Vec<Vec<Line<'_>>> = facets
         .groups
         .iter()
@@ -47,6 +49,13 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     let hidden = facets.left_out + facets.groups.len().saturating_sub(MOST_PANELS / across);
     let unit = if files { "files a second" } else { "speed" };
+    let mut notes = Vec::new();
+    if cells.len() < index.cells.len() {
+        notes.push("Each at its fastest block size".to_owned());
+    }
+    if hidden > 0 {
+        notes.push(format!("{hidden} more panels are in the table only"));
+    }
     let mut guide = vec![
         format!("Dashed: the ideal, the {unit} of the fewest threads multiplied, with its interval"),
         format!("Efficiency: {unit} per thread against that of the fewest threads"),
@@ -62,10 +71,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         subtitle: subtitle(index, &[Factor::Threads]),
         panels,
         keys: keys(&facets),
-        notes: (hidden > 0)
-            .then(|| format!("{hidden} more panels are in the table only"))
-            .into_iter()
-            .collect(),
+        notes,
         guide,
         table: curve_table(index, Estimated::of(index)),
     })

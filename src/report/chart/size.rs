@@ -82,7 +82,7 @@ fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
 }
 
 /// Where the block varies besides: of cells that differ in it alone, the fastest.
-fn at_best_block<'a>(index: &Index<'a>, factor: Factor) -> Vec<Source<'a>> {
+pub fn at_best_block<'a>(index: &Index<'a>, factor: Factor) -> Vec<Source<'a>> {
     if factor == Factor::Block || index.numbers(Factor::Block).len() < 2 {
         return index.cells.clone();
     }

@@ -15,13 +15,18 @@ pub fn shares(label: &str) -> Axis {
     }
 }
 
-/// One line: a mark a value at the share of values up to it. Of very many one in `stride` is drawn,
-/// the least and the greatest always.
-pub fn line(key: usize, hollow: bool, mut values: Vec<(f64, String)>, stride: usize) -> Layer {
+/// Most marks of a line.
+const MOST_MARKS: usize = 40;
+/// Of very many the so many least and greatest keep their marks: tails are what is looked for.
+const ENDS: usize = 5;
+
+/// One line: a mark a value at the share of values up to it; of very many every so many only.
+pub fn line(key: usize, hollow: bool, mut values: Vec<(f64, String)>) -> Layer {
     values.retain(|(value, _)| value.is_finite());
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let count = values.len();
-    let shown = |at: usize| at % stride == 0 || at + 1 == count;
+    let stride = count.div_ceil(MOST_MARKS).max(1);
+    let shown = |at: usize| at % stride == 0 || at < ENDS || at + ENDS >= count;
     let points = values.into_iter().enumerate().filter(|(at, _)| shown(*at)).map(|(at, (x, tip))| {
         let y = (at + 1) as f64 / count as f64;
         let mark = if hollow { Mark::FaintHollow } else { Mark::Faint };
@@ -58,9 +63,9 @@ mod tests {
     use super::{line, rows, shares};
     use crate::report::chart::model::{Layer, Panel, Point};
 
-    fn points(values: &[f64], stride: usize) -> Vec<Point> {
+    fn points(values: &[f64]) -> Vec<Point> {
         let values = values.iter().map(|v| (*v, String::new())).collect();
-        match line(0, false, values, stride) {
+        match line(0, false, values) {
             Layer::Series(series) => series.points,
             other => panic!("{other:?}"),
         }
@@ -68,21 +73,20 @@ mod tests {
 
     #[test]
     fn shares_are_those_at_or_below() {
-        let seen = points(&[30.0, 10.0, f64::NAN, 20.0, 20.0], 1);
+        let seen = points(&[30.0, 10.0, f64::NAN, 20.0, 20.0]);
         let seen: Vec<(f64, f64)> = seen.into_iter().map(|p| (p.x, p.y)).collect();
         assert_eq!(seen, [(10.0, 0.25), (20.0, 0.5), (20.0, 0.75), (30.0, 1.0)]);
-        assert!(points(&[], 1).is_empty());
+        assert!(points(&[]).is_empty());
     }
 
     #[test]
     fn thinning_keeps_the_ends_and_moves_no_share() {
-        let values: Vec<f64> = (1..=100).map(f64::from).collect();
-        let (all, few) = (points(&values, 1), points(&values, 7));
-        assert!(few.len() < 20, "{}", few.len());
-        assert_eq!((few[0].x, few[few.len() - 1].x), (1.0, 100.0));
-        for point in &few {
-            assert!(all.iter().any(|p| p.x == point.x && p.y == point.y), "{point:?}");
-        }
+        let values: Vec<f64> = (1..=1000).map(f64::from).collect();
+        let few = points(&values);
+        assert!((40..60).contains(&few.len()), "{}", few.len());
+        assert_eq!((few[0].x, few[few.len() - 1].x), (1.0, 1000.0));
+        assert_eq!(few[few.len() - 2].x, 999.0, "tails keep all their marks");
+        assert!(few.iter().all(|p| p.y == p.x / 1000.0));
     }
 
     #[test]

@@ -112,3 +112,30 @@ pub fn unit_time(cell: &CellRecord) -> Option<f64> {
     };
     (time.is_finite() && time > 0.0).then_some(time)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::Factor;
+    use crate::report::chart::model::Mark;
+    use crate::report::chart::{charts_for, model::Layer, scenes, testing::number};
+
+    /// A condition names every level that was asked for; cells keep only those that make a
+    /// difference to them. Cells were once looked up by all levels of the condition, and reads,
+    /// which have no queue depth, lost their ranking and their plateau in every real run.
+    #[test]
+    fn an_answer_finds_cells_that_lack_a_level_of_its_condition() {
+        let mut run = scenes::blocks();
+        for answer in &mut run.answers {
+            answer.condition.set(Factor::QueueDepth, number(8));
+        }
+        let charts = charts_for(&[run]);
+        let slugs: Vec<&str> = charts.iter().map(|c| c.slug.as_str()).collect();
+        assert!(slugs.contains(&"ranking"), "{slugs:?}");
+        let blocks = charts.iter().find(|c| c.slug == "time-by-block").unwrap();
+        let flagged = blocks.panels.iter().flat_map(|p| &p.layers).any(|layer| match layer {
+            Layer::Series(s) => s.points.iter().any(|p| matches!(p.mark, Mark::Flagged(_))),
+            _ => false,
+        });
+        assert!(flagged, "{}", blocks.title);
+    }
+}

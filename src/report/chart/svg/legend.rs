@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::text::{self, Anchor, Label, escape, fit, px};
 use super::theme::HEAT_STEPS;
 use super::{PAD, filled, marks};
-use crate::report::chart::model::{Chart, Heat, Ink, Layer, Mark};
+use crate::report::chart::model::{Chart, Heat, Ink, Layer, Mark, Series};
 use crate::report::chart::scale::digits_plain;
 
 const SIZE: f64 = 12.0;
@@ -73,12 +73,17 @@ fn lines(chart: &Chart, key: usize) -> bool {
     })
 }
 
-/// Whether every point of a key is drawn hollow.
+/// Whether a key stands for points that are hollow, all of them. Points of a line are hollow where
+/// something happened to them, which says nothing about the line.
 pub fn hollow(chart: &Chart, key: usize) -> bool {
     let series = chart.panels.iter().flat_map(|p| &p.layers).filter_map(|layer| match layer {
         Layer::Series(s) if s.key == Some(key) => Some(s),
         _ => None,
     });
+    let faint = |s: &&Series| s.points.iter().any(|p| p.mark == Mark::FaintHollow);
+    if series.clone().any(|s| s.across || (s.joined && !faint(&s))) {
+        return false;
+    }
     let mut marks = series.flat_map(|s| &s.points).map(|p| &p.mark).peekable();
     marks.peek().is_some()
         && marks.all(|m| matches!(m, Mark::Hollow | Mark::FaintHollow | Mark::Missing))

@@ -8,10 +8,17 @@ use super::legend::ink_of;
 use super::text::{self, Anchor, Label, escape, px};
 use crate::report::chart::model::{Chart, CurvePoint, Direction, Ink, Layer, Mark, Point, Series};
 
+/// Draws what lies behind the grid.
+pub fn ground(out: &mut String, frame: &Frame<'_>, layer: &Layer) {
+    if let Layer::Shade { axis, from, to, .. } = layer {
+        shade(out, frame, *axis, *from, *to);
+    }
+}
+
 /// Draws one layer.
 pub fn draw(out: &mut String, frame: &Frame<'_>, chart: &Chart, layer: &Layer) {
     match layer {
-        Layer::Shade { axis, from, to, .. } => shade(out, frame, *axis, *from, *to),
+        Layer::Shade { .. } => {}
         Layer::Rule { axis, at, label } => rule(out, frame, *axis, *at, label),
         Layer::Series(s) => series(out, frame, chart, s),
         Layer::Bars(bars) => {

@@ -18,7 +18,7 @@ pub use theme::{Theme, chart_style, standalone_style};
 use super::model::{Chart, Layer, Panel};
 use super::scale::Scale;
 use frame::Frame;
-use text::{Anchor, Label, px, wrap};
+use text::{Anchor, Label, balanced, px};
 
 /// Width of a chart on a page, on paper and as a file.
 pub const WIDE: f64 = 860.0;
@@ -88,12 +88,12 @@ fn description(chart: &Chart) -> String {
 fn heading(out: &mut String, chart: &Chart, width: f64) -> f64 {
     let (size, leading) = if width < 500.0 { (15.0, 19.0) } else { (17.0, 22.0) };
     let mut y = 6.0;
-    for line in wrap(&chart.title, size * 1.13, width - 2.0 * PAD) {
+    for line in balanced(&chart.title, size * 1.13, width - 2.0 * PAD) {
         y += leading;
         let label = Label { x: PAD, y: y - 4.0, size, anchor: Anchor::Start, class: "title" };
         text::write(out, label, &line);
     }
-    for line in wrap(&chart.subtitle, 12.5, width - 2.0 * PAD) {
+    for line in balanced(&chart.subtitle, 12.5, width - 2.0 * PAD) {
         y += 17.0;
         let label = Label { x: PAD, y: y - 3.0, size: 12.5, anchor: Anchor::Start, class: "mu" };
         text::write(out, label, &line);
@@ -104,7 +104,7 @@ fn heading(out: &mut String, chart: &Chart, width: f64) -> f64 {
 fn notes(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
     let mut y = from;
     for note in chart.notes.iter().chain(&chart.guide) {
-        for line in wrap(note, 11.5, width - 2.0 * PAD) {
+        for line in balanced(note, 11.5, width - 2.0 * PAD) {
             y += 15.0;
             let label = Label { x: PAD, y, size: 11.5, anchor: Anchor::Start, class: "mu" };
             text::write(out, label, &line);
@@ -142,6 +142,10 @@ fn panels(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
         let mut tallest: f64 = 0.0;
         for mut frame in frames {
             frame.y = top;
+            // Shaded regions lie behind the grid.
+            for layer in &frame.panel.layers {
+                marks::ground(out, &frame, layer);
+            }
             axes::draw(out, &frame);
             for layer in &frame.panel.layers {
                 marks::draw(out, &frame, chart, layer);

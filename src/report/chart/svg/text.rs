@@ -54,6 +54,25 @@ pub fn wrap(text: &str, size: f64, limit: f64) -> Vec<String> {
     lines
 }
 
+/// The same number of lines, as even as they can be: a single word does not end a heading.
+pub fn balanced(text: &str, size: f64, limit: f64) -> Vec<String> {
+    let lines = wrap(text, size, limit);
+    // A word that is too long would be cut shorter by a narrower limit.
+    let longest = text.split(' ').map(|word| width(word, size)).fold(0.0, f64::max);
+    let (mut narrow, mut wide) = (longest.min(limit), limit);
+    if lines.len() < 2 {
+        return lines;
+    }
+    for _ in 0..12 {
+        let middle = (narrow + wide) / 2.0;
+        match wrap(text, size, middle).len() > lines.len() {
+            true => narrow = middle,
+            false => wide = middle,
+        }
+    }
+    wrap(text, size, wide)
+}
+
 /// Text cut in its middle until it fits.
 pub fn fit(text: &str, size: f64, limit: f64) -> String {
     if width(text, size) <= limit {
@@ -130,7 +149,7 @@ pub fn px(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, fit, px, width, wrap};
+    use super::{balanced, escape, fit, px, width, wrap};
     use proptest::prelude::*;
 
     #[test]
@@ -150,6 +169,9 @@ mod tests {
             for line in wrap(&text, 12.0, limit) {
                 prop_assert!(width(&line, 12.0) <= limit, "{line:?}");
             }
+            let (plain, even) = (wrap(&text, 12.0, limit), balanced(&text, 12.0, limit));
+            prop_assert_eq!(plain.len(), even.len());
+            prop_assert_eq!(plain.join(" "), even.join(" "));
             prop_assert!(fit(&text, 12.0, limit).chars().count() <= text.chars().count());
         }
     }
