@@ -246,9 +246,13 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
     match best.shown {
         Shown::Nothing => format!("{who}more threads than {base} gain nothing{speed}"),
         Shown::Open => format!("{who}that more threads than {base} gain is not shown{speed}"),
-        Shown::Gain if enough < most => format!(
-            "{who}{enough} threads give {times}× the speed of {base}; more than {enough} gain nothing{speed}"
-        ),
+        Shown::Gain if enough < most => {
+            let more = match best.enough_is_best {
+                true => format!("more than {enough} gain nothing"),
+                false => format!("that more than {enough} gain is not shown"),
+            };
+            format!("{who}{enough} threads give {times}× the speed of {base}; {more}{speed}")
+        }
         Shown::Gain => format!("{who}{enough} threads give {times}× the speed of {base}{speed}"),
     }
 }
@@ -268,9 +272,11 @@ enum Shown {
 struct Gain {
     /// The fewest threads.
     base: f64,
-    /// The fewest that are as good as the best, and the best.
+    /// The fewest that are not proven slower than the best, and the best.
     enough: u64,
     most: u64,
+    /// Whether `enough` are proven as good as the best.
+    enough_is_best: bool,
     shown: Shown,
     /// Speed of `enough` over that of the base.
     times: f64,
@@ -302,8 +308,12 @@ impl Gain {
             (false, false) => Shown::Open,
             (false, true) => Shown::Gain,
         };
-        let (enough, _, pays) = speeds().find(|(_, s, _)| near(s)).unwrap_or((most, leader, best));
-        let times = pays.median / base.median;
-        Some(Gain { base: threads, enough, most, shown, times, speed: best.median })
+        let not_slower = |s: &Source<'_>| {
+            near(s) || standing.as_ref().is_some_and(|a| a.best(&s.cell.id))
+        };
+        let fewest = speeds().find(|(_, s, _)| not_slower(s));
+        let (enough, fewest, pays) = fewest.unwrap_or((most, leader, best));
+        let (times, enough_is_best) = (pays.median / base.median, near(fewest));
+        Some(Gain { base: threads, enough, most, enough_is_best, shown, times, speed: best.median })
     }
 }
