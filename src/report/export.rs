@@ -61,11 +61,7 @@ pub fn export(format_id: &str, path: &Path, doc: &Document) -> Result<(), Export
 ///
 /// # Errors
 /// The format holds one run, the runs have no chart in common, or the file cannot be written.
-pub fn export_several(
-    format_id: &str,
-    path: &Path,
-    runs: &[Document],
-) -> Result<(), ExportError> {
+pub fn export_several(format_id: &str, path: &Path, runs: &[Document]) -> Result<(), ExportError> {
     match format_id {
         "html" => export_page(path, runs),
         _ => export_charts(format_id, path, &charts_for(runs)),

@@ -104,7 +104,8 @@ mod tests {
     #[test]
     fn the_band_is_narrow_where_the_rounds_meet() {
         // Rounds that are steeper start lower: all of them pass through (2, 10).
-        let round = |slope: f64| (1..=3).map(move |x| (f64::from(x), 10.0 + slope * (f64::from(x) - 2.0)));
+        let round =
+            |slope: f64| (1..=3).map(move |x| (f64::from(x), 10.0 + slope * (f64::from(x) - 2.0)));
         let rounds: Vec<Vec<(f64, f64)>> = (0..9).map(|r| round(f64::from(r)).collect()).collect();
         let fit = line(&rounds).unwrap();
         let width = |x| fit.at(x).map(|s| s.high.unwrap() - s.low.unwrap()).unwrap();

@@ -301,7 +301,8 @@ fn title(
 /// The smallest good block of each run, where each has one answer about blocks.
 fn runs_title(index: &Index<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) -> String {
     let count = index.documents.len();
-    let mut found: Vec<(usize, &Plateau)> = plateaus.iter().map(|((run, _), p)| (*run, p)).collect();
+    let mut found: Vec<(usize, &Plateau)> =
+        plateaus.iter().map(|((run, _), p)| (*run, p)).collect();
     found.sort_by_key(|(run, _)| *run);
     if found.len() != count || found.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return format!("Time by block size in {count} runs, each with answers of its own");

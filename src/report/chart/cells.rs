@@ -171,12 +171,7 @@ impl<'a> Index<'a> {
     }
 
     /// The same, with panels of their own for the levels of `apart`.
-    pub fn facets_apart(
-        &self,
-        cells: &[Source<'a>],
-        x: &[Factor],
-        apart: &[Factor],
-    ) -> Facets<'a> {
+    pub fn facets_apart(&self, cells: &[Source<'a>], x: &[Factor], apart: &[Factor]) -> Facets<'a> {
         let mut varying = self.varying(cells, x);
         let may = |split: &&Split| !apart.iter().any(|f| **split == Split::Factor(*f));
         let free: Vec<Split> = varying.iter().filter(may).copied().collect();

@@ -321,7 +321,8 @@ fn title(index: &Index<'_>, places: &[Place<'_>], sizes: &[u64]) -> String {
         .flat_map(|p| p.traces.iter().map(move |t| (p, t)))
         .filter_map(|(place, trace)| {
             let fit = trace.fit.as_ref()?;
-            let pass = level_phrase(Factor::Pass, trace.cells.first()?.cell.factors.get(Factor::Pass));
+            let pass =
+                level_phrase(Factor::Pass, trace.cells.first()?.cell.factors.get(Factor::Pass));
             let words = [place.title.clone(), pass];
             let words: Vec<String> = words.into_iter().filter(|w| !w.is_empty()).collect();
             Some((words.join(", "), fit, Growth::of(fit, range, delta)))
@@ -376,8 +377,14 @@ mod tests {
     #[test]
     fn what_grows_is_told_with_its_slope_and_what_does_not_is_not_called_flat() {
         let title = of(&costs()).title;
-        assert!(title.starts_with("chmod grows with the file size most in overlay:on=ext4"), "{title}");
-        assert!(title.contains(" µs a MiB (") && title.ends_with("the others show no growth"), "{title}");
+        assert!(
+            title.starts_with("chmod grows with the file size most in overlay:on=ext4"),
+            "{title}"
+        );
+        assert!(
+            title.contains(" µs a MiB (") && title.ends_with("the others show no growth"),
+            "{title}"
+        );
         let noisy = of(&costs_of(&SIZES, 30, |_, _, _| 850.0)).title;
         assert!(noisy.starts_with("No growth of chmod with the file size is shown"), "{noisy}");
         let mut steady = costs_of(&SIZES, 30, |_, _, _| 850.0);

@@ -95,9 +95,9 @@ fn dot(source: &Source<'_>, row: usize, seen: Option<Summary>) -> Point {
         let (x, mark, tip) = (f64::NAN, Mark::Missing, missing_reason(source));
         return Point { x, y, low: None, high: None, mark, tip };
     };
-    let mut words = Estimated::Pass.of_cell(source.cell).map_or_else(String::new, |value| {
-        tip(source, Estimated::Pass, value)
-    });
+    let mut words = Estimated::Pass
+        .of_cell(source.cell)
+        .map_or_else(String::new, |value| tip(source, Estimated::Pass, value));
     for told in [
         Pace::Files.speed(source).map(|s| Pace::Files.text(s.median)),
         processor(source).map(|s| format!("{} of processor time a file", time_text(s.median))),
@@ -114,7 +114,8 @@ fn title<'a>(index: &Index<'a>, jobs: &[Vec<Source<'a>>], by: &[Split]) -> Strin
     let words = leaders.take(3).map(|s| {
         let speed = Pace::Files.text(rate(s).unwrap_or(0.0));
         let job: Vec<String> = by.iter().map(|split| index.split_text(*split, s, true)).collect();
-        let cost = processor(s).map(|c| format!(", {} of processor time each", time_text(c.median)));
+        let cost =
+            processor(s).map(|c| format!(", {} of processor time each", time_text(c.median)));
         match job.is_empty() {
             true => format!("{speed}{}", cost.unwrap_or_default()),
             false => format!("{} {speed}", job.join(" ")),

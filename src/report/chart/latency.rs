@@ -137,8 +137,13 @@ impl<'a> Line<'a> {
         let points = LADDER.iter().enumerate().filter_map(|(at, (end, ..))| Some((at, of(end)?)));
         let points: Vec<(usize, Summary)> = points.collect();
         let greatest = of(GREATEST);
-        (!points.is_empty() || greatest.is_some())
-            .then_some(Line { name, source: *source, step, points, greatest })
+        (!points.is_empty() || greatest.is_some()).then_some(Line {
+            name,
+            source: *source,
+            step,
+            points,
+            greatest,
+        })
     }
 
     fn at(&self, rung: usize) -> Option<&Summary> {
@@ -211,9 +216,8 @@ fn title(groups: &[Group<'_>]) -> String {
     };
     let name = LADDER[rung].1;
     let tails = || lines.iter().filter_map(|l| Some((*l, l.at(rung)?)));
-    let order = |a: &(&Line<'_>, &Summary), b: &(&Line<'_>, &Summary)| {
-        a.1.median.total_cmp(&b.1.median)
-    };
+    let order =
+        |a: &(&Line<'_>, &Summary), b: &(&Line<'_>, &Summary)| a.1.median.total_cmp(&b.1.median);
     let (Some((short, low)), Some((long, high))) = (tails().min_by(order), tails().max_by(order))
     else {
         return "Single operations: nothing measured yet".to_owned();
@@ -243,7 +247,9 @@ impl Line<'_> {
     /// Its name, with its panel's where there are several.
     fn label(&self, groups: &[Group<'_>]) -> String {
         let holds = |g: &&Group<'_>| {
-            g.lines.iter().any(|(_, l)| l.source.cell.id == self.source.cell.id && l.name == self.name)
+            g.lines
+                .iter()
+                .any(|(_, l)| l.source.cell.id == self.source.cell.id && l.name == self.name)
         };
         match groups.iter().find(holds) {
             Some(group) if groups.len() > 1 && group.title != self.name => {
@@ -256,7 +262,9 @@ impl Line<'_> {
 
 /// `8×`, `2–9×`.
 fn times_text(ratios: impl Iterator<Item = f64>) -> String {
-    let digits = |v: f64| if v >= 10.0 { format!("{v:.0}") } else { digits_plain((v * 10.0).round() / 10.0) };
+    let digits = |v: f64| {
+        if v >= 10.0 { format!("{v:.0}") } else { digits_plain((v * 10.0).round() / 10.0) }
+    };
     match span(ratios).map(|(low, high)| (digits(low), digits(high))) {
         Some((low, high)) if low != high => format!("{low} to {high} times"),
         Some((one, _)) => format!("{one} times"),
@@ -277,9 +285,7 @@ fn step_title(groups: &[Group<'_>]) -> String {
     };
     let own: Vec<f64> = found.iter().filter(|f| f.0 == step).map(|f| f.1).collect();
     let times = match span(own.iter().copied()) {
-        Some((low, high)) if time_text(low) != time_text(high) => {
-            between_text(low, high)
-        }
+        Some((low, high)) if time_text(low) != time_text(high) => between_text(low, high),
         Some((one, _)) => time_text(one),
         None => String::new(),
     };

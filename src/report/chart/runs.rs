@@ -28,7 +28,7 @@ fn common<'a>(index: &Index<'a>) -> Vec<Row<'a>> {
         }
         rows[at].1.push(*source);
     }
-    rows.retain(|(_, cells)| cells.len() > 1);
+    rows.retain(|(_, cells)| cells.iter().any(|s| s.run != cells[0].run));
     rows
 }
 

@@ -57,7 +57,9 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         notes.push(format!("{hidden} more panels are in the table only"));
     }
     let mut guide = vec![
-        format!("Dashed: the ideal, the {unit} of the fewest threads multiplied, with its interval"),
+        format!(
+            "Dashed: the ideal, the {unit} of the fewest threads multiplied, with its interval"
+        ),
         format!("Efficiency: {unit} per thread against that of the fewest threads"),
     ];
     if files {
@@ -161,7 +163,9 @@ fn processor(title: &str, lines: &[Line<'_>], x: &Axis) -> Panel {
     let layers = lines.iter().enumerate().map(|(key, line)| {
         let points = line.points.iter().map(|(n, source, _)| {
             let seen = cost(source);
-            let words = seen.as_ref().map(|s| format!("\n{} of processor time a file", time_text(s.median)));
+            let words = seen
+                .as_ref()
+                .map(|s| format!("\n{} of processor time a file", time_text(s.median)));
             let mut point = measured(*n, source, seen);
             point.tip += words.as_deref().unwrap_or("");
             point
@@ -308,9 +312,8 @@ impl Gain {
             (false, false) => Shown::Open,
             (false, true) => Shown::Gain,
         };
-        let not_slower = |s: &Source<'_>| {
-            near(s) || standing.as_ref().is_some_and(|a| a.best(&s.cell.id))
-        };
+        let not_slower =
+            |s: &Source<'_>| near(s) || standing.as_ref().is_some_and(|a| a.best(&s.cell.id));
         let fewest = speeds().find(|(_, s, _)| not_slower(s));
         let (enough, fewest, pays) = fewest.unwrap_or((most, leader, best));
         let (times, enough_is_best) = (pays.median / base.median, near(fewest));

@@ -27,12 +27,13 @@ pub fn line(key: usize, hollow: bool, mut values: Vec<(f64, String)>) -> Layer {
     let count = values.len();
     let stride = count.div_ceil(MOST_MARKS).max(1);
     let shown = |at: usize| at % stride == 0 || at < ENDS || at + ENDS >= count;
-    let points = values.into_iter().enumerate().filter(|(at, _)| shown(*at)).map(|(at, (x, tip))| {
-        let y = (at + 1) as f64 / count as f64;
-        let mark = if hollow { Mark::FaintHollow } else { Mark::Faint };
-        let tip = format!("{tip}\n{:.0} % are at or below", y * 100.0);
-        Point { x, y, low: None, high: None, mark, tip }
-    });
+    let points =
+        values.into_iter().enumerate().filter(|(at, _)| shown(*at)).map(|(at, (x, tip))| {
+            let y = (at + 1) as f64 / count as f64;
+            let mark = if hollow { Mark::FaintHollow } else { Mark::Faint };
+            let tip = format!("{tip}\n{:.0} % are at or below", y * 100.0);
+            Point { x, y, low: None, high: None, mark, tip }
+        });
     Layer::Series(Series {
         key: Some(key),
         ink: Ink::nth(key),

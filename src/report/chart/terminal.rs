@@ -2,8 +2,8 @@
 //! of figures for heat maps. Unicode by default, ASCII on demand; no colour is needed to read it.
 
 use super::model::{Chart, Heat, HeatState, Layer, Mark, Panel, Series};
-use super::svg::hollow;
 use super::scale::{Axis, Scale, tick_time};
+use super::svg::hollow;
 
 /// Characters of one series each, most telling first.
 const MARKS: [char; 6] = ['●', '■', '▲', '◆', '▼', '+'];

@@ -114,9 +114,9 @@ fn shown(frame: &Frame<'_>, words: &impl Fn(&Tick) -> String) -> Vec<bool> {
 fn equal_steps(frame: &Frame<'_>) -> bool {
     let at: Vec<f64> = frame.panel.x.ticks.iter().map(|tick| frame.across(tick.at)).collect();
     let steps: Vec<f64> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let (least, most) = steps.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), step| {
-        (low.min(*step), high.max(*step))
-    });
+    let (least, most) = steps
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), step| (low.min(*step), high.max(*step)));
     !steps.is_empty() && most - least < 1.0
 }
 
