@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::cells::{Facets, Group, Index, Source, Split};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, Mark, Panel, Point, Series};
+use super::plateau::{Plateau, plateaus};
 use super::scale::{Axis, span};
 use super::standing::{Conditions, Standing, unit_time};
 use super::words::{interval_words, setting};
@@ -59,63 +60,6 @@ pub fn subtitle(index: &Index<'_>, shown: &[Factor]) -> String {
 pub fn keys(facets: &Facets<'_>) -> Vec<Key> {
     let named = facets.names.iter().enumerate();
     named.map(|(at, name)| Key { name: name.clone(), ink: Ink::nth(at) }).collect()
-}
-
-/// Blocks of one answer that are as good as its best.
-struct Plateau {
-    /// The flagged cell.
-    cell: String,
-    smallest: u64,
-    best: u64,
-    largest: u64,
-    /// Proven within what matters; else only not told apart.
-    proven: bool,
-}
-
-/// Plateaus by run and the id of the flagged cell, in order of the answers.
-fn plateaus(index: &Index<'_>) -> BTreeMap<(usize, String), Plateau> {
-    let mut found = BTreeMap::new();
-    for (run, document) in index.documents.iter().enumerate() {
-        let conditions = Conditions::of(document);
-        for answer in document.answers.iter().filter(|a| a.kind != AnswerKind::Invalid) {
-            let cells = conditions.cells(answer);
-            let standing = Standing::of(document, &cells, answer);
-            let plateau = standing.and_then(|s| plateau(&s, cells.iter().copied()));
-            if let Some(plateau) = plateau {
-                found.insert((run, plateau.cell.clone()), plateau);
-            }
-        }
-    }
-    found
-}
-
-/// Of the leader's own series (every level but the block equal): the blocks near the leader.
-fn plateau<'a>(
-    standing: &Standing<'a>,
-    cells: impl Iterator<Item = &'a crate::result::CellRecord>,
-) -> Option<Plateau> {
-    let best = standing.leader.factors.number(Factor::Block)?;
-    let kin = standing.leader.factors.only(|f| f != Factor::Block);
-    let kin: Vec<(u64, &str)> = cells
-        .filter(|c| unit_time(c).is_some() && c.factors.only(|f| f != Factor::Block) == kin)
-        .filter_map(|c| Some((c.factors.number(Factor::Block)?, c.id.as_str())))
-        .collect();
-    let span = |near: &dyn Fn(&str) -> bool| {
-        let mut blocks: Vec<(u64, &str)> = kin.iter().copied().filter(|(_, id)| near(id)).collect();
-        blocks.sort_unstable();
-        Some((*blocks.first()?, *blocks.last()?))
-    };
-    let proven = span(&|id| standing.near(id))?;
-    let maybe = span(&|id| standing.best(id) || standing.near(id))?;
-    let open = standing.answer.kind == AnswerKind::Undecided && maybe.0.0 < proven.0.0;
-    let (smallest, largest) = if open && proven.0.0 == best { (maybe.0, maybe.1) } else { proven };
-    Some(Plateau {
-        cell: smallest.1.to_owned(),
-        smallest: smallest.0,
-        best,
-        largest: largest.0,
-        proven: !open || smallest == proven.0,
-    })
 }
 
 fn panel(

@@ -7,12 +7,14 @@ mod cost;
 mod estimate;
 pub mod export;
 mod files;
+mod gain;
 mod heat;
 pub mod history;
 mod ladder;
 mod latency;
 mod model;
 mod pace;
+mod plateau;
 #[cfg(feature = "png")]
 pub mod png;
 mod ranking;

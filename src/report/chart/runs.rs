@@ -173,7 +173,12 @@ fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
     }
     let [first, last] = [0, last].map(|at| index.documents[at].run.id);
     let all = faster + slower + open;
-    let cells = |n: usize| if n == 1 { "1 cell".to_owned() } else { format!("{n} cells") };
+    let none = |n: usize| if n == 0 { "none".to_owned() } else { n.to_string() };
+    let cells = |n: usize| match n {
+        0 => "no cell".to_owned(),
+        1 => "1 cell".to_owned(),
+        n => format!("{n} cells"),
+    };
     match (rows.len(), all) {
         (0, _) => "These runs have no cell in common".to_owned(),
         (_, 0) => format!("Run {last} beside run {first}: too few rounds for intervals"),
@@ -181,8 +186,9 @@ fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
             format!("Run {last} beside run {first}: the intervals of {} overlap", all_text(all))
         }
         _ => format!(
-            "Run {last} beside run {first}: {} faster, {slower} slower, {open} with overlapping intervals",
-            cells(faster)
+            "Run {last} beside run {first}: {} faster, {} slower, {open} with overlapping intervals",
+            cells(faster),
+            none(slower)
         ),
     }
 }

@@ -5,13 +5,13 @@
 use super::block::{keys, subtitle};
 use super::cells::{Facets, Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, tip};
+use super::gain::{Gain, Shown};
 use super::model::{
     Chart, CurvePoint, Direction, Ink, Layer, MOST_PANELS, Mark, Panel, Point, Series,
 };
 use super::pace::{Line, Pace, ends};
 use super::scale::{Axis, digits_plain, tick_time};
 use super::size::at_best_block;
-use super::standing::{Conditions, Standing};
 use crate::catalog::{Factor, time_text};
 use crate::report::latency::over_rounds;
 use crate::result::Summary;
@@ -62,6 +62,13 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         ),
         format!("Efficiency: {unit} per thread against that of the fewest threads"),
     ];
+    let flagged = panels.iter().flat_map(|p: &Panel| &p.layers).any(|layer| match layer {
+        Layer::Series(s) => s.points.iter().any(|p| matches!(p.mark, Mark::Flagged(_))),
+        _ => false,
+    });
+    if flagged {
+        guide.push("Ring: the fewest threads that are not proven slower than the best".to_owned());
+    }
     if files {
         guide.push("Processor time: of all workers together, user and system".to_owned());
     }
@@ -96,8 +103,20 @@ fn throughput(title: &str, lines: &[Line<'_>], x: &Axis, y: &Axis, index: &Index
     for (key, line) in lines.iter().enumerate() {
         layers.extend(ideal(key, line, y));
     }
+    // Of the fastest line alone: rings of several would lie over each other.
+    let gains = lines.iter().enumerate().filter_map(|(key, l)| Some((key, Gain::of(index, l)?)));
+    let fastest = gains.max_by(|a, b| a.1.speed.total_cmp(&b.1.speed));
+    let enough = fastest.filter(|(_, gain)| gain.shown == Shown::Gain);
     for (key, line) in lines.iter().enumerate() {
-        let points = line.points.iter().map(|(n, source, s)| measured(*n, source, s.clone()));
+        let points = line.points.iter().map(|(n, source, s)| {
+            let point = measured(*n, source, s.clone());
+            match &enough {
+                Some((at, gain)) if *at == key && gain.enough == *n => {
+                    Point { mark: Mark::Flagged(String::new()), ..point }
+                }
+                _ => point,
+            }
+        });
         layers.push(series(key, points.collect()));
     }
     Panel { title: title.to_owned(), x: x.clone(), y: y.clone(), layers }
@@ -258,65 +277,5 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
             format!("{who}{enough} threads give {times}× the speed of {base}; {more}{speed}")
         }
         Shown::Gain => format!("{who}{enough} threads give {times}× the speed of {base}{speed}"),
-    }
-}
-
-/// What is shown of the fewest threads against the best number of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
-    /// Proven as good as the best.
-    Nothing,
-    /// Neither that nor slower.
-    Open,
-    /// Slower.
-    Gain,
-}
-
-/// What threads are worth on one line.
-struct Gain {
-    /// The fewest threads.
-    base: f64,
-    /// The fewest that are not proven slower than the best, and the best.
-    enough: u64,
-    most: u64,
-    /// Whether `enough` are proven as good as the best.
-    enough_is_best: bool,
-    shown: Shown,
-    /// Speed of `enough` over that of the base.
-    times: f64,
-    speed: f64,
-}
-
-impl Gain {
-    fn of(index: &Index<'_>, line: &Line<'_>) -> Option<Gain> {
-        let (threads, base) = line.base()?;
-        let speeds = || line.points.iter().filter_map(|(n, c, s)| Some((*n, c, s.as_ref()?)));
-        let order = |a: &f64, b: &f64| a.total_cmp(b);
-        let (most, leader, best) = speeds().max_by(|a, b| order(&a.2.median, &b.2.median))?;
-        let first = speeds().next()?;
-        let document = index.documents.get(leader.run)?;
-        let conditions = Conditions::of(document);
-        let standing = document
-            .answers
-            .iter()
-            .filter_map(|answer| Standing::of(document, &conditions.cells(answer), answer))
-            .find(|s| s.leader.id == leader.cell.id);
-        let near = |s: &Source<'_>| standing.as_ref().is_some_and(|a| a.near(&s.cell.id));
-        let slower = match &standing {
-            Some(standing) => !standing.best(&first.1.cell.id),
-            // No answer is about this line: intervals that lie apart.
-            None => base.high.zip(best.low).is_some_and(|(high, low)| high < low),
-        };
-        let shown = match (first.0 == most || near(first.1), slower) {
-            (true, _) => Shown::Nothing,
-            (false, false) => Shown::Open,
-            (false, true) => Shown::Gain,
-        };
-        let not_slower =
-            |s: &Source<'_>| near(s) || standing.as_ref().is_some_and(|a| a.best(&s.cell.id));
-        let fewest = speeds().find(|(_, s, _)| not_slower(s));
-        let (enough, fewest, pays) = fewest.unwrap_or((most, leader, best));
-        let (times, enough_is_best) = (pays.median / base.median, near(fewest));
-        Some(Gain { base: threads, enough, most, enough_is_best, shown, times, speed: best.median })
     }
 }

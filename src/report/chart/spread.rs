@@ -26,7 +26,7 @@ pub fn line(key: usize, hollow: bool, mut values: Vec<(f64, String)>) -> Layer {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let count = values.len();
     let stride = count.div_ceil(MOST_MARKS).max(1);
-    let shown = |at: usize| at % stride == 0 || at < ENDS || at + ENDS >= count;
+    let shown = |at: usize| at.is_multiple_of(stride) || at < ENDS || at + ENDS >= count;
     let points =
         values.into_iter().enumerate().filter(|(at, _)| shown(*at)).map(|(at, (x, tip))| {
             let y = (at + 1) as f64 / count as f64;

@@ -4,6 +4,7 @@
 use super::model::{Chart, Heat, HeatState, Layer, Mark, Panel, Series};
 use super::scale::{Axis, Scale, tick_time};
 use super::svg::hollow;
+use super::words::kept_together;
 
 /// Characters of one series each, most telling first.
 const MARKS: [char; 6] = ['●', '■', '▲', '◆', '▼', '+'];
@@ -83,10 +84,10 @@ fn mark(at: usize, hollow: bool, screen: Screen) -> char {
 /// Words in lines of at most `width` characters; a longer word has a line of its own.
 fn wrapped(text: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    for word in &kept_together(text) {
         match lines.last_mut().filter(|line| columns(line) + 1 + columns(word) <= width) {
             Some(line) => *line = format!("{line} {word}"),
-            None => lines.push(word.to_owned()),
+            None => lines.push(word.clone()),
         }
     }
     lines.iter().map(|line| format!("{}\n", line.trim())).collect()

@@ -107,6 +107,24 @@ pub fn workload_words(workload: &str) -> String {
     }
 }
 
+/// Words with what must not be torn from them: `2.46 ns`, a dot that parts a list.
+pub fn kept_together(text: &str) -> Vec<String> {
+    const UNITS: [&str; 13] =
+        ["ns", "µs", "ms", "s", "min", "%", "B", "KiB", "MiB", "GiB", "TiB", "rounds", "files/s"];
+    let mut kept: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let bare = word.trim_end_matches([',', ';', ':', ')', '.']);
+        let figure = |last: &str| last.ends_with(|c: char| c.is_ascii_digit());
+        match kept.last_mut() {
+            Some(last) if word == "·" || (figure(last) && UNITS.contains(&bare)) => {
+                *last = format!("{last} {word}");
+            }
+            _ => kept.push(word.to_owned()),
+        }
+    }
+    kept
+}
+
 /// What all cells share, as the subtitle says it; cache state included.
 pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
     let mut words = vec![workload_words(&document.experiment.workload)];
@@ -135,6 +153,7 @@ pub fn interval_words(counts: impl Iterator<Item = u32>) -> String {
     });
     match span {
         None => "no steady round yet".to_owned(),
+        Some((_, 1)) => "one round, too few for an interval".to_owned(),
         Some((_, high)) if high < 6 => format!("median of {high} rounds, too few for an interval"),
         Some((low, high)) if low == high => format!("median of {low} rounds, 95 % interval"),
         Some((low, high)) => format!("median of {low}–{high} rounds, 95 % interval"),
@@ -143,7 +162,7 @@ pub fn interval_words(counts: impl Iterator<Item = u32>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{clean, level_phrase, short};
+    use super::{clean, kept_together, level_phrase, short};
     use crate::catalog::{Factor, Level};
 
     #[test]
@@ -151,6 +170,13 @@ mod tests {
         assert_eq!(clean("a\nb\u{202e}c\0"), "a\\u{a}b\\u{202e}c\\u{0}");
         assert_eq!(short(&"x".repeat(100)).chars().count(), 34);
         assert_eq!(short("plain"), "plain");
+    }
+
+    #[test]
+    fn figures_keep_their_units_and_dots_follow_what_they_part() {
+        assert_eq!(kept_together("a · 2.46 ns) (x"), ["a ·", "2.46 ns)", "(x"]);
+        let text = "reading · 64 KiB, 5 of 10 rounds · ";
+        assert_eq!(kept_together(text).join(" "), text);
     }
 
     #[test]

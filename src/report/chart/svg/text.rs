@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::report::chart::words::kept_together;
+
 /// Text as XML character data and attribute value; what XML 1.0 cannot hold becomes U+FFFD.
 /// Used for HTML too: it never leaves `<`, `>`, `&`, `"` or `'`.
 pub fn escape(text: &str) -> String {
@@ -39,8 +41,12 @@ pub fn width(text: &str, size: f64) -> f64 {
 pub fn wrap(text: &str, size: f64, limit: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
-    for word in text.split(' ') {
-        let word = fit(word, size, limit);
+    let words = kept_together(text).into_iter().flat_map(|word| match width(&word, size) > limit {
+        true => word.split(' ').map(str::to_owned).collect(),
+        false => vec![word],
+    });
+    for word in words {
+        let word = fit(&word, size, limit);
         let longer = if line.is_empty() { word.clone() } else { format!("{line} {word}") };
         if !line.is_empty() && width(&longer, size) > limit {
             lines.push(std::mem::replace(&mut line, word));
@@ -58,7 +64,7 @@ pub fn wrap(text: &str, size: f64, limit: f64) -> Vec<String> {
 pub fn balanced(text: &str, size: f64, limit: f64) -> Vec<String> {
     let lines = wrap(text, size, limit);
     // A word that is too long would be cut shorter by a narrower limit.
-    let longest = text.split(' ').map(|word| width(word, size)).fold(0.0, f64::max);
+    let longest = kept_together(text).iter().map(|word| width(word, size)).fold(0.0, f64::max);
     let (mut narrow, mut wide) = (longest.min(limit), limit);
     if lines.len() < 2 {
         return lines;
