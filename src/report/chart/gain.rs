@@ -69,3 +69,41 @@ impl Gain {
         Some(Gain { base: threads, enough, most, enough_is_best, shown, times, speed: best.median })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::{Factor, Level};
+    use crate::report::chart::testing::{document, fake, levels, number};
+    use crate::report::chart::{charts_for, scenes};
+
+    fn title(run: crate::result::Document) -> String {
+        let charts = charts_for(&[run]);
+        let chart = charts.into_iter().find(|c| c.slug == "throughput-by-threads").unwrap();
+        chart.title
+    }
+
+    /// A run of four rounds was once summed up as "2 threads give 1.49× the speed of one thread;
+    /// more than 2 gain nothing", where two were slower than one and nothing was proven.
+    #[test]
+    fn what_is_not_shown_is_no_gain() {
+        let cells = [1, 2, 4_u64].map(|threads| {
+            let at = [
+                (Factor::Method, Level::word("pread")),
+                (Factor::Threads, number(threads)),
+                (Factor::Cache, Level::word("warm")),
+            ];
+            let mut cell = fake(levels(&at), 1e8 / (1.0 + 0.02 * threads as f64), 1 << 28);
+            cell.noise = 0.4;
+            cell
+        });
+        let title = title(document(21, "read", &[Factor::Threads], 8, cells.to_vec()));
+        assert!(title.contains("that more threads than one thread gain is not shown"), "{title}");
+    }
+
+    #[test]
+    fn threads_beyond_the_processors_are_not_said_to_pay() {
+        let title = title(scenes::threads());
+        assert!(title.starts_with("pread: 4 threads give 3."), "{title}");
+        assert!(title.contains("more than 4 gain"), "{title}");
+    }
+}

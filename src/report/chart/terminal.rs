@@ -388,5 +388,7 @@ mod tests {
         insta::assert_snapshot!("curve", show(&scenes::blocks(), 0));
         insta::assert_snapshot!("ranking", show(&scenes::ranking(), 0));
         insta::assert_snapshot!("heat", show(&scenes::mapping(), 0));
+        insta::assert_snapshot!("costs", show(&scenes::costs(), 0));
+        insta::assert_snapshot!("single_operations", show(&scenes::latencies(), 0));
     }
 }
