@@ -5,6 +5,7 @@ use super::cells::{Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, span};
+use super::spread::abreast;
 use super::standing::unit_time;
 use super::words::level_text;
 use crate::catalog::{Factor, Level, percent_text, time_text};
@@ -33,7 +34,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
             .series
             .iter()
             .enumerate()
-            .map(|(at, (_, cells))| dots(at, cells, &rungs, measure))
+            .map(|(at, (_, cells))| dots((at, group.series.len()), cells, &rungs, measure))
             .collect(),
     });
     Some(Chart {
@@ -61,11 +62,16 @@ fn order<'a>(index: &Index<'a>, mut rungs: Vec<&'a Level>) -> Vec<&'a Level> {
     rungs
 }
 
-fn dots(key: usize, cells: &[Source<'_>], rungs: &[&Level], measure: Estimated) -> Layer {
+fn dots(
+    (key, count): (usize, usize),
+    cells: &[Source<'_>],
+    rungs: &[&Level],
+    measure: Estimated,
+) -> Layer {
     let place = |source: &Source<'_>| {
         let row =
             rungs.iter().position(|r| Some(*r) == source.cell.factors.get(Factor::Operation))?;
-        let y = row as f64;
+        let y = abreast(row, key, count);
         Some(match measure.of_cell(source.cell) {
             Some(value) => {
                 let p = point(source, measure, value, value.median);

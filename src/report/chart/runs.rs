@@ -6,6 +6,7 @@ use super::cells::{Index, Source, Split, run_name};
 use super::estimate::{Estimated, Value, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, MOST_SERIES, Mark, Panel, Point, Series};
 use super::scale::Axis;
+use super::spread::abreast;
 use super::words::short;
 use crate::catalog::Levels;
 use crate::result::Document;
@@ -103,7 +104,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         x: Axis::times(measure.axis(), ends),
         y: Axis::category("", names),
         layers: (0..index.documents.len().min(MOST_SERIES))
-            .map(|run| dots(run, &rows, measure))
+            .map(|run| dots(run, index.documents.len().min(MOST_SERIES), &rows, measure))
             .collect(),
     };
     let mut notes =
@@ -127,10 +128,10 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     })
 }
 
-fn dots(run: usize, rows: &[Row<'_>], measure: Estimated) -> Layer {
+fn dots(run: usize, count: usize, rows: &[Row<'_>], measure: Estimated) -> Layer {
     let place = |(row, (_, cells)): (usize, &Row<'_>)| {
         let source = cells.iter().find(|s| s.run == run)?;
-        let y = row as f64;
+        let y = abreast(row, run, count);
         Some(match measure.of_cell(source.cell) {
             Some(value) => Point { y, x: value.median, ..point(source, measure, value, 0.0) },
             None => Point {

@@ -268,11 +268,11 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
     let (enough, most) = (best.enough, best.most);
     match best.shown {
         Shown::Nothing => format!("{who}more threads than {base} gain nothing{speed}"),
-        Shown::Open => format!("{who}that more threads than {base} gain is not shown{speed}"),
+        Shown::Open => format!("{who}no gain of more threads over {base} is shown{speed}"),
         Shown::Gain if enough < most => {
             let more = match best.enough_is_best {
                 true => format!("more than {enough} gain nothing"),
-                false => format!("that more than {enough} gain is not shown"),
+                false => format!("no gain beyond {enough} is shown"),
             };
             format!("{who}{enough} threads give {times}× the speed of {base}; {more}{speed}")
         }

@@ -45,6 +45,13 @@ pub fn line(key: usize, hollow: bool, mut values: Vec<(f64, String)>) -> Layer {
     })
 }
 
+/// Where in its row the `nth` of `count` series stands: marks of one row lie above each other only
+/// in part, in the order of the legend.
+pub fn abreast(row: usize, nth: usize, count: usize) -> f64 {
+    let step = (0.6 / count.max(1) as f64).min(0.2);
+    row as f64 + (nth as f64 - (count.max(1) - 1) as f64 / 2.0) * step
+}
+
 /// Panels with their spreads: `upper` in rows of at most `columns`, each row followed by that of its
 /// spreads; and how many panels each row has.
 pub fn rows(upper: Vec<Panel>, lower: Vec<Panel>, columns: usize) -> (Vec<Panel>, Vec<usize>) {
@@ -61,7 +68,7 @@ pub fn rows(upper: Vec<Panel>, lower: Vec<Panel>, columns: usize) -> (Vec<Panel>
 
 #[cfg(test)]
 mod tests {
-    use super::{line, rows, shares};
+    use super::{abreast, line, rows, shares};
     use crate::report::chart::model::{Layer, Panel, Point};
 
     fn points(values: &[f64]) -> Vec<Point> {
@@ -88,6 +95,16 @@ mod tests {
         assert_eq!((few[0].x, few[few.len() - 1].x), (1.0, 1000.0));
         assert_eq!(few[few.len() - 2].x, 999.0, "tails keep all their marks");
         assert!(few.iter().all(|p| p.y == p.x / 1000.0));
+    }
+
+    #[test]
+    fn series_of_a_row_stay_in_it() {
+        for count in 1..=6 {
+            let seen: Vec<f64> = (0..count).map(|nth| abreast(3, nth, count)).collect();
+            assert!(seen.iter().all(|y| y.round() == 3.0), "{seen:?}");
+            assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "{seen:?}");
+        }
+        assert_eq!(abreast(2, 0, 1), 2.0);
     }
 
     #[test]

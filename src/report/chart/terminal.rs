@@ -170,7 +170,7 @@ fn dots(
 ) {
     let room = cells.len();
     let place = |v: f64| ((panel.x.position(v) * (room - 1) as f64).round() as usize).min(room - 1);
-    for point in series.points.iter().filter(|p| p.y == row as f64) {
+    for point in series.points.iter().filter(|p| p.y.round() == row as f64) {
         if point.mark == Mark::Missing {
             cells[0] = if screen.ascii { 'x' } else { '×' };
             continue;

@@ -116,7 +116,11 @@ pub fn kept_together(text: &str) -> Vec<String> {
         let bare = word.trim_end_matches([',', ';', ':', ')', '.']);
         let figure = |last: &str| last.ends_with(|c: char| c.is_ascii_digit());
         match kept.last_mut() {
-            Some(last) if word == "·" || (figure(last) && UNITS.contains(&bare)) => {
+            Some(last)
+                if word == "·"
+                    || (figure(last) && UNITS.contains(&bare))
+                    || (matches!(last.as_str(), "run" | "Run") && figure(bare)) =>
+            {
                 *last = format!("{last} {word}");
             }
             _ => kept.push(word.to_owned()),
