@@ -157,7 +157,9 @@ fn dots(run: usize, count: usize, rows: &[Row<'_>], measure: Estimated) -> Layer
 
 /// How many cells of the last run lie clear of the first one's interval, and on which side.
 fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
-    let last = index.documents.len() - 1;
+    let Some(last) = index.documents.len().checked_sub(1) else {
+        return "No run".to_owned();
+    };
     let (mut faster, mut slower, mut open) = (0, 0, 0);
     for (_, cells) in rows {
         let of = |run: usize| {
