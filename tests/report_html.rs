@@ -35,6 +35,10 @@ fn each_kind_of_run_gets_the_charts_that_fit_it() {
         ("ladder", scenes::ladder(), &["system-calls"]),
         ("ranking", scenes::ranking(), &["ranking", "samples-by-round"]),
         ("places", scenes::places(), &["time-by-block"]),
+        ("costs", scenes::costs(), &["cost-by-file-size"]),
+        ("latencies", scenes::latencies(), &["single-operations"]),
+        ("files", scenes::files(), &["throughput-by-threads"]),
+        ("steps of files", scenes::steps(), &["files", "single-operations"]),
         ("one cell", scenes::one_cell(), &["where-time-goes", "samples-by-round"]),
     ];
     for (name, run, slugs) in wanted {
@@ -42,6 +46,13 @@ fn each_kind_of_run_gets_the_charts_that_fit_it() {
         for slug in *slugs {
             assert!(found.iter().any(|f| f == slug), "{name}: {slug} is not in {found:?}");
         }
+        // What is done with files is no system call, and what a call costs by size is no speed.
+        let wrong = match *name {
+            "files" | "steps of files" => "system-calls",
+            "costs" => "by-file-size",
+            _ => continue,
+        };
+        assert!(found.iter().all(|f| f != wrong), "{name}: {found:?}");
     }
 }
 

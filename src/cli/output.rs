@@ -12,7 +12,6 @@ use super::edge::{self, Ending, Failure, say};
 use super::history::StoreArgs;
 use crate::catalog::path_to_text;
 use crate::plan::Plan;
-use crate::report::chart::charts_for;
 use crate::report::{self, ExportError, FOLDERS, FORMATS, Look};
 use crate::result::Document;
 use crate::spec::choose;
@@ -230,13 +229,14 @@ impl Output {
     /// # Errors
     /// A file, or a format that is no text, for several runs.
     pub fn only_for_several(&self, runs: usize) -> Result<(), Failure> {
-        let is_folder = |id: &str| FOLDERS.iter().any(|folder| folder.id == id);
-        let file = self.exports.iter().find(|(id, _)| !is_folder(id));
+        let together = |id: &str| id == "html" || FOLDERS.iter().any(|folder| folder.id == id);
+        let file = self.exports.iter().find(|(id, _)| !together(id));
         let binary = report::format(&self.format).is_some_and(|format| format.binary);
         match file {
             _ if runs < 2 => Ok(()),
             Some((id, path)) => Err(Failure::usage(format!(
-                "--export {id}={} would write one file for {runs} runs: name one run, or --html for all of them",
+                "--export {id}={} holds one run and not {runs}: name one, or take svg, png or html, \
+                 which lay runs over each other",
                 path_to_text(path)
             ))),
             None if binary => Err(Failure::usage(format!(
@@ -247,7 +247,7 @@ impl Output {
         }
     }
 
-    /// Writes the files: charts that lay several runs over each other, anything of a single one.
+    /// Writes the files: pictures and pages lay several runs over each other.
     ///
     /// # Errors
     /// A file that could not be written; the others are.
@@ -255,9 +255,23 @@ impl Output {
         match runs {
             [one] => write_exports(&self.exports, one, talk),
             _ => each_export(&self.exports, talk, |format, path| {
-                report::export_charts(format, path, &charts_for(runs))
+                report::export_several(format, path, runs)
             }),
         }
+    }
+
+    /// Writes several runs to stdout: a table has them beside each other, a page over each other;
+    /// other formats follow one after the other.
+    ///
+    /// # Errors
+    /// What stdout met.
+    pub fn print_several(&self, runs: &[Document], talk: &Talk) -> Ending {
+        let look = talk.look();
+        edge::data(|out| match self.format.as_str() {
+            "table" => report::beside_table(runs, &look, out),
+            "html" => report::html::write(runs, out),
+            format => runs.iter().try_for_each(|run| report::write(format, run, &look, out)),
+        })
     }
 }
 

@@ -16,7 +16,7 @@ use crate::result::Document;
 /// Draw recorded runs: charts here, or one HTML file that loads nothing
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab report last --html report.html --open\n  iolab report 16 17 --html both.html\n  iolab report 17 --export svg=charts\n  iolab report last --charts"
+    after_help = "Examples:\n  iolab report last --html report.html --open\n  iolab report 16 17 --html both.html\n  iolab report 17 --export svg=charts\n  iolab report 16 17                    two runs side by side\n  iolab report last --charts"
 )]
 pub struct Report {
     /// The runs' numbers, or last; several are laid over each other
@@ -56,7 +56,10 @@ impl Report {
             return draw(runs, talk);
         }
         let Some(path) = &self.html else {
-            return runs.iter().try_fold(Exit::Done, |_, run| output.print(run, talk));
+            return match runs {
+                [one] => output.print(one, talk),
+                several => output.print_several(several, talk),
+            };
         };
         report::export_page(path, runs).map_err(Failure::refused)?;
         if !talk.quiet {

@@ -57,6 +57,17 @@ pub fn export(format_id: &str, path: &Path, doc: &Document) -> Result<(), Export
     to_file(path, &|out| (format.write)(doc, &Look::default(), out))
 }
 
+/// Writes several runs as one page or as one set of pictures, laid over each other.
+///
+/// # Errors
+/// The format holds one run, the runs have no chart in common, or the file cannot be written.
+pub fn export_several(format_id: &str, path: &Path, runs: &[Document]) -> Result<(), ExportError> {
+    match format_id {
+        "html" => export_page(path, runs),
+        _ => export_charts(format_id, path, &charts_for(runs)),
+    }
+}
+
 /// Writes charts as files into a directory, in a format that makes several files.
 ///
 /// # Errors

@@ -12,8 +12,8 @@ const FIRST: usize = 14;
 
 /// A column. `rank` 0 stays always; of the others the greatest rank goes first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
-    pub(super) title: &'static str,
+pub(super) struct Column<'a> {
+    pub(super) title: &'a str,
     pub(super) right: bool,
     pub(super) rank: u8,
 }
@@ -32,7 +32,7 @@ impl From<String> for Field {
 }
 
 /// Draws the rows under their titles. Each row has one field a column.
-pub(super) fn draw(look: &Look, columns: &[Column], rows: &[Vec<Field>]) -> String {
+pub(super) fn draw(look: &Look, columns: &[Column<'_>], rows: &[Vec<Field>]) -> String {
     let widths: Vec<usize> = (0..columns.len()).map(|c| width(columns, rows, c)).collect();
     let shown = fit(look.columns(), columns, &widths);
     let others: usize = shown.iter().skip(1).map(|&c| widths[c] + GAP).sum();
@@ -46,7 +46,7 @@ pub(super) fn draw(look: &Look, columns: &[Column], rows: &[Vec<Field>]) -> Stri
     out
 }
 
-fn width(columns: &[Column], rows: &[Vec<Field>], at: usize) -> usize {
+fn width(columns: &[Column<'_>], rows: &[Vec<Field>], at: usize) -> usize {
     let fields = rows.iter().filter_map(|r| r.get(at)).map(|f| f.text.width());
     match fields.max().unwrap_or(0) {
         // A column without content goes with its title, but for the first.
@@ -56,7 +56,7 @@ fn width(columns: &[Column], rows: &[Vec<Field>], at: usize) -> usize {
 }
 
 /// The columns that fit.
-fn fit(room: usize, columns: &[Column], widths: &[usize]) -> Vec<usize> {
+fn fit(room: usize, columns: &[Column<'_>], widths: &[usize]) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..columns.len()).filter(|&c| c == 0 || widths[c] > 0).collect();
     loop {
         let first = widths[0].min(FIRST);
@@ -74,7 +74,7 @@ fn fit(room: usize, columns: &[Column], widths: &[usize]) -> Vec<usize> {
 fn line(
     look: &Look,
     out: &mut String,
-    columns: &[Column],
+    columns: &[Column<'_>],
     row: &[Field],
     shown: &[usize],
     widths: &[usize],
@@ -131,7 +131,7 @@ mod tests {
     use crate::report::Look;
     use unicode_width::UnicodeWidthStr;
 
-    fn column(title: &'static str, right: bool, rank: u8) -> Column {
+    fn column(title: &'static str, right: bool, rank: u8) -> Column<'static> {
         Column { title, right, rank }
     }
 

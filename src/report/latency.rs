@@ -62,7 +62,8 @@ impl Latency {
     }
 }
 
-fn over_rounds(cell: &CellRecord, id: &str) -> Option<Summary> {
+/// A metric over the steady rounds of a cell.
+pub(super) fn over_rounds(cell: &CellRecord, id: &str) -> Option<Summary> {
     let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
     let values: Vec<f64> = steady.filter_map(|s| s.measurement.metrics.get(id).copied()).collect();
     summary(&values)
@@ -71,6 +72,11 @@ fn over_rounds(cell: &CellRecord, id: &str) -> Option<Summary> {
 /// The interval of a median: `30.9–31.6 ms`, the unit once where both have it.
 pub(super) fn interval_text(summary: &Summary) -> String {
     let (Some(low), Some(high)) = (summary.low, summary.high) else { return String::new() };
+    between_text(low, high)
+}
+
+/// Two times: `30.9–31.6 ms`, the unit once where both have it.
+pub(super) fn between_text(low: f64, high: f64) -> String {
     let (low, high) = (time_text(low), time_text(high));
     match (low.split_once(' '), high.split_once(' ')) {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),

@@ -2,6 +2,7 @@
 
 mod asciidoc;
 mod bencher;
+mod beside;
 pub mod chart;
 pub mod compare;
 mod csv;
@@ -32,8 +33,9 @@ mod view;
 
 use std::io::{self, Write};
 
+pub use beside::beside_table;
 pub use chart::export::FOLDERS;
-pub use export::{ExportError, export, export_charts, export_page, export_with};
+pub use export::{ExportError, export, export_charts, export_page, export_several, export_with};
 pub use google_benchmark::{BenchmarkRows, benchmark_name, write_benchmarks};
 pub use history::{history_json, history_table};
 pub use look::Look;

@@ -21,7 +21,7 @@ pub(super) fn notes(doc: &Document) -> Vec<String> {
 }
 
 /// What a group of cells shares but for one factor, in words.
-fn named(levels: &Levels) -> String {
+pub(super) fn named(levels: &Levels) -> String {
     let word = |factor| levels.text(factor).map(str::to_owned);
     let on = word(Factor::Place).map(|place| format!("on {place}"));
     let touch = Touch::of(levels).filter(|touch| *touch != Touch::Steady);
@@ -52,7 +52,8 @@ fn lines(cells: &[&CellRecord]) -> Vec<String> {
     groups(cells, Factor::FileSize).into_iter().filter_map(told).collect()
 }
 
-fn fitted(members: &[&CellRecord]) -> Option<Line> {
+/// Cost of a call against bytes of the file, by round.
+pub(super) fn fitted(members: &[&CellRecord]) -> Option<Line> {
     let mut rounds: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
     for cell in members {
         let bytes = cell.factors.number(Factor::FileSize)? as f64;
@@ -66,7 +67,52 @@ fn fitted(members: &[&CellRecord]) -> Option<Line> {
     line(&rounds.into_values().collect::<Vec<_>>())
 }
 
-fn line_text(name: &str, fit: &Line) -> String {
+/// What a fitted line shows of the cost, never more than its interval does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// The whole interval lies above zero.
+    Grows,
+    /// The whole interval lies below zero.
+    Falls,
+    /// Over all sizes the cost changes by less than what matters.
+    None,
+    /// The interval holds zero, and more than what matters.
+    NotShown,
+    /// Too few rounds for an interval.
+    Unknown,
+}
+
+impl Growth {
+    /// Of sizes up to `range` bytes, where shares of the cost up to `delta` do not matter.
+    pub(super) fn of(fit: &Line, range: f64, delta: f64) -> Growth {
+        let (Some(low), Some(high)) = (fit.slope.low, fit.slope.high) else {
+            return Growth::Unknown;
+        };
+        let matters = delta * fit.intercept.median.abs();
+        match low.abs().max(high.abs()) * range <= matters {
+            true => Growth::None,
+            false if low > 0.0 => Growth::Grows,
+            false if high < 0.0 => Growth::Falls,
+            false => Growth::NotShown,
+        }
+    }
+
+    /// The finding about a call.
+    pub(super) fn sentence(self, call: &str) -> String {
+        match self {
+            Growth::Grows => format!("{call} grows with the file size"),
+            Growth::Falls => format!("{call} costs less on larger files"),
+            Growth::None => format!("{call} does not depend on the file size"),
+            Growth::NotShown => format!("No growth of {call} with the file size is shown"),
+            Growth::Unknown => {
+                format!("Too few rounds to say whether {call} grows with the file size")
+            }
+        }
+    }
+}
+
+/// The slope in ns per byte as text a MiB, and its interval in parentheses where there is one.
+fn slope_parts(fit: &Line) -> (String, String) {
     const MIB: f64 = 1_048_576.0;
     let mib = |ns_per_byte: f64| {
         let sign = if ns_per_byte < 0.0 { "−" } else { "" };
@@ -76,17 +122,28 @@ fn line_text(name: &str, fit: &Line) -> String {
         (Some(low), Some(high)) => format!(" ({} to {})", mib(low), mib(high)),
         _ => String::new(),
     };
+    (mib(fit.slope.median), interval)
+}
+
+/// `0.1 ns a MiB (−0.2 ns to 0.3 ns)`.
+pub(super) fn slope_text(fit: &Line) -> String {
+    let (slope, interval) = slope_parts(fit);
+    format!("{slope} a MiB{interval}")
+}
+
+/// A fitted line as a sentence.
+pub(super) fn line_text(name: &str, fit: &Line) -> String {
     let misfit = match fit.worst_misfit > MISFIT {
         true => "; a size lies far off this line",
         false => "",
     };
-    let flat =
-        matches!((fit.slope.low, fit.slope.high), (Some(l), Some(h)) if l <= 0.0 && h >= 0.0);
-    let slope = match flat {
-        true => {
-            format!("no growth with file size shown: {} a MiB{interval}", mib(fit.slope.median))
+    let (slope, interval) = slope_parts(fit);
+    let slope = match (fit.slope.low, fit.slope.high) {
+        (Some(low), Some(high)) if low <= 0.0 && high >= 0.0 => {
+            format!("no growth with file size shown: {slope} a MiB{interval}")
         }
-        false => format!("{} more for each MiB of the file{interval}", mib(fit.slope.median)),
+        (Some(_), Some(_)) => format!("{slope} more for each MiB of the file{interval}"),
+        _ => format!("{slope} more for each MiB of the file, in too few rounds for an interval"),
     };
     let start = time_text(fit.intercept.median.max(0.0));
     format!("{name}: {start} a call, and {slope}{misfit}.")

@@ -17,6 +17,18 @@ pub struct Line {
     /// The greatest share of y by which a median of a level lies off the line: large where cost
     /// does not follow a line.
     pub worst_misfit: f64,
+    /// Slope and intercept of each round.
+    rounds: Vec<(f64, f64)>,
+}
+
+impl Line {
+    /// y at `x` with its interval over rounds: that of the lines of the rounds there, so that what
+    /// a steeper round takes from its own intercept is not counted twice.
+    pub fn at(&self, x: f64) -> Option<Summary> {
+        let values: Vec<f64> =
+            self.rounds.iter().map(|(slope, intercept)| intercept + slope * x).collect();
+        summary(&values)
+    }
 }
 
 /// The line of Theil and Sen in each round (the median of the slopes of all pairs, then the median
@@ -33,7 +45,7 @@ pub fn line(rounds: &[Vec<(f64, f64)>]) -> Option<Line> {
         .into_iter()
         .map(|(x, y)| ((intercept.median + slope.median * x - y) / y).abs())
         .fold(0.0, f64::max);
-    Some(Line { intercept, slope, worst_misfit })
+    Some(Line { intercept, slope, worst_misfit, rounds: lines })
 }
 
 fn theil_sen_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
@@ -87,6 +99,18 @@ mod tests {
         assert_eq!(line(&[]), None);
         let fit = line(&[vec![(1.0, 5.0), (2.0, 7.0), (3.0, 9.0)], vec![(1.0, 5.0)]]).unwrap();
         assert_eq!((fit.slope.n, fit.slope.low), (1, None));
+    }
+
+    #[test]
+    fn the_band_is_narrow_where_the_rounds_meet() {
+        // Rounds that are steeper start lower: all of them pass through (2, 10).
+        let round =
+            |slope: f64| (1..=3).map(move |x| (f64::from(x), 10.0 + slope * (f64::from(x) - 2.0)));
+        let rounds: Vec<Vec<(f64, f64)>> = (0..9).map(|r| round(f64::from(r)).collect()).collect();
+        let fit = line(&rounds).unwrap();
+        let width = |x| fit.at(x).map(|s| s.high.unwrap() - s.low.unwrap()).unwrap();
+        assert!(width(2.0) < 1e-9 && width(0.0) > 5.0, "{} {}", width(2.0), width(0.0));
+        assert_eq!(fit.at(2.0).unwrap().median, 10.0);
     }
 
     proptest! {

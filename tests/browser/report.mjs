@@ -165,6 +165,35 @@ const [, samples] = await download('button[data-do=samples]');
 check(samples.split('\r\n').length === 18 * 27 + 2, `${samples.split('\r\n').length} lines of samples`);
 await page.context().close();
 
+// The charts with more than one kind of mark.
+const calls = await open('costs.html', { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' });
+await calls.waitForSelector('html[data-done]');
+const cost = calls.locator('figure#cost-by-file-size .wide svg');
+check((await cost.locator('.ideal .b').count()) >= 2, 'no fitted line with its band');
+check((await cost.locator('.k0 .m.f').count()) > 20 && (await cost.locator('.k0 .m.ho').count()) === 0, 'the first touch is not filled');
+check((await cost.locator('.k1 .m.ho').count()) > 20 && (await cost.locator('.k1 .m.f').count()) === 0, 'later touches are not hollow');
+await cost.locator('.k0 .m.faint').first().focus();
+check((await calls.locator('#tip').textContent()).includes('a call'), 'a round does not say what it cost');
+const later = cost.locator('.key').nth(1);
+const drawn = () => cost.locator('.s.k1:not(.off)').count();
+const all = await drawn();
+await later.click();
+check(all >= 8 && (await drawn()) === 0, `the legend leaves ${await drawn()} of ${all} layers of later touches`);
+await calls.context().close();
+
+const singles = await open('latencies.html', { viewport: { width: 1280, height: 900 } });
+await singles.waitForSelector('html[data-done]');
+const ladder = singles.locator('figure#single-operations .wide svg');
+check((await ladder.locator('.s > .n').count()) === 3, 'not a line a method');
+await ladder.locator('.m.ho').first().focus();
+check((await singles.locator('#tip').textContent()).includes('the longest'), 'the longest is not named');
+await singles.context().close();
+
+const many = await open('files.html', { viewport: { width: 1280, height: 900 } });
+check((await many.locator('figure#system-calls').count()) === 0, 'files are drawn as system calls');
+check((await many.locator('figure#throughput-by-threads .wide svg').textContent()).includes('processor time a file'), 'no processor time a file');
+await many.context().close();
+
 // The downloaded SVG draws by itself.
 const alone = path.join(fs.mkdtempSync('/tmp/iolab-svg-'), 'chart.svg');
 fs.writeFileSync(alone, svg);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::cells::{Facets, Group, Index, Source, Split};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, Mark, Panel, Point, Series};
+use super::plateau::{Plateau, plateaus};
 use super::scale::{Axis, span};
 use super::standing::{Conditions, Standing, unit_time};
 use super::words::{interval_words, setting};
@@ -31,6 +32,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let panels = facets.groups.iter().map(draw).collect();
     let mut chart = Chart {
         slug: "time-by-block".to_owned(),
+        rows: Vec::new(),
         title: title(index, &plateaus, facets.series),
         subtitle: subtitle(index, &[Factor::Block]),
         panels,
@@ -58,63 +60,6 @@ pub fn subtitle(index: &Index<'_>, shown: &[Factor]) -> String {
 pub fn keys(facets: &Facets<'_>) -> Vec<Key> {
     let named = facets.names.iter().enumerate();
     named.map(|(at, name)| Key { name: name.clone(), ink: Ink::nth(at) }).collect()
-}
-
-/// Blocks of one answer that are as good as its best.
-struct Plateau {
-    /// The flagged cell.
-    cell: String,
-    smallest: u64,
-    best: u64,
-    largest: u64,
-    /// Proven within what matters; else only not told apart.
-    proven: bool,
-}
-
-/// Plateaus by run and the id of the flagged cell, in order of the answers.
-fn plateaus(index: &Index<'_>) -> BTreeMap<(usize, String), Plateau> {
-    let mut found = BTreeMap::new();
-    for (run, document) in index.documents.iter().enumerate() {
-        let conditions = Conditions::of(document);
-        for answer in document.answers.iter().filter(|a| a.kind != AnswerKind::Invalid) {
-            let cells = conditions.cells(answer);
-            let standing = Standing::of(document, cells, answer);
-            let plateau = standing.and_then(|s| plateau(&s, cells.iter().copied()));
-            if let Some(plateau) = plateau {
-                found.insert((run, plateau.cell.clone()), plateau);
-            }
-        }
-    }
-    found
-}
-
-/// Of the leader's own series (every level but the block equal): the blocks near the leader.
-fn plateau<'a>(
-    standing: &Standing<'a>,
-    cells: impl Iterator<Item = &'a crate::result::CellRecord>,
-) -> Option<Plateau> {
-    let best = standing.leader.factors.number(Factor::Block)?;
-    let kin = standing.leader.factors.only(|f| f != Factor::Block);
-    let kin: Vec<(u64, &str)> = cells
-        .filter(|c| unit_time(c).is_some() && c.factors.only(|f| f != Factor::Block) == kin)
-        .filter_map(|c| Some((c.factors.number(Factor::Block)?, c.id.as_str())))
-        .collect();
-    let span = |near: &dyn Fn(&str) -> bool| {
-        let mut blocks: Vec<(u64, &str)> = kin.iter().copied().filter(|(_, id)| near(id)).collect();
-        blocks.sort_unstable();
-        Some((*blocks.first()?, *blocks.last()?))
-    };
-    let proven = span(&|id| standing.near(id))?;
-    let maybe = span(&|id| standing.best(id) || standing.near(id))?;
-    let open = standing.answer.kind == AnswerKind::Undecided && maybe.0.0 < proven.0.0;
-    let (smallest, largest) = if open && proven.0.0 == best { (maybe.0, maybe.1) } else { proven };
-    Some(Plateau {
-        cell: smallest.1.to_owned(),
-        smallest: smallest.0,
-        best,
-        largest: largest.0,
-        proven: !open || smallest == proven.0,
-    })
 }
 
 fn panel(
@@ -260,7 +205,7 @@ fn title(
     let delta = index.documents.first().map_or(0.02, |d| d.experiment.protocol.delta);
     let near = percent_text(delta);
     if index.documents.len() > 1 {
-        return format!("Time by block size in {} runs", index.documents.len());
+        return runs_title(index, plateaus);
     }
     match found.as_slice() {
         [] => headline(index).unwrap_or_else(|| nothing(index)),
@@ -297,6 +242,29 @@ fn title(
     }
 }
 
+/// The smallest good block of each run, where each has one answer about blocks.
+fn runs_title(index: &Index<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) -> String {
+    let count = index.documents.len();
+    let mut found: Vec<(usize, &Plateau)> =
+        plateaus.iter().map(|((run, _), p)| (*run, p)).collect();
+    found.sort_by_key(|(run, _)| *run);
+    if found.len() != count || found.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return format!("Time by block size in {count} runs, each with answers of its own");
+    }
+    let verb = match found.iter().all(|(_, p)| p.proven) {
+        true => "as good as the best",
+        false => "not told from the best",
+    };
+    let (_, first) = found[0];
+    if found.iter().all(|(_, p)| p.smallest == first.smallest) {
+        return format!("{} blocks are {verb} in all {count} runs", bytes_text(first.smallest));
+    }
+    let each = found.iter().map(|(run, p)| {
+        format!("{} in run {}", bytes_text(p.smallest), index.documents[*run].run.id)
+    });
+    format!("The smallest block {verb}: {}", each.collect::<Vec<_>>().join(", "))
+}
+
 fn nothing(index: &Index<'_>) -> String {
     let measured = index.cells.iter().any(|s| unit_time(s.cell).is_some());
     let early = index.documents.iter().any(|d| !d.run.complete);
@@ -330,7 +298,7 @@ fn headline(index: &Index<'_>) -> Option<String> {
         }
         [only] => {
             let conditions = Conditions::of(document);
-            let leader = Standing::of(document, conditions.cells(only), only)?.leader;
+            let leader = Standing::of(document, &conditions.cells(only), only)?.leader;
             let method = leader.factors.text(Factor::Method)?;
             let methods: Vec<&str> = only
                 .best
@@ -353,7 +321,11 @@ fn notes(chart: &mut Chart, facets: &Facets<'_>, plateaus: &BTreeMap<(usize, Str
         chart.notes.push(format!("{} more panels are in the table only", facets.left_out));
     }
     if !plateaus.is_empty() {
-        chart.guide.push("Ring: the smallest block that is as good as the best".to_owned());
+        let how = match plateaus.values().all(|p| p.proven) {
+            true => "as good as the best",
+            false => "as good as the best, or not told from it",
+        };
+        chart.guide.push(format!("Ring: the smallest block that is {how}"));
     }
     let marks = || chart.panels.iter().flat_map(|p| &p.layers);
     let any = |wanted: &Mark| {

@@ -167,8 +167,15 @@ impl<'a> Index<'a> {
 
     /// Lays cells out as panels of at most six series over the axis `x`.
     pub fn facets(&self, cells: &[Source<'a>], x: &[Factor]) -> Facets<'a> {
+        self.facets_apart(cells, x, &[])
+    }
+
+    /// The same, with panels of their own for the levels of `apart`.
+    pub fn facets_apart(&self, cells: &[Source<'a>], x: &[Factor], apart: &[Factor]) -> Facets<'a> {
         let mut varying = self.varying(cells, x);
-        let series = self.choose_series(cells, &varying);
+        let may = |split: &&Split| !apart.iter().any(|f| **split == Split::Factor(*f));
+        let free: Vec<Split> = varying.iter().filter(may).copied().collect();
+        let series = self.choose_series(cells, &free);
         varying.retain(|split| Some(*split) != series);
         let mut names: Vec<(Part, String)> = Vec::new();
         let mut panels: BTreeMap<Vec<Part>, Vec<Source<'a>>> = BTreeMap::new();

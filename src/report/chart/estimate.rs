@@ -26,6 +26,12 @@ pub struct Value {
     pub high: Option<f64>,
 }
 
+impl From<&Summary> for Value {
+    fn from(summary: &Summary) -> Value {
+        Value { median: summary.median, low: summary.low, high: summary.high }
+    }
+}
+
 impl Estimated {
     /// Per call where no cell moves bytes, per pass otherwise.
     pub fn of(index: &Index<'_>) -> Estimated {

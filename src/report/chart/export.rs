@@ -59,7 +59,7 @@ pub enum ExportError {
     #[error(transparent)]
     Png(#[from] super::png::PngError),
     /// There is nothing to draw.
-    #[error("this run has no chart: no cell was finished")]
+    #[error("there is no chart: no cell was finished, or the runs have none in common")]
     Empty,
 }
 

@@ -87,6 +87,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let names = ["file size", "block", "faster", "ratio", "low", "high", "verdict"];
     Some(Chart {
         slug: "method-by-size".to_owned(),
+        rows: Vec::new(),
         title,
         subtitle: subtitle(index, &[Factor::Method, Factor::FileSize, Factor::Block]),
         panels: panels.into_iter().take(MOST_PANELS).map(draw).collect(),
@@ -236,18 +237,26 @@ fn title(cells: &[&HeatCell], sizes: &[&Level], (a, b): (&str, &str)) -> String 
     // Rows where one side wins at every block that was decided.
     let last_a = wins_a.iter().filter(|r| !wins_b.contains(r)).max();
     let first_b = wins_b.iter().filter(|r| !wins_a.contains(r)).min();
+    let decided = |rows: &dyn Fn(usize) -> bool| {
+        let open = |c: &&&HeatCell| c.state == HeatState::Undecided && rows(c.row);
+        if cells.iter().any(|c| open(&c)) { "Where it is decided, " } else { "" }
+    };
     match (wins_a.is_empty(), wins_b.is_empty(), last_a, first_b) {
         (true, true, _, _) => format!("No difference shown between {a} and {b}"),
         (false, true, _, _) => format!("{a} is faster than {b}, or not told apart, everywhere"),
         (true, false, _, _) => format!("{b} is faster than {a}, or not told apart, everywhere"),
         (_, _, Some(last), Some(first)) if last < first => {
-            format!("{a} wins up to {}, {b} from {}, whatever the block", size(*last), size(*first))
+            let who = decided(&|row| row <= *last || row >= *first);
+            let (last, first) = (size(*last), size(*first));
+            format!("{who}{a} wins up to {last}, {b} from {first}, whatever the block")
         }
         (_, _, Some(last), None) => {
-            format!("{a} wins up to {}; above it depends on the block", size(*last))
+            let who = decided(&|row| row <= *last);
+            format!("{who}{a} wins up to {}; above it depends on the block", size(*last))
         }
         (_, _, None, Some(first)) => {
-            format!("{b} wins from {}; below it depends on the block", size(*first))
+            let who = decided(&|row| row >= *first);
+            format!("{who}{b} wins from {}; below it depends on the block", size(*first))
         }
         _ => format!("Whether {a} or {b} is faster depends on file size and block"),
     }

@@ -42,6 +42,7 @@ pub fn of_trend(trend: &Trend) -> Option<Chart> {
     }
     Some(Chart {
         slug: "history".to_owned(),
+        rows: Vec::new(),
         title: title(trend),
         subtitle: format!(
             "{} · {} runs, {} to {} · medians with 95 % interval within each run",

@@ -5,6 +5,7 @@ use super::cells::{Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, span};
+use super::spread::abreast;
 use super::standing::unit_time;
 use super::words::level_text;
 use crate::catalog::{Factor, Level, percent_text, time_text};
@@ -12,7 +13,10 @@ use crate::catalog::{Factor, Level, percent_text, time_text};
 /// The chart, where at least two operations were measured.
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let operations = index.levels(Factor::Operation);
-    if operations.len() < 2 {
+    // Reading a file and creating one are no rungs of a ladder of calls.
+    let calls = |id: &str| id == "syscall" || id == "meta";
+    let calls = index.documents.iter().all(|d| calls(&d.experiment.workload));
+    if operations.len() < 2 || !calls {
         return None;
     }
     let measure = Estimated::Operation;
@@ -30,11 +34,12 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
             .series
             .iter()
             .enumerate()
-            .map(|(at, (_, cells))| dots(at, cells, &rungs, measure))
+            .map(|(at, (_, cells))| dots((at, group.series.len()), cells, &rungs, measure))
             .collect(),
     });
     Some(Chart {
         slug: "system-calls".to_owned(),
+        rows: Vec::new(),
         title: title(index, &rungs),
         subtitle: subtitle(index, &[Factor::Operation]),
         panels: panels.collect(),
@@ -57,11 +62,16 @@ fn order<'a>(index: &Index<'a>, mut rungs: Vec<&'a Level>) -> Vec<&'a Level> {
     rungs
 }
 
-fn dots(key: usize, cells: &[Source<'_>], rungs: &[&Level], measure: Estimated) -> Layer {
+fn dots(
+    (key, count): (usize, usize),
+    cells: &[Source<'_>],
+    rungs: &[&Level],
+    measure: Estimated,
+) -> Layer {
     let place = |source: &Source<'_>| {
         let row =
             rungs.iter().position(|r| Some(*r) == source.cell.factors.get(Factor::Operation))?;
-        let y = row as f64;
+        let y = abreast(row, key, count);
         Some(match measure.of_cell(source.cell) {
             Some(value) => {
                 let p = point(source, measure, value, value.median);

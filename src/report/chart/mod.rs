@@ -3,12 +3,18 @@
 
 mod block;
 mod cells;
+mod cost;
 mod estimate;
 pub mod export;
+mod files;
+mod gain;
 mod heat;
 pub mod history;
 mod ladder;
+mod latency;
 mod model;
+mod pace;
+mod plateau;
 #[cfg(feature = "png")]
 pub mod png;
 mod ranking;
@@ -17,8 +23,10 @@ mod runs;
 mod scale;
 mod scaling;
 pub mod scenes;
+mod scenes_beside;
 mod size;
 mod slope;
+mod spread;
 mod stack;
 mod standing;
 mod svg;
@@ -27,6 +35,7 @@ pub mod testing;
 mod words;
 
 pub use model::{Chart, Datum, Table};
+pub use runs::Beside;
 pub use svg::{NARROW, Style, Theme, WIDE, chart_style, draw, escape, standalone_style};
 pub use words::{clean, levels_phrase as condition_text};
 
@@ -44,8 +53,11 @@ const BUILDERS: &[Builder] = &[
     |index| heat::chart(index).into_iter().collect(),
     |index| block::chart(index).into_iter().collect(),
     |index| scaling::chart(index).into_iter().collect(),
+    |index| files::chart(index).into_iter().collect(),
     |index| ladder::chart(index).into_iter().collect(),
+    |index| cost::chart(index).into_iter().collect(),
     size::charts,
+    |index| latency::chart(index).into_iter().collect(),
     |index| ranking::chart(index).into_iter().collect(),
     |index| stack::chart(index).into_iter().collect(),
     |index| rounds::chart(index).into_iter().collect(),

@@ -20,6 +20,8 @@ pub struct Chart {
     pub subtitle: String,
     /// Small multiples; one where there is nothing to split.
     pub panels: Vec<Panel>,
+    /// Panels of each row on a wide page, where rows belong together; empty: as many as fit.
+    pub rows: Vec<usize>,
     /// What the colours, markers and dashes mean, shared by the panels.
     pub keys: Vec<Key>,
     /// What is not drawn and why, and what else is worth knowing.
@@ -185,6 +187,8 @@ pub enum Mark {
     Hollow,
     /// One of very many.
     Faint,
+    /// One of very many, of a series that is drawn hollow.
+    FaintHollow,
     /// The one to look at, with a ring and these words.
     Flagged(String),
     /// No value: a grey × at the edge, the value on the interval axis is not known.

@@ -67,6 +67,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     Some(Chart {
         slug: "ranking".to_owned(),
+        rows: Vec::new(),
         title: title(&ranked),
         subtitle: format!(
             "{} · time of a cell over time of the best, paired within rounds",
@@ -88,7 +89,7 @@ fn rows<'a>(
     answer: &'a Answer,
 ) -> Option<Vec<Row<'a>>> {
     let inside = conditions.cells(answer);
-    let standing = Standing::of(document, inside, answer)?;
+    let standing = Standing::of(document, &inside, answer)?;
     let cells: Vec<&'a CellRecord> =
         inside.iter().copied().filter(|c| unit_time(c).is_some()).collect();
     let source = |cell: &'a CellRecord| Source { run: 0, document, cell };
@@ -223,7 +224,11 @@ fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
         },
         many => {
             let won = many.iter().filter(|(a, _)| a.kind == AnswerKind::Winner).count();
-            format!("{won} of {} conditions have one winner", many.len())
+            match many.len() {
+                all if won == 0 => format!("No winner is proven in any of {all} conditions"),
+                all if won == all => format!("Each of {all} conditions has one winner"),
+                all => format!("{won} of {all} conditions have one winner"),
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cells::Index;
 use super::model::{Chart, Datum, Direction, Ink, Key, Layer, Mark, Panel, Point, Series, Table};
-use super::scale::Axis;
+use super::scale::{Axis, span};
 use super::words::clean;
 use crate::catalog::{Code, ratio_text, time_text};
 use crate::result::{Document, Phase, Sample};
@@ -66,6 +66,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     };
     Some(Chart {
         slug: "samples-by-round".to_owned(),
+        rows: Vec::new(),
         title: title(document, &machine, flagged),
         subtitle: format!(
             "Each trial over the median of its own cell · {} cells, {total} trials · the line is the median over all cells",
@@ -75,9 +76,12 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         keys: vec![
             Key { name: "trial".to_owned(), ink: Ink::Series(0) },
             Key { name: "first and warm-up".to_owned(), ink: Ink::Muted },
-            Key { name: "outlier".to_owned(), ink: Ink::Series(1) },
             Key { name: "all cells".to_owned(), ink: Ink::Plain },
-        ],
+            Key { name: "outlier".to_owned(), ink: Ink::Series(1) },
+        ]
+        .into_iter()
+        .take(if flagged > 0 { 4 } else { 3 })
+        .collect(),
         notes,
         guide: Vec::new(),
         table: table(document, &machine),
@@ -147,7 +151,7 @@ fn panel(
         tip: format!("round {round}\nall cells: {} their medians", ratio_text(*ratio)),
     });
     for (key, joined, points) in
-        [(0, false, plain), (1, false, early), (3, true, line.collect()), (2, false, outliers)]
+        [(0, false, plain), (1, false, early), (2, true, line.collect()), (3, false, outliers)]
     {
         layers.push(Layer::Series(Series {
             key: Some(key),
@@ -171,22 +175,24 @@ fn title(document: &Document, machine: &[(u32, f64)], outliers: usize) -> String
             Code::MachineDrift | Code::ContrastDrift | Code::NonStationary | Code::CarryOver
         )
     });
-    let part = machine.len() / 3;
-    let early = middle(machine.iter().take(part.max(1)).map(|(_, r)| *r).collect());
-    let late = middle(machine.iter().rev().take(part.max(1)).map(|(_, r)| *r).collect());
-    let shift = early.zip(late).map_or(1.0, |(early, late)| late / early);
     let words = match drift {
-        Some(Code::MachineDrift) => {
-            format!("The machine changed speed during the run, late to early {}", ratio_text(shift))
-        }
+        // What it came back from is no shift from the first rounds to the last.
+        Some(Code::MachineDrift) => match span(machine.iter().map(|(_, r)| *r)) {
+            Some((low, high)) => format!(
+                "The machine changed speed during the run: rounds took {} to {} the usual",
+                ratio_text(low),
+                ratio_text(high)
+            ),
+            None => "The machine changed speed during the run".to_owned(),
+        },
         Some(code) => format!("{}: {}", code.id(), code.summary()),
         None => "No drift was found".to_owned(),
     };
     let steady: usize = document.experiment.protocol.steady_rounds as usize;
     match outliers {
-        0 => format!("{words} in {steady} rounds, no outlier"),
-        1 => format!("{words} in {steady} rounds, one outlier"),
-        n => format!("{words} in {steady} rounds, {n} outliers"),
+        0 => format!("{words}; {steady} rounds, no outlier"),
+        1 => format!("{words}; {steady} rounds, one outlier"),
+        n => format!("{words}; {steady} rounds, {n} outliers"),
     }
 }
 

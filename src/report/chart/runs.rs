@@ -2,22 +2,24 @@
 //! share no rounds, so nothing is proven across them; the title says what the intervals show.
 
 use super::block::subtitle;
-use super::cells::{Index, Source, run_name};
-use super::estimate::{Estimated, curve_table, missing_reason, point};
+use super::cells::{Index, Source, Split, run_name};
+use super::estimate::{Estimated, Value, curve_table, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, MOST_SERIES, Mark, Panel, Point, Series};
 use super::scale::Axis;
+use super::spread::abreast;
 use super::words::short;
 use crate::catalog::Levels;
+use crate::result::Document;
 
 /// Most cells that are drawn.
 const MOST_ROWS: usize = 30;
 
-/// The chart, where runs have cells in common.
-pub fn chart(index: &Index<'_>) -> Option<Chart> {
-    if index.documents.len() < 2 {
-        return None;
-    }
-    let mut rows: Vec<(&Levels, Vec<Source<'_>>)> = Vec::new();
+/// One cell and those runs that have it.
+type Row<'a> = (&'a Levels, Vec<Source<'a>>);
+
+/// Cells that at least two runs have, in the order of their first one.
+fn common<'a>(index: &Index<'a>) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for source in &index.cells {
         let next = rows.len();
@@ -27,19 +29,72 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         }
         rows[at].1.push(*source);
     }
-    rows.retain(|(_, cells)| cells.len() > 1);
-    if rows.is_empty() {
+    rows.retain(|(_, cells)| cells.iter().any(|s| s.run != cells[0].run));
+    rows
+}
+
+/// What sets a row apart from the others.
+fn row_name(index: &Index<'_>, cells: &[Source<'_>], factors: &[Split]) -> String {
+    cells.first().map_or_else(String::new, |s| index.name(s, factors))
+}
+
+fn factors_of(index: &Index<'_>) -> Vec<Split> {
+    index.varying(&index.cells, &[]).into_iter().filter(|s| *s != Split::Run).collect()
+}
+
+/// The cells that runs have in common, as figures beside each other.
+#[derive(Debug)]
+pub struct Beside {
+    /// What the intervals show.
+    pub title: String,
+    /// The name of each run.
+    pub runs: Vec<String>,
+    /// Cells that only one run has.
+    pub alone: usize,
+    /// `time of a pass` or `time of a call`.
+    pub unit: &'static str,
+    /// Name of the cell, and its value in each run.
+    pub rows: Vec<(String, Vec<Option<Value>>)>,
+}
+
+impl Beside {
+    /// Of two runs or more.
+    pub fn of(documents: &[Document]) -> Beside {
+        let index = Index::new(documents);
+        let (rows, measure) = (common(&index), Estimated::of(&index));
+        let factors = factors_of(&index);
+        let value = |cells: &[Source<'_>], run: usize| {
+            measure.of_cell(cells.iter().find(|s| s.run == run)?.cell)
+        };
+        let seen: usize = rows.iter().map(|(_, cells)| cells.len()).sum();
+        Beside {
+            title: title(&index, &rows, measure),
+            runs: documents.iter().map(|d| format!("run {}", d.run.id)).collect(),
+            alone: index.cells.len() - seen,
+            unit: if measure == Estimated::Pass { "time of a pass" } else { "time of a call" },
+            rows: rows
+                .iter()
+                .map(|(_, cells)| {
+                    let values = (0..documents.len()).map(|run| value(cells, run));
+                    (row_name(&index, cells, &factors), values.collect())
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The chart, where runs have cells in common.
+pub fn chart(index: &Index<'_>) -> Option<Chart> {
+    let mut rows = common(index);
+    if index.documents.len() < 2 || rows.is_empty() {
         return None;
     }
     let measure = Estimated::of(index);
-    let varying = index.varying(&index.cells, &[]);
     let hidden = rows.len().saturating_sub(MOST_ROWS);
     let title = title(index, &rows, measure);
     rows.truncate(MOST_ROWS);
-    let factors: Vec<_> = varying.into_iter().filter(|s| *s != super::cells::Split::Run).collect();
-    let name = |cells: &[Source<'_>]| {
-        cells.first().map_or_else(String::new, |s| short(&index.name(s, &factors)))
-    };
+    let factors = factors_of(index);
+    let name = |cells: &[Source<'_>]| short(&row_name(index, cells, &factors));
     let names = rows.iter().map(|(_, cells)| name(cells)).collect();
     let ends = rows.iter().flat_map(|(_, cells)| cells).filter_map(|s| measure.of_cell(s.cell));
     let ends = ends.flat_map(|v| [Some(v.median), v.low, v.high]).flatten();
@@ -49,7 +104,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         x: Axis::times(measure.axis(), ends),
         y: Axis::category("", names),
         layers: (0..index.documents.len().min(MOST_SERIES))
-            .map(|run| dots(run, &rows, measure))
+            .map(|run| dots(run, index.documents.len().min(MOST_SERIES), &rows, measure))
             .collect(),
     };
     let mut notes =
@@ -62,6 +117,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     Some(Chart {
         slug: "runs-side-by-side".to_owned(),
+        rows: Vec::new(),
         title,
         subtitle: subtitle(index, &[]),
         panels: vec![panel],
@@ -72,10 +128,10 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     })
 }
 
-fn dots(run: usize, rows: &[(&Levels, Vec<Source<'_>>)], measure: Estimated) -> Layer {
-    let place = |(row, (_, cells)): (usize, &(&Levels, Vec<Source<'_>>))| {
+fn dots(run: usize, count: usize, rows: &[Row<'_>], measure: Estimated) -> Layer {
+    let place = |(row, (_, cells)): (usize, &Row<'_>)| {
         let source = cells.iter().find(|s| s.run == run)?;
-        let y = row as f64;
+        let y = abreast(row, run, count);
         Some(match measure.of_cell(source.cell) {
             Some(value) => Point { y, x: value.median, ..point(source, measure, value, 0.0) },
             None => Point {
@@ -100,8 +156,10 @@ fn dots(run: usize, rows: &[(&Levels, Vec<Source<'_>>)], measure: Estimated) -> 
 }
 
 /// How many cells of the last run lie clear of the first one's interval, and on which side.
-fn title(index: &Index<'_>, rows: &[(&Levels, Vec<Source<'_>>)], measure: Estimated) -> String {
-    let last = index.documents.len() - 1;
+fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
+    let Some(last) = index.documents.len().checked_sub(1) else {
+        return "No run".to_owned();
+    };
     let (mut faster, mut slower, mut open) = (0, 0, 0);
     for (_, cells) in rows {
         let of = |run: usize| {
@@ -116,7 +174,28 @@ fn title(index: &Index<'_>, rows: &[(&Levels, Vec<Source<'_>>)], measure: Estima
             _ => {}
         }
     }
-    format!(
-        "The last run against the first: {faster} cells faster, {slower} slower, {open} overlap"
-    )
+    let [first, last] = [0, last].map(|at| index.documents[at].run.id);
+    let all = faster + slower + open;
+    let none = |n: usize| if n == 0 { "none".to_owned() } else { n.to_string() };
+    let cells = |n: usize| match n {
+        0 => "no cell".to_owned(),
+        1 => "1 cell".to_owned(),
+        n => format!("{n} cells"),
+    };
+    match (rows.len(), all) {
+        (0, _) => "These runs have no cell in common".to_owned(),
+        (_, 0) => format!("Run {last} beside run {first}: too few rounds for intervals"),
+        _ if open == all => {
+            format!("Run {last} beside run {first}: the intervals of {} overlap", all_text(all))
+        }
+        _ => format!(
+            "Run {last} beside run {first}: {} faster, {} slower, {open} with overlapping intervals",
+            cells(faster),
+            none(slower)
+        ),
+    }
+}
+
+fn all_text(cells: usize) -> String {
+    if cells == 1 { "the one cell".to_owned() } else { format!("all {cells} cells") }
 }

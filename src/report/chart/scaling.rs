@@ -1,15 +1,19 @@
 //! Throughput against workers: the ideal and its band, the efficiency beside it, the number of
-//! processors, and where more workers stop paying.
+//! processors, and where more workers stop paying. Of many files the throughput is files a second,
+//! and the processor time of each file stands beside.
 
 use super::block::{keys, subtitle};
 use super::cells::{Facets, Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, tip};
+use super::gain::{Gain, Shown};
 use super::model::{
     Chart, CurvePoint, Direction, Ink, Layer, MOST_PANELS, Mark, Panel, Point, Series,
 };
-use super::scale::{Axis, digits_plain};
-use super::standing::{Conditions, Standing};
-use crate::catalog::{Factor, rate_text};
+use super::pace::{Line, Pace, ends};
+use super::scale::{Axis, digits_plain, tick_time};
+use super::size::at_best_block;
+use crate::catalog::{Factor, time_text};
+use crate::report::latency::over_rounds;
 use crate::result::Summary;
 
 /// The chart, where at least two numbers of threads were measured.
@@ -18,73 +22,68 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     if levels.len() < 2 {
         return None;
     }
-    let facets = index.facets(&index.cells, &[Factor::Threads]);
+    let pace = Pace::of(index);
+    let files = pace == Pace::Files;
+    // What is done with files differs by orders of magnitude: a panel and an axis each.
+    let apart: &[Factor] = if files { &[Factor::Operation, Factor::Sync] } else { &[] };
+    let cells = at_best_block(index, Factor::Threads);
+    let facets = index.facets_apart(&cells, &[Factor::Threads, Factor::Block], apart);
     let lines: Vec<Vec<Line<'_>>> = facets
         .groups
         .iter()
-        .map(|g| g.series.iter().map(|(_, cells)| Line::of(cells)).collect())
+        .map(|g| g.series.iter().map(|(_, cells)| Line::of(cells, pace)).collect())
         .collect();
-    if lines.iter().flatten().all(|l| l.points.iter().all(|(_, s)| speed(s).is_none())) {
+    if lines.iter().flatten().all(|l| l.base().is_none()) {
         return None;
     }
     let x = x_axis(&levels);
-    let ends = lines.iter().flatten().flat_map(|l| &l.points).filter_map(|(_, s)| speed(s));
-    let ends = ends.flat_map(|s| [Some(s.median), s.low, s.high]).flatten();
-    let y = rate_axis(index, ends);
+    let axis = |lines: &[Line<'_>]| pace.axis(lines.iter().flat_map(Line::ends));
+    let shared = pace.axis(lines.iter().flatten().flat_map(Line::ends));
+    let across = if files { 3 } else { 2 };
     let mut panels = Vec::new();
-    for (group, lines) in facets.groups.iter().zip(&lines).take(MOST_PANELS / 2) {
+    for (group, lines) in facets.groups.iter().zip(&lines).take(MOST_PANELS / across) {
+        let y = if files { axis(lines) } else { shared.clone() };
         panels.push(throughput(&group.title, lines, &x, &y, index));
         panels.push(efficiency(&group.title, lines, &x));
+        panels.extend(files.then(|| processor(&group.title, lines, &x)));
+    }
+    let hidden = facets.left_out + facets.groups.len().saturating_sub(MOST_PANELS / across);
+    let unit = if files { "files a second" } else { "speed" };
+    let mut notes = Vec::new();
+    if cells.len() < index.cells.len() {
+        notes.push("Each at its fastest block size".to_owned());
+    }
+    if hidden > 0 {
+        notes.push(format!("{hidden} more panels are in the table only"));
+    }
+    let mut guide = vec![
+        format!(
+            "Dashed: the ideal, the {unit} of the fewest threads multiplied, with its interval"
+        ),
+        format!("Efficiency: {unit} per thread against that of the fewest threads"),
+    ];
+    let flagged = panels.iter().flat_map(|p: &Panel| &p.layers).any(|layer| match layer {
+        Layer::Series(s) => s.points.iter().any(|p| matches!(p.mark, Mark::Flagged(_))),
+        _ => false,
+    });
+    if flagged {
+        guide.push("Ring: the fewest threads that are not proven slower than the best".to_owned());
+    }
+    if files {
+        guide.push("Processor time: of all workers together, user and system".to_owned());
     }
     Some(Chart {
         slug: "throughput-by-threads".to_owned(),
-        title: title(index, &facets, &lines),
+        // What belongs to one group stands side by side.
+        rows: vec![across; panels.len() / across],
+        title: title(index, &facets, &lines, pace),
         subtitle: subtitle(index, &[Factor::Threads]),
         panels,
         keys: keys(&facets),
-        notes: Vec::new(),
-        guide: vec![
-            "Dashed: the ideal, the speed of the fewest threads multiplied, with its interval"
-                .to_owned(),
-            "Efficiency: speed per thread against that of the fewest threads".to_owned(),
-        ],
+        notes,
+        guide,
         table: curve_table(index, Estimated::of(index)),
     })
-}
-
-/// Cells of one series by number of threads.
-struct Line<'a> {
-    points: Vec<(u64, Source<'a>)>,
-}
-
-impl<'a> Line<'a> {
-    fn of(cells: &[Source<'a>]) -> Line<'a> {
-        let threads = |s: &Source<'a>| Some((s.cell.factors.number(Factor::Threads)?, *s));
-        let mut points: Vec<(u64, Source<'a>)> = cells.iter().filter_map(threads).collect();
-        points.sort_by_key(|(n, _)| *n);
-        Line { points }
-    }
-
-    /// The fewest threads that were measured, and their speed.
-    fn base(&self) -> Option<(f64, Summary)> {
-        self.points.iter().find_map(|(n, s)| Some((*n as f64, speed(s)?))).filter(|(n, _)| *n > 0.0)
-    }
-}
-
-/// Bytes per second, or operations per second where no bytes move.
-fn speed(source: &Source<'_>) -> Option<Summary> {
-    let estimate = source.cell.estimate.as_ref()?;
-    let over = |ns: f64| if ns > 0.0 { 1e9 / ns } else { f64::NAN };
-    let speed = estimate.bytes_per_second.clone().unwrap_or_else(|| {
-        let ns = &estimate.ns_per_operation;
-        Summary {
-            median: over(ns.median),
-            low: ns.high.map(over),
-            high: ns.low.map(over),
-            ..ns.clone()
-        }
-    });
-    (speed.median.is_finite() && speed.median > 0.0).then_some(speed)
 }
 
 fn x_axis(levels: &[u64]) -> Axis {
@@ -98,24 +97,26 @@ fn x_axis(levels: &[u64]) -> Axis {
     }
 }
 
-fn rate_axis(index: &Index<'_>, ends: impl Iterator<Item = f64>) -> Axis {
-    let bytes =
-        |s: &Source<'_>| s.cell.estimate.as_ref().is_some_and(|e| e.bytes_per_second.is_some());
-    match index.cells.iter().any(bytes) {
-        true => Axis::rates("throughput", ends),
-        false => Axis::from_zero("operations per second", ends, digits_plain),
-    }
-}
-
 fn throughput(title: &str, lines: &[Line<'_>], x: &Axis, y: &Axis, index: &Index<'_>) -> Panel {
     let mut layers = Vec::new();
     layers.extend(processors(index, x));
     for (key, line) in lines.iter().enumerate() {
         layers.extend(ideal(key, line, y));
     }
+    // Of the fastest line alone: rings of several would lie over each other.
+    let gains = lines.iter().enumerate().filter_map(|(key, l)| Some((key, Gain::of(index, l)?)));
+    let fastest = gains.max_by(|a, b| a.1.speed.total_cmp(&b.1.speed));
+    let enough = fastest.filter(|(_, gain)| gain.shown == Shown::Gain);
     for (key, line) in lines.iter().enumerate() {
-        let points =
-            line.points.iter().map(|(n, source)| measured(*n, source, |s| Some(s.clone())));
+        let points = line.points.iter().map(|(n, source, s)| {
+            let point = measured(*n, source, s.clone());
+            match &enough {
+                Some((at, gain)) if *at == key && gain.enough == *n => {
+                    Point { mark: Mark::Flagged(String::new()), ..point }
+                }
+                _ => point,
+            }
+        });
         layers.push(series(key, points.collect()));
     }
     Panel { title: title.to_owned(), x: x.clone(), y: y.clone(), layers }
@@ -151,16 +152,15 @@ fn efficiency(title: &str, lines: &[Line<'_>], x: &Axis) -> Panel {
         let points: Vec<Point> = line
             .points
             .iter()
-            .map(|(n, source)| {
+            .map(|(n, source, speed)| {
                 let share = share(*n);
-                measured(*n, source, |s| {
-                    Some(Summary {
-                        median: share(s.median),
-                        low: s.low.map(&share),
-                        high: s.high.map(&share),
-                        ..s.clone()
-                    })
-                })
+                let seen = speed.as_ref().map(|s| Summary {
+                    median: share(s.median),
+                    low: s.low.map(&share),
+                    high: s.high.map(&share),
+                    ..s.clone()
+                });
+                measured(*n, source, seen)
             })
             .collect();
         highest = points
@@ -174,8 +174,28 @@ fn efficiency(title: &str, lines: &[Line<'_>], x: &Axis) -> Panel {
     Panel { title: title.to_owned(), x: x.clone(), y, layers }
 }
 
-fn measured(n: u64, source: &Source<'_>, view: impl Fn(&Summary) -> Option<Summary>) -> Point {
-    let shown = speed(source).and_then(|s| view(&s));
+/// Processor time of each file.
+fn processor(title: &str, lines: &[Line<'_>], x: &Axis) -> Panel {
+    let cost = |source: &Source<'_>| over_rounds(source.cell, "processor_ns_per_file");
+    let all = lines.iter().flat_map(|l| &l.points).filter_map(|(_, source, _)| cost(source));
+    let y = Axis::from_zero("processor time a file", all.flat_map(|s| ends(&s)), tick_time);
+    let layers = lines.iter().enumerate().map(|(key, line)| {
+        let points = line.points.iter().map(|(n, source, _)| {
+            let seen = cost(source);
+            let words = seen
+                .as_ref()
+                .map(|s| format!("\n{} of processor time a file", time_text(s.median)));
+            let mut point = measured(*n, source, seen);
+            point.tip += words.as_deref().unwrap_or("");
+            point
+        });
+        series(key, points.collect())
+    });
+    let layers = layers.collect();
+    Panel { title: title.to_owned(), x: x.clone(), y, layers }
+}
+
+fn measured(n: u64, source: &Source<'_>, shown: Option<Summary>) -> Point {
     let x = n as f64;
     let value = Estimated::Pass.of_cell(source.cell);
     match (shown, value) {
@@ -223,51 +243,39 @@ fn processors(index: &Index<'_>, x: &Axis) -> Vec<Layer> {
     known.collect()
 }
 
-fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>]) -> String {
-    let all = || facets.groups.iter().zip(lines).flat_map(|(g, l)| g.series.iter().zip(l));
-    let gain = |line: &Line<'_>| {
-        let (threads, base) = line.base()?;
-        let (most, best) = line
-            .points
-            .iter()
-            .filter_map(|(n, s)| Some((*n, speed(s)?.median)))
-            .max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let enough = enough(index, line, best).unwrap_or(most);
-        Some((threads, enough, most, best / base.median, best))
+fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: Pace) -> String {
+    let name = |panel: &str, series: &str| {
+        let words = [panel, series].into_iter().filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join(", ")
     };
-    let best = all()
-        .filter_map(|((name, _), line)| Some((name.clone(), gain(line)?)))
-        .max_by(|a, b| a.1.4.total_cmp(&b.1.4));
-    let Some((name, (threads, enough, most, gain, speed))) = best else {
+    let all = facets.groups.iter().zip(lines).flat_map(|(group, lines)| {
+        let series = group.series.iter().zip(lines);
+        series.map(move |((series, _), line)| (name(&group.title, series), line))
+    });
+    let best = all
+        .filter_map(|(name, line)| Some((name, Gain::of(index, line)?)))
+        .max_by(|a, b| a.1.speed.total_cmp(&b.1.speed));
+    let Some((name, best)) = best else {
         return "Throughput by threads: nothing measured yet".to_owned();
     };
-    let who = if facets.names.len() > 1 { format!("{name}: ") } else { String::new() };
-    let base =
-        if threads > 1.0 { format!("{threads:.0} threads") } else { "one thread".to_owned() };
-    let speed = if speed > 1e6 { format!(" ({})", rate_text(speed)) } else { String::new() };
-    match gain {
-        g if g < 1.03 => format!("{who}more threads than {base} gain nothing{speed}"),
-        g if enough < most => format!(
-            "{who}{enough} threads give {}× the speed of {base}; more than {enough} gain nothing{speed}",
-            digits_plain((g * 100.0).round() / 100.0)
-        ),
-        g => format!(
-            "{who}{most} threads give {}× the speed of {base}{speed}",
-            digits_plain((g * 100.0).round() / 100.0)
-        ),
+    let who = if name.is_empty() { name } else { format!("{name}: ") };
+    let base = match best.base > 1.0 {
+        true => format!("{:.0} threads", best.base),
+        false => "one thread".to_owned(),
+    };
+    let speed = format!(" ({})", pace.text(best.speed));
+    let times = digits_plain((best.times * 100.0).round() / 100.0);
+    let (enough, most) = (best.enough, best.most);
+    match best.shown {
+        Shown::Nothing => format!("{who}more threads than {base} gain nothing{speed}"),
+        Shown::Open => format!("{who}no gain of more threads over {base} is shown{speed}"),
+        Shown::Gain if enough < most => {
+            let more = match best.enough_is_best {
+                true => format!("more than {enough} gain nothing"),
+                false => format!("no gain beyond {enough} is shown"),
+            };
+            format!("{who}{enough} threads give {times}× the speed of {base}; {more}{speed}")
+        }
+        Shown::Gain => format!("{who}{enough} threads give {times}× the speed of {base}{speed}"),
     }
-}
-
-/// The fewest threads that are as good as the best of a line, by the answer's intervals.
-fn enough(index: &Index<'_>, line: &Line<'_>, best: f64) -> Option<u64> {
-    let document = index.documents.first()?;
-    let (_, leader) =
-        line.points.iter().find(|(_, s)| speed(s).is_some_and(|s| s.median == best))?;
-    let conditions = Conditions::of(document);
-    let standing = document.answers.iter().find_map(|answer| {
-        Standing::of(document, conditions.cells(answer), answer)
-            .filter(|s| s.leader.id == leader.cell.id)
-    })?;
-    let near = |s: &Source<'_>| standing.near(&s.cell.id) || standing.best(&s.cell.id);
-    line.points.iter().find(|(_, s)| near(s)).map(|(n, _)| *n)
 }

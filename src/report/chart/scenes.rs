@@ -1,5 +1,6 @@
 //! The synthetic runs themselves: one for each kind of chart and each way a run can go wrong.
 
+pub use super::scenes_beside::{costs, costs_of, files, latencies, steps};
 use super::testing::{Fake, document, fake, levels, number};
 use crate::catalog::{Factor, Level};
 use crate::result::{CellStatus, Document};
@@ -332,5 +333,9 @@ pub fn all() -> Vec<(&'static str, Document)> {
         ("nothing", nothing()),
         ("extremes", extremes()),
         ("hostile", hostile()),
+        ("costs", costs()),
+        ("latencies", latencies()),
+        ("files", files()),
+        ("steps", steps()),
     ]
 }

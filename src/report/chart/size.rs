@@ -32,7 +32,9 @@ pub fn charts(index: &Index<'_>) -> Vec<Chart> {
 
 fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
     let levels: Vec<f64> = index.numbers(factor).into_iter().map(|n| n as f64).collect();
-    if levels.len() < 3 {
+    // What calls cost by size has a chart of its own.
+    let calls = index.documents.iter().all(|d| d.experiment.workload == "meta");
+    if levels.len() < 3 || (calls && factor == Factor::FileSize) {
         return None;
     }
     let bytes = index.cells.iter().any(|s| speed(s).is_some());
@@ -61,6 +63,7 @@ fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
     let panels = facets.groups.iter().map(|group| panel(group, factor, bytes, &x, &y));
     let mut chart = Chart {
         slug: format!("by-{factor}"),
+        rows: Vec::new(),
         title: title(index, &facets.groups, factor, bytes),
         subtitle: subtitle(index, &[factor]),
         panels: panels.collect(),
@@ -79,7 +82,7 @@ fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
 }
 
 /// Where the block varies besides: of cells that differ in it alone, the fastest.
-fn at_best_block<'a>(index: &Index<'a>, factor: Factor) -> Vec<Source<'a>> {
+pub fn at_best_block<'a>(index: &Index<'a>, factor: Factor) -> Vec<Source<'a>> {
     if factor == Factor::Block || index.numbers(Factor::Block).len() < 2 {
         return index.cells.clone();
     }

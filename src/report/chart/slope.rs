@@ -45,6 +45,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let delta = document.experiment.protocol.delta;
     let mut chart = Chart {
         slug: "cold-and-warm".to_owned(),
+        rows: Vec::new(),
         title: title(&facets, &states, &names, measure),
         subtitle: subtitle(index, &SHOWN),
         panels,

@@ -56,6 +56,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     Some(Chart {
         slug: "where-time-goes".to_owned(),
+        rows: Vec::new(),
         title: title(index),
         subtitle: subtitle(index, &[]),
         panels,
@@ -123,7 +124,8 @@ fn bar(row: usize, source: &Source<'_>) -> Bar {
 fn title(index: &Index<'_>) -> String {
     let shares = |part: fn(&Split3) -> f64| {
         let mut all: Vec<f64> =
-            index.cells.iter().filter_map(parts).map(|p| part(&p) / p.wall).collect();
+            // Processor time is counted in ticks and may come out above the wall time.
+            index.cells.iter().filter_map(parts).map(|p| (part(&p) / p.wall).min(1.0)).collect();
         all.sort_by(f64::total_cmp);
         (all.first().copied(), all.get(all.len() / 2).copied().unwrap_or(0.0), all.last().copied())
     };

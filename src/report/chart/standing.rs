@@ -2,47 +2,33 @@
 
 use std::collections::HashMap;
 
-use crate::catalog::{Factor, Levels};
 use crate::result::{Answer, CellRecord, Document, Verdict};
 
-/// Cells by their levels.
-type ByLevels<'a> = HashMap<Levels, Vec<&'a CellRecord>>;
-
-/// The cells of each condition of a run, found once: a run may have thousands of answers.
+/// The cells of each answer of a run, found by name: a run may have thousands of both.
 pub struct Conditions<'a> {
-    /// Cells by their levels of the factors that conditions name; one map a set of factors.
-    maps: Vec<(Vec<Factor>, ByLevels<'a>)>,
+    document: &'a Document,
+    /// Where each cell stands in the run.
+    places: HashMap<&'a str, usize>,
 }
 
 impl<'a> Conditions<'a> {
-    /// Sorts the cells of a run into the conditions of its answers.
+    /// Learns the cells of a run by their ids.
     pub fn of(document: &'a Document) -> Conditions<'a> {
-        let mut maps: Vec<(Vec<Factor>, ByLevels<'a>)> = Vec::new();
-        for answer in &document.answers {
-            let factors = factors_of(&answer.condition);
-            if maps.iter().any(|(known, _)| *known == factors) {
-                continue;
-            }
-            let mut map = ByLevels::new();
-            for cell in &document.cells {
-                let levels = cell.factors.only(|f| factors.contains(&f));
-                map.entry(levels).or_default().push(cell);
-            }
-            maps.push((factors, map));
-        }
-        Conditions { maps }
+        let ids = document.cells.iter().enumerate().map(|(at, cell)| (cell.id.as_str(), at));
+        Conditions { document, places: ids.collect() }
     }
 
-    /// The cells that one answer compares.
-    pub fn cells(&self, answer: &Answer) -> &[&'a CellRecord] {
-        let factors = factors_of(&answer.condition);
-        let map = self.maps.iter().find(|(known, _)| *known == factors);
-        map.and_then(|(_, map)| map.get(&answer.condition)).map_or(&[], Vec::as_slice)
+    /// The cells that one answer compares, in the order of the run. They are those it names: the
+    /// levels of its condition are not all theirs, for a cell lacks what makes no difference to it
+    /// (a `pread` has no queue depth).
+    pub fn cells(&self, answer: &Answer) -> Vec<&'a CellRecord> {
+        let pairs = answer.comparisons.iter().flat_map(|c| [c.a.as_str(), c.b.as_str()]);
+        let named = pairs.chain(answer.best.iter().map(String::as_str));
+        let mut places: Vec<usize> = named.filter_map(|id| self.places.get(id).copied()).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().map(|at| &self.document.cells[at]).collect()
     }
-}
-
-fn factors_of(levels: &Levels) -> Vec<Factor> {
-    levels.iter().map(|(factor, _)| factor).collect()
 }
 
 /// One cell against the leader of its answer, in time: over 1 is slower.
@@ -125,4 +111,31 @@ pub fn unit_time(cell: &CellRecord) -> Option<f64> {
         None => estimate.ns_per_operation.median,
     };
     (time.is_finite() && time > 0.0).then_some(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::Factor;
+    use crate::report::chart::model::Mark;
+    use crate::report::chart::{charts_for, model::Layer, scenes, testing::number};
+
+    /// A condition names every level that was asked for; cells keep only those that make a
+    /// difference to them. Cells were once looked up by all levels of the condition, and reads,
+    /// which have no queue depth, lost their ranking and their plateau in every real run.
+    #[test]
+    fn an_answer_finds_cells_that_lack_a_level_of_its_condition() {
+        let mut run = scenes::blocks();
+        for answer in &mut run.answers {
+            answer.condition.set(Factor::QueueDepth, number(8));
+        }
+        let charts = charts_for(&[run]);
+        let slugs: Vec<&str> = charts.iter().map(|c| c.slug.as_str()).collect();
+        assert!(slugs.contains(&"ranking"), "{slugs:?}");
+        let blocks = charts.iter().find(|c| c.slug == "time-by-block").unwrap();
+        let flagged = blocks.panels.iter().flat_map(|p| &p.layers).any(|layer| match layer {
+            Layer::Series(s) => s.points.iter().any(|p| matches!(p.mark, Mark::Flagged(_))),
+            _ => false,
+        });
+        assert!(flagged, "{}", blocks.title);
+    }
 }

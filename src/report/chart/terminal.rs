@@ -3,9 +3,12 @@
 
 use super::model::{Chart, Heat, HeatState, Layer, Mark, Panel, Series};
 use super::scale::{Axis, Scale, tick_time};
+use super::svg::hollow;
+use super::words::kept_together;
 
 /// Characters of one series each, most telling first.
 const MARKS: [char; 6] = ['●', '■', '▲', '◆', '▼', '+'];
+const MARKS_HOLLOW: [char; 6] = ['○', '□', '△', '◇', '▽', '+'];
 const MARKS_ASCII: [char; 6] = ['o', '#', '^', '*', 'v', '+'];
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
@@ -20,16 +23,21 @@ pub struct Screen {
 
 /// Draws a chart as lines of text, with a line break at the end of each.
 pub fn draw(chart: &Chart, screen: Screen) -> String {
-    let mut out = format!("{}\n{}\n", chart.title, chart.subtitle);
+    let mut out = wrapped(&chart.title, screen.width) + &wrapped(&chart.subtitle, screen.width);
     if chart.keys.len() > 1 && !has_heat(chart) {
         let stacked = has_bars(chart);
         let names = chart.keys.iter().enumerate().map(|(at, key)| {
-            let mark = if stacked { fill(at, screen) } else { mark(at, screen) };
+            let mark = match stacked {
+                true => fill(at, screen),
+                false => mark(at, hollow(chart, at), screen),
+            };
             format!("{mark} {}", key.name)
         });
         let both = if screen.ascii { "@ several" } else { "◉ several" };
         let names = names.chain((!stacked).then(|| both.to_owned()));
-        out += &(names.collect::<Vec<_>>().join("  ") + "\n");
+        // A name is not torn from its mark.
+        let names: Vec<String> = names.map(|name| name.replace(' ', "\u{a0}")).collect();
+        out += &wrapped(&names.join("  "), screen.width).replace('\u{a0}', " ");
     }
     for panel in &chart.panels {
         out.push('\n');
@@ -39,7 +47,7 @@ pub fn draw(chart: &Chart, screen: Screen) -> String {
         out += &draw_panel(panel, screen);
     }
     for note in &chart.notes {
-        out += &format!("{note}\n");
+        out += &wrapped(note, screen.width);
     }
     if screen.ascii { to_ascii(&out) } else { out }
 }
@@ -64,9 +72,25 @@ fn draw_panel(panel: &Panel, screen: Screen) -> String {
     }
 }
 
-fn mark(at: usize, screen: Screen) -> char {
-    let marks = if screen.ascii { MARKS_ASCII } else { MARKS };
+fn mark(at: usize, hollow: bool, screen: Screen) -> char {
+    let marks = match (screen.ascii, hollow) {
+        (true, _) => MARKS_ASCII,
+        (false, true) => MARKS_HOLLOW,
+        (false, false) => MARKS,
+    };
     marks[at % marks.len()]
+}
+
+/// Words in lines of at most `width` characters; a longer word has a line of its own.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in &kept_together(text) {
+        match lines.last_mut().filter(|line| columns(line) + 1 + columns(word) <= width) {
+            Some(line) => *line = format!("{line} {word}"),
+            None => lines.push(word.clone()),
+        }
+    }
+    lines.iter().map(|line| format!("{}\n", line.trim())).collect()
 }
 
 fn fill(at: usize, screen: Screen) -> char {
@@ -96,6 +120,10 @@ fn rows(panel: &Panel, screen: Screen) -> String {
     }
     if !panel.x.ticks.is_empty() {
         out += &format!("{} {}\n", pad("", left), ruler(&panel.x, room));
+    }
+    if !panel.x.label.is_empty() {
+        let middle = room.saturating_sub(columns(&panel.x.label)) / 2;
+        out += &format!("{} {}\n", pad("", left + middle), panel.x.label);
     }
     out
 }
@@ -142,7 +170,7 @@ fn dots(
 ) {
     let room = cells.len();
     let place = |v: f64| ((panel.x.position(v) * (room - 1) as f64).round() as usize).min(room - 1);
-    for point in series.points.iter().filter(|p| p.y == row as f64) {
+    for point in series.points.iter().filter(|p| p.y.round() == row as f64) {
         if point.mark == Mark::Missing {
             cells[0] = if screen.ascii { 'x' } else { '×' };
             continue;
@@ -155,7 +183,7 @@ fn dots(
         cells[place(point.x)] = match (hollow, screen.ascii) {
             (true, false) => '○',
             (true, true) => '.',
-            _ => mark(series.key.unwrap_or(0), screen),
+            _ => mark(series.key.unwrap_or(0), false, screen),
         };
         *figure = value_text(&panel.x, point.x);
     }
@@ -198,10 +226,25 @@ fn scatter(panel: &Panel, screen: Screen) -> String {
     };
     let across =
         |x: f64| ((panel.x.position(x) * (room - 1) as f64).round() as usize).min(room - 1);
+    // Curves lie behind the points, and single rounds behind what they add up to.
+    for layer in &panel.layers {
+        let Layer::Curve { points, .. } = layer else { continue };
+        let sign = if screen.ascii { '-' } else { '╌' };
+        for point in points.iter().filter(|p| (panel.y.low..=panel.y.high).contains(&p.y)) {
+            put(&mut plot[down(point.y)][across(point.x)], sign, false);
+        }
+    }
     for layer in &panel.layers {
         let Layer::Series(series) = layer else { continue };
-        let sign = mark(series.key.unwrap_or(0), screen);
+        let key = series.key.unwrap_or(0);
         for point in &series.points {
+            let faint = matches!(point.mark, Mark::Faint | Mark::FaintHollow);
+            let hollow = matches!(point.mark, Mark::Hollow | Mark::FaintHollow);
+            let sign = match (faint && !series.joined, screen.ascii) {
+                (true, true) => '.',
+                (true, false) => '·',
+                _ => mark(key, hollow, screen),
+            };
             match &point.mark {
                 Mark::Missing if point.x.is_finite() => {
                     plot[HEIGHT - 1][across(point.x)] = if screen.ascii { 'x' } else { '×' };
@@ -209,25 +252,19 @@ fn scatter(panel: &Panel, screen: Screen) -> String {
                 Mark::Missing => {}
                 _ if series.across => {
                     for cell in plot[down(point.y)].iter_mut().step_by(2) {
-                        *cell = if *cell == ' ' {
-                            if screen.ascii { '-' } else { '╌' }
-                        } else {
-                            *cell
-                        };
+                        put(cell, if screen.ascii { '-' } else { '╌' }, false);
                     }
                     plot[down(point.y)][0] = sign;
                     plot[down(point.y)][room - 1] = sign;
                 }
-                _ => {
-                    let cell = &mut plot[down(point.y)][across(point.x)];
-                    let taken = MARKS.contains(cell) || MARKS_ASCII.contains(cell);
-                    let both = if screen.ascii { '@' } else { '◉' };
-                    *cell = if taken && *cell != sign { both } else { sign };
-                }
+                _ => put(&mut plot[down(point.y)][across(point.x)], sign, screen.ascii),
             }
         }
     }
-    let mut out = String::new();
+    let mut out = match panel.y.label.as_str() {
+        "" => String::new(),
+        name => format!("{name}\n"),
+    };
     let mut labels = vec![String::new(); HEIGHT];
     for tick in &panel.y.ticks {
         labels[down(tick.at)].clone_from(&tick.label);
@@ -241,7 +278,29 @@ fn scatter(panel: &Panel, screen: Screen) -> String {
     let floor = if screen.ascii { "-" } else { "─" };
     out += &format!("{} {corner}{}\n", pad("", left), floor.repeat(room));
     out += &format!("{}  {}\n", pad("", left), ruler(&panel.x, room));
+    if !panel.x.label.is_empty() {
+        let middle = (room.saturating_sub(columns(&panel.x.label))) / 2;
+        out += &format!("{}  {}\n", pad("", left + middle), panel.x.label);
+    }
     out
+}
+
+/// Puts a sign where there is room: what says less gives way, and two series become one sign for
+/// several.
+fn put(cell: &mut char, sign: char, ascii: bool) {
+    const LINES: [char; 2] = ['╌', '-'];
+    const DOTS: [char; 2] = ['·', '.'];
+    let rank = |c: char| match c {
+        ' ' => 0,
+        c if LINES.contains(&c) => 1,
+        c if DOTS.contains(&c) => 2,
+        _ => 3,
+    };
+    match (rank(sign), rank(*cell)) {
+        (new, old) if new > old => *cell = sign,
+        (3, 3) if *cell != sign => *cell = if ascii { '@' } else { '◉' },
+        _ => {}
+    }
 }
 
 /// A heat map as a table: `<` and `>` say which side is faster, `=` equivalent, `?` undecided.
@@ -284,6 +343,7 @@ fn to_ascii(text: &str) -> String {
         '·' => ",".to_owned(),
         '≥' => ">=".to_owned(),
         'µ' => "u".to_owned(),
+        '−' | '╌' => "-".to_owned(),
         '✓' => "ok:".to_owned(),
         '…' => "..".to_owned(),
         c if c.is_ascii() => c.to_string(),
@@ -328,5 +388,7 @@ mod tests {
         insta::assert_snapshot!("curve", show(&scenes::blocks(), 0));
         insta::assert_snapshot!("ranking", show(&scenes::ranking(), 0));
         insta::assert_snapshot!("heat", show(&scenes::mapping(), 0));
+        insta::assert_snapshot!("costs", show(&scenes::costs(), 0));
+        insta::assert_snapshot!("single_operations", show(&scenes::latencies(), 0));
     }
 }

@@ -41,6 +41,7 @@ pub fn short(name: &str) -> String {
 /// A level as it stands on an axis or in a legend: `64 KiB`, `mmap`, `big.iso`.
 pub fn level_text(factor: Factor, level: Option<&Level>) -> String {
     match (level, factor.kind()) {
+        (None, _) if factor == Factor::Block => "no block size".to_owned(),
         (None, _) => format!("any {factor}"),
         (Some(Level::Number(n)), Kind::Bytes) => bytes_text(*n),
         (Some(Level::Number(n)), _) => count_text(*n),
@@ -100,8 +101,32 @@ pub fn workload_words(workload: &str) -> String {
         "write" => "Writing".to_owned(),
         "copy" => "Copying".to_owned(),
         "syscall" => "System calls".to_owned(),
+        "meta" => "Metadata calls".to_owned(),
+        "files" => "Many files".to_owned(),
         other => clean(other),
     }
+}
+
+/// Words with what must not be torn from them: `2.46 ns`, a dot that parts a list.
+pub fn kept_together(text: &str) -> Vec<String> {
+    const UNITS: [&str; 13] =
+        ["ns", "µs", "ms", "s", "min", "%", "B", "KiB", "MiB", "GiB", "TiB", "rounds", "files/s"];
+    let mut kept: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let bare = word.trim_end_matches([',', ';', ':', ')', '.']);
+        let figure = |last: &str| last.ends_with(|c: char| c.is_ascii_digit());
+        match kept.last_mut() {
+            Some(last)
+                if word == "·"
+                    || (figure(last) && UNITS.contains(&bare))
+                    || (matches!(last.as_str(), "run" | "Run") && figure(bare)) =>
+            {
+                *last = format!("{last} {word}");
+            }
+            _ => kept.push(word.to_owned()),
+        }
+    }
+    kept
 }
 
 /// What all cells share, as the subtitle says it; cache state included.
@@ -110,7 +135,12 @@ pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
     for factor in Factor::ALL.into_iter().filter(|f| !shown.contains(f)) {
         let mut levels = document.cells.iter().map(|c| c.factors.get(factor));
         let first = levels.next().flatten();
-        if first.is_some() && levels.all(|l| l == first) {
+        // What is off, or as it always is, goes without saying.
+        let plain = matches!(
+            (factor, level_text(factor, first).as_str()),
+            (Factor::Direct | Factor::Latency, "off") | (Factor::Repeats, "1")
+        );
+        if first.is_some() && !plain && levels.all(|l| l == first) {
             words.push(match factor {
                 Factor::Cache => format!("{} cache", level_text(factor, first)),
                 _ => level_phrase(factor, first),
@@ -127,6 +157,7 @@ pub fn interval_words(counts: impl Iterator<Item = u32>) -> String {
     });
     match span {
         None => "no steady round yet".to_owned(),
+        Some((_, 1)) => "one round, too few for an interval".to_owned(),
         Some((_, high)) if high < 6 => format!("median of {high} rounds, too few for an interval"),
         Some((low, high)) if low == high => format!("median of {low} rounds, 95 % interval"),
         Some((low, high)) => format!("median of {low}–{high} rounds, 95 % interval"),
@@ -135,7 +166,7 @@ pub fn interval_words(counts: impl Iterator<Item = u32>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{clean, level_phrase, short};
+    use super::{clean, kept_together, level_phrase, short};
     use crate::catalog::{Factor, Level};
 
     #[test]
@@ -143,6 +174,13 @@ mod tests {
         assert_eq!(clean("a\nb\u{202e}c\0"), "a\\u{a}b\\u{202e}c\\u{0}");
         assert_eq!(short(&"x".repeat(100)).chars().count(), 34);
         assert_eq!(short("plain"), "plain");
+    }
+
+    #[test]
+    fn figures_keep_their_units_and_dots_follow_what_they_part() {
+        assert_eq!(kept_together("a · 2.46 ns) (x"), ["a ·", "2.46 ns)", "(x"]);
+        let text = "reading · 64 KiB, 5 of 10 rounds · ";
+        assert_eq!(kept_together(text).join(" "), text);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::parts::text;
 use crate::report::latency::Latency;
-use crate::report::view::View;
+use crate::report::view::{Section, View};
 use crate::result::Document;
 
 /// Nothing is written where there is nothing to tell.
@@ -18,10 +18,22 @@ pub fn beside(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         write!(out, "</ul></details>")?;
     }
     let Some(legend) = &view.timed else { return Ok(()) };
-    write!(out, "<details open><summary>Single operations</summary>")?;
-    for section in view.sections.iter().filter(|section| !section.latency.rows.is_empty()) {
-        let name = section.heading.as_deref().unwrap_or("Single operations");
-        table(out, &section.latency, name)?;
+    let (rates, single) = ("Many files", "Single operations");
+    let any = |of: fn(&Section) -> &Latency| view.sections.iter().any(|s| !of(s).rows.is_empty());
+    let title = match (any(|s| &s.rates), any(|s| &s.latency)) {
+        (true, true) => format!("{rates}, and single operations"),
+        (true, false) => rates.to_owned(),
+        _ => single.to_owned(),
+    };
+    write!(out, "<details open><summary>{title}</summary>")?;
+    for section in &view.sections {
+        for (what, figures) in [(rates, &section.rates), (single, &section.latency)] {
+            if !figures.rows.is_empty() {
+                let heading = section.heading.as_deref();
+                let name = heading.map_or_else(|| what.to_owned(), |h| format!("{what}: {h}"));
+                table(out, figures, &name)?;
+            }
+        }
     }
     write!(out, "<p class=\"muted\">{}</p></details>", text(legend))
 }

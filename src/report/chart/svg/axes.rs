@@ -72,26 +72,52 @@ fn horizontal(out: &mut String, frame: &Frame<'_>, heat: bool) {
     }
 }
 
-/// Which labels of the x axis are written: from the last one on, each that touches none before it.
+/// Which labels of the x axis are written. Where ticks stand at equal distances every second,
+/// third… so that none touch; else from the last one on, each that touches none before it.
 fn shown(frame: &Frame<'_>, words: &impl Fn(&Tick) -> String) -> Vec<bool> {
-    let mut free = f64::INFINITY;
-    let mut shown: Vec<bool> = frame
+    let ends: Vec<(f64, f64)> = frame
         .panel
         .x
         .ticks
         .iter()
-        .rev()
         .map(|tick| {
             let (at, half) = (frame.across(tick.at), text::width(&words(tick), SMALL) / 2.0);
-            let fits = at + half + 6.0 < free;
+            (at - half, at + half)
+        })
+        .collect();
+    let apart = |left: (f64, f64), right: (f64, f64)| left.1 + 6.0 < right.0;
+    let last = ends.len().saturating_sub(1);
+    if equal_steps(frame) {
+        let fits = |step: usize| {
+            let kept: Vec<_> = ends.iter().rev().step_by(step).collect();
+            kept.windows(2).all(|pair| apart(*pair[1], *pair[0]))
+        };
+        let step = (1..=ends.len()).find(|step| fits(*step)).unwrap_or(1);
+        return (0..ends.len()).map(|at| (last - at).is_multiple_of(step)).collect();
+    }
+    let mut free = f64::INFINITY;
+    let mut shown: Vec<bool> = ends
+        .iter()
+        .rev()
+        .map(|(start, end)| {
+            let fits = end + 6.0 < free;
             if fits {
-                free = at - half;
+                free = *start;
             }
             fits
         })
         .collect();
     shown.reverse();
     shown
+}
+
+fn equal_steps(frame: &Frame<'_>) -> bool {
+    let at: Vec<f64> = frame.panel.x.ticks.iter().map(|tick| frame.across(tick.at)).collect();
+    let steps: Vec<f64> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let (least, most) = steps
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), step| (low.min(*step), high.max(*step)));
+    !steps.is_empty() && most - least < 1.0
 }
 
 fn vertical(out: &mut String, frame: &Frame<'_>, heat: bool) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::text::{self, Anchor, Label, escape, fit, px};
 use super::theme::HEAT_STEPS;
 use super::{PAD, filled, marks};
-use crate::report::chart::model::{Chart, Heat, Ink, Layer};
+use crate::report::chart::model::{Chart, Heat, Ink, Layer, Mark, Series};
 use crate::report::chart::scale::digits_plain;
 
 const SIZE: f64 = 12.0;
@@ -51,10 +51,15 @@ fn keys(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
                 px(y - 9.5)
             );
         } else {
-            if lines(chart, at) {
-                let _ = write!(out, "<path class=\"n\" d=\"M{} {}h26\"/>", px(x), px(y - 4.0));
+            let line = format!("<path class=\"n\" d=\"M{} {}h26\"/>", px(x), px(y - 4.0));
+            let curve = curve_only(chart, at);
+            if curve {
+                let _ = write!(out, "<g class=\"ideal\">{line}</g>");
+            } else {
+                out.push_str(if lines(chart, at) { &line } else { "" });
+                let filling = if hollow(chart, at) { "ho hollow" } else { "f" };
+                marks::marker(out, key.ink, x + 13.0, y - 4.0, 4.0, filling, "");
             }
-            marks::marker(out, key.ink, x + 13.0, y - 4.0, 4.0, "f", "");
         }
         let label = Label { x: x + 32.0, y, size: SIZE, anchor: Anchor::Start, class: "" };
         text::write(out, label, &name);
@@ -70,6 +75,29 @@ fn lines(chart: &Chart, key: usize) -> bool {
         Layer::Series(s) => s.key == Some(key) && (s.joined || s.across),
         _ => false,
     })
+}
+
+/// Whether a key stands for reference curves, which have no marks.
+fn curve_only(chart: &Chart, key: usize) -> bool {
+    let layers = || chart.panels.iter().flat_map(|p| &p.layers);
+    layers().any(|l| matches!(l, Layer::Curve { key: Some(at), .. } if *at == key))
+        && !layers().any(|l| matches!(l, Layer::Series(s) if s.key == Some(key)))
+}
+
+/// Whether a key stands for points that are hollow, all of them. Points of a line are hollow where
+/// something happened to them, which says nothing about the line.
+pub fn hollow(chart: &Chart, key: usize) -> bool {
+    let series = chart.panels.iter().flat_map(|p| &p.layers).filter_map(|layer| match layer {
+        Layer::Series(s) if s.key == Some(key) => Some(s),
+        _ => None,
+    });
+    let faint = |s: &&Series| s.points.iter().any(|p| p.mark == Mark::FaintHollow);
+    if series.clone().any(|s| s.across || (s.joined && !faint(&s))) {
+        return false;
+    }
+    let mut marks = series.flat_map(|s| &s.points).map(|p| &p.mark).peekable();
+    marks.peek().is_some()
+        && marks.all(|m| matches!(m, Mark::Hollow | Mark::FaintHollow | Mark::Missing))
 }
 
 /// Colours of a heat map with their ends named, and the three fillings that are no colour.

@@ -8,10 +8,17 @@ use super::legend::ink_of;
 use super::text::{self, Anchor, Label, escape, px};
 use crate::report::chart::model::{Chart, CurvePoint, Direction, Ink, Layer, Mark, Point, Series};
 
+/// Draws what lies behind the grid.
+pub fn ground(out: &mut String, frame: &Frame<'_>, layer: &Layer) {
+    if let Layer::Shade { axis, from, to, .. } = layer {
+        shade(out, frame, *axis, *from, *to);
+    }
+}
+
 /// Draws one layer.
 pub fn draw(out: &mut String, frame: &Frame<'_>, chart: &Chart, layer: &Layer) {
     match layer {
-        Layer::Shade { axis, from, to, .. } => shade(out, frame, *axis, *from, *to),
+        Layer::Shade { .. } => {}
         Layer::Rule { axis, at, label } => rule(out, frame, *axis, *at, label),
         Layer::Series(s) => series(out, frame, chart, s),
         Layer::Bars(bars) => {
@@ -191,7 +198,8 @@ fn dot(out: &mut String, frame: &Frame<'_>, ink: Ink, point: &Point) {
     match &point.mark {
         Mark::Filled => marker(out, ink, x, y, 4.0, "m f", &point.tip),
         Mark::Hollow => marker(out, ink, x, y, 4.0, "m ho hollow", &point.tip),
-        Mark::Faint => marker(out, Ink::Series(0), x, y, 2.0, "m f faint", &point.tip),
+        Mark::Faint => marker(out, ink, x, y, 2.0, "m f faint", &point.tip),
+        Mark::FaintHollow => marker(out, ink, x, y, 2.0, "m ho thin", &point.tip),
         // Its words come last of all: see `flags`.
         Mark::Flagged(_) => {
             marker(out, ink, x, y, 4.0, "m f", &point.tip);

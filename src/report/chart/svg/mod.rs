@@ -11,13 +11,14 @@ mod theme;
 
 use std::fmt::Write as _;
 
+pub use legend::hollow;
 pub use text::escape;
 pub use theme::{Theme, chart_style, standalone_style};
 
 use super::model::{Chart, Layer, Panel};
 use super::scale::Scale;
 use frame::Frame;
-use text::{Anchor, Label, px, wrap};
+use text::{Anchor, Label, balanced, px};
 
 /// Width of a chart on a page, on paper and as a file.
 pub const WIDE: f64 = 860.0;
@@ -25,6 +26,8 @@ pub const WIDE: f64 = 860.0;
 pub const NARROW: f64 = 350.0;
 
 const PAD: f64 = 12.0;
+/// From this width on panels stand side by side.
+const WIDE_ENOUGH: f64 = 500.0;
 
 /// Where the colours come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +88,12 @@ fn description(chart: &Chart) -> String {
 fn heading(out: &mut String, chart: &Chart, width: f64) -> f64 {
     let (size, leading) = if width < 500.0 { (15.0, 19.0) } else { (17.0, 22.0) };
     let mut y = 6.0;
-    for line in wrap(&chart.title, size * 1.13, width - 2.0 * PAD) {
+    for line in balanced(&chart.title, size * 1.13, width - 2.0 * PAD) {
         y += leading;
         let label = Label { x: PAD, y: y - 4.0, size, anchor: Anchor::Start, class: "title" };
         text::write(out, label, &line);
     }
-    for line in wrap(&chart.subtitle, 12.5, width - 2.0 * PAD) {
+    for line in balanced(&chart.subtitle, 12.5, width - 2.0 * PAD) {
         y += 17.0;
         let label = Label { x: PAD, y: y - 3.0, size: 12.5, anchor: Anchor::Start, class: "mu" };
         text::write(out, label, &line);
@@ -101,7 +104,7 @@ fn heading(out: &mut String, chart: &Chart, width: f64) -> f64 {
 fn notes(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
     let mut y = from;
     for note in chart.notes.iter().chain(&chart.guide) {
-        for line in wrap(note, 11.5, width - 2.0 * PAD) {
+        for line in balanced(note, 11.5, width - 2.0 * PAD) {
             y += 15.0;
             let label = Label { x: PAD, y, size: 11.5, anchor: Anchor::Start, class: "mu" };
             text::write(out, label, &line);
@@ -112,16 +115,20 @@ fn notes(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
 
 /// Panels side by side that fit, row after row.
 fn panels(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
-    let columns = columns(chart, width);
+    let rows = rows(chart, width);
+    let columns = rows.iter().copied().max().unwrap_or(1);
     let cell = (width - PAD * 2.0 - 18.0 * (columns as f64 - 1.0)) / columns as f64;
     let mut y = from;
-    for (start, row) in chart.panels.chunks(columns.max(1)).enumerate() {
+    let mut start = 0;
+    for (nth, count) in rows.iter().enumerate() {
+        let row = &chart.panels[start..start + count];
+        let next = rows.get(nth + 1).copied().unwrap_or(0);
         let mut frames: Vec<Frame<'_>> = Vec::new();
         for (at, panel) in row.iter().enumerate() {
             let x = PAD + at as f64 * (cell + 18.0);
             let mut frame = Frame::new(panel, x, y, cell, plot_height(panel, columns, width));
             // A name that would stand again beside or below is written once.
-            let below = chart.panels.get((start + 1) * columns + at);
+            let below = (at < next).then(|| &chart.panels[start + count + at]);
             let before = at.checked_sub(1).and_then(|at| row.get(at));
             frame.named = (
                 below.is_none_or(|p| p.x.label != panel.x.label),
@@ -129,11 +136,16 @@ fn panels(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
             );
             frames.push(frame);
         }
+        start += count;
         // Plots of one row begin at one height, whatever stands above them.
         let top = frames.iter().map(|f| f.y).fold(y, f64::max);
         let mut tallest: f64 = 0.0;
         for mut frame in frames {
             frame.y = top;
+            // Shaded regions lie behind the grid.
+            for layer in &frame.panel.layers {
+                marks::ground(out, &frame, layer);
+            }
             axes::draw(out, &frame);
             for layer in &frame.panel.layers {
                 marks::draw(out, &frame, chart, layer);
@@ -148,8 +160,18 @@ fn panels(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
     y
 }
 
+/// Panels of each row: those of the chart where there is room for them, else as many as fit.
+fn rows(chart: &Chart, width: f64) -> Vec<usize> {
+    let count = chart.panels.len();
+    if width >= WIDE_ENOUGH && !chart.rows.is_empty() && chart.rows.iter().sum::<usize>() == count {
+        return chart.rows.clone();
+    }
+    let columns = columns(chart, width).max(1);
+    (0..count).step_by(columns).map(|from| columns.min(count - from)).collect()
+}
+
 fn columns(chart: &Chart, width: f64) -> usize {
-    if width < 500.0 || chart.panels.len() < 2 {
+    if width < WIDE_ENOUGH || chart.panels.len() < 2 {
         return 1;
     }
     let rows = chart.panels.iter().any(|p| p.y.scale == Scale::Category);

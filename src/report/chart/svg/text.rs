@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::report::chart::words::kept_together;
+
 /// Text as XML character data and attribute value; what XML 1.0 cannot hold becomes U+FFFD.
 /// Used for HTML too: it never leaves `<`, `>`, `&`, `"` or `'`.
 pub fn escape(text: &str) -> String {
@@ -39,8 +41,12 @@ pub fn width(text: &str, size: f64) -> f64 {
 pub fn wrap(text: &str, size: f64, limit: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
-    for word in text.split(' ') {
-        let word = fit(word, size, limit);
+    let words = kept_together(text).into_iter().flat_map(|word| match width(&word, size) > limit {
+        true => word.split(' ').map(str::to_owned).collect(),
+        false => vec![word],
+    });
+    for word in words {
+        let word = fit(&word, size, limit);
         let longer = if line.is_empty() { word.clone() } else { format!("{line} {word}") };
         if !line.is_empty() && width(&longer, size) > limit {
             lines.push(std::mem::replace(&mut line, word));
@@ -52,6 +58,25 @@ pub fn wrap(text: &str, size: f64, limit: f64) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// The same number of lines, as even as they can be: a single word does not end a heading.
+pub fn balanced(text: &str, size: f64, limit: f64) -> Vec<String> {
+    let lines = wrap(text, size, limit);
+    // A word that is too long would be cut shorter by a narrower limit.
+    let longest = kept_together(text).iter().map(|word| width(word, size)).fold(0.0, f64::max);
+    let (mut narrow, mut wide) = (longest.min(limit), limit);
+    if lines.len() < 2 {
+        return lines;
+    }
+    for _ in 0..12 {
+        let middle = (narrow + wide) / 2.0;
+        match wrap(text, size, middle).len() > lines.len() {
+            true => narrow = middle,
+            false => wide = middle,
+        }
+    }
+    wrap(text, size, wide)
 }
 
 /// Text cut in its middle until it fits.
@@ -130,7 +155,7 @@ pub fn px(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, fit, px, width, wrap};
+    use super::{balanced, escape, fit, px, width, wrap};
     use proptest::prelude::*;
 
     #[test]
@@ -150,6 +175,9 @@ mod tests {
             for line in wrap(&text, 12.0, limit) {
                 prop_assert!(width(&line, 12.0) <= limit, "{line:?}");
             }
+            let (plain, even) = (wrap(&text, 12.0, limit), balanced(&text, 12.0, limit));
+            prop_assert_eq!(plain.len(), even.len());
+            prop_assert_eq!(plain.join(" "), even.join(" "));
             prop_assert!(fit(&text, 12.0, limit).chars().count() <= text.chars().count());
         }
     }

@@ -176,6 +176,7 @@ fill:var(--ink)}\
 .chart .b{opacity:.16;stroke:none}\
 .chart .hollow{stroke-width:1.75}\
 .chart .faint{opacity:.38}\
+.chart .thin{stroke-width:1;opacity:.5}\
 .chart .ring{fill:none;stroke:var(--ink);stroke-width:1.5}\
 .chart .x{stroke:var(--faint);stroke-width:1.75;fill:none}\
 .chart .out{fill:none;stroke:var(--ink);stroke-width:1.25}\

@@ -1,0 +1,112 @@
+//! What more workers are worth, and how far that is shown.
+
+use super::cells::{Index, Source};
+use super::pace::Line;
+use super::standing::{Conditions, Standing};
+
+/// What is shown of the fewest threads against the best number of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Proven as good as the best.
+    Nothing,
+    /// Neither that nor slower.
+    Open,
+    /// Slower.
+    Gain,
+}
+
+/// What threads are worth on one line.
+pub struct Gain {
+    /// The fewest threads.
+    pub base: f64,
+    /// The fewest that are not proven slower than the best.
+    pub enough: u64,
+    /// The best.
+    pub most: u64,
+    /// Whether `enough` are proven as good as the best.
+    pub enough_is_best: bool,
+    /// What is shown of it.
+    pub shown: Shown,
+    /// Speed of `enough` over that of the base.
+    pub times: f64,
+    /// Speed of the best, a second.
+    pub speed: f64,
+}
+
+impl Gain {
+    /// Of a line with at least one measured speed.
+    pub fn of(index: &Index<'_>, line: &Line<'_>) -> Option<Gain> {
+        let (threads, base) = line.base()?;
+        let speeds = || line.points.iter().filter_map(|(n, c, s)| Some((*n, c, s.as_ref()?)));
+        let order = |a: &f64, b: &f64| a.total_cmp(b);
+        let (most, leader, best) = speeds().max_by(|a, b| order(&a.2.median, &b.2.median))?;
+        let first = speeds().next()?;
+        let document = index.documents.get(leader.run)?;
+        let conditions = Conditions::of(document);
+        let standing = document
+            .answers
+            .iter()
+            .filter_map(|answer| Standing::of(document, &conditions.cells(answer), answer))
+            .find(|s| s.leader.id == leader.cell.id);
+        let near = |s: &Source<'_>| standing.as_ref().is_some_and(|a| a.near(&s.cell.id));
+        let slower = match &standing {
+            Some(standing) => !standing.best(&first.1.cell.id),
+            // No answer is about this line: intervals that lie apart.
+            None => base.high.zip(best.low).is_some_and(|(high, low)| high < low),
+        };
+        let shown = match (first.0 == most || near(first.1), slower) {
+            (true, _) => Shown::Nothing,
+            (false, false) => Shown::Open,
+            (false, true) => Shown::Gain,
+        };
+        let not_slower =
+            |s: &Source<'_>| near(s) || standing.as_ref().is_some_and(|a| a.best(&s.cell.id));
+        let fewest = speeds().find(|(_, s, _)| not_slower(s));
+        let (enough, fewest, pays) = fewest.unwrap_or((most, leader, best));
+        let (times, enough_is_best) = (pays.median / base.median, near(fewest));
+        // The fewest may have been left out early and yet look no slower than those.
+        let shown = if shown == Shown::Gain && times <= 1.0 { Shown::Open } else { shown };
+        Some(Gain { base: threads, enough, most, enough_is_best, shown, times, speed: best.median })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::{Factor, Level};
+    use crate::report::chart::testing::{document, fake, levels, number};
+    use crate::report::chart::{charts_for, scenes};
+
+    fn title(run: crate::result::Document) -> String {
+        let charts = charts_for(&[run]);
+        let chart = charts.into_iter().find(|c| c.slug == "throughput-by-threads").unwrap();
+        chart.title
+    }
+
+    /// A run of four rounds was once summed up as "2 threads give 1.49× the speed of one thread;
+    /// more than 2 gain nothing", where two were slower than one and nothing was proven.
+    #[test]
+    fn what_is_not_shown_is_no_gain() {
+        let cells = [1, 2, 4_u64].map(|threads| {
+            let at = [
+                (Factor::Method, Level::word("pread")),
+                (Factor::Threads, number(threads)),
+                (Factor::Cache, Level::word("warm")),
+            ];
+            let mut cell = fake(levels(&at), 1e8 / (1.0 + 0.02 * threads as f64), 1 << 28);
+            cell.noise = 0.4;
+            cell
+        });
+        let title = title(document(21, "read", &[Factor::Threads], 8, cells.to_vec()));
+        assert!(title.contains("no gain of more threads over one thread is shown"), "{title}");
+    }
+
+    #[test]
+    fn threads_beyond_the_processors_are_not_said_to_pay() {
+        let title = title(scenes::threads());
+        assert!(title.starts_with("pread: 4 threads give 3."), "{title}");
+        assert!(
+            title.contains("no gain beyond 4") || title.contains("more than 4 gain"),
+            "{title}"
+        );
+    }
+}
