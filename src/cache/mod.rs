@@ -15,7 +15,7 @@ pub use direct::{before_direct, conclude_direct, is_direct};
 pub use drain::{Drained, drain};
 pub use evict::{evict, prime};
 pub use prober::{Prober, Rejected, device_read_bytes};
-pub use reach::{conclude, flag, reach};
+pub use reach::{conclude, flag, just_mounted, looked_at, reach};
 pub use residency::Probe;
 pub use stored::stored_bytes;
 

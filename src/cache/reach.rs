@@ -37,6 +37,20 @@ pub fn reach(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, 
     Ok(proof)
 }
 
+/// Of files whose names and attributes were just looked at, and whose data do not matter.
+pub fn looked_at() -> CacheProof {
+    let (wanted, how) = (State::Warm.name().into(), "looked at".into());
+    CacheProof { wanted, how, expected_device_bytes: Some(0), ..CacheProof::default() }
+}
+
+/// Of files of which nothing is cached since their file system was mounted, and whose data do not
+/// matter: the device must deliver a block of names or attributes.
+pub fn just_mounted() -> CacheProof {
+    let (wanted, how) = (State::Cold.name().into(), "remount".into());
+    let least = rustix::param::page_size() as u64;
+    CacheProof { wanted, how, expected_device_bytes: Some(least), ..CacheProof::default() }
+}
+
 fn reach_cold(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<(), Fault> {
     if is_memory_only(file) {
         proof.how = "none".into();

@@ -1,7 +1,7 @@
 //! Before and after the timed window: directories and trees that a trial needs, checks, and taking
 //! everything away again.
 
-use super::build::{MAKE_BLOCK, clear as clear_tree, make_directories, make_files};
+use super::build::{MAKE_BLOCK, clear as clear_tree, make_directories_apart, make_files};
 use super::listing::Listing;
 use super::operation::{Operation, Settings};
 use super::share::{passes, segments};
@@ -18,7 +18,7 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     }
     for pass in 0..passes(settings.extent) {
         let root = numbered(&settings.own, pass);
-        make_directories(settings.listing, &root)?;
+        make_directories_apart(settings.listing, &root)?;
         if let (Operation::Remove, Listing::Made(tree)) = (settings.operation, settings.listing) {
             let mut content = tree.content(MAKE_BLOCK);
             for range in segments(tree.files, settings.extent) {

@@ -81,7 +81,7 @@ pub const OPERATIONS: &[Part] = &[
         "stat",
         "of files: look at each (fstatat)",
         READS,
-        &[Factor::Method, Factor::Cache, Factor::Consume, Factor::Block, Factor::Sync],
+        &[Factor::Method, Factor::Consume, Factor::Block, Factor::Sync],
     ),
     operation(
         "remove",
