@@ -85,7 +85,7 @@ impl Case {
         let around = workload().around;
         let done = (around.prepare)(&trial).and_then(|()| {
             let mut measurement = (workload().run)(&trial, &mut NoWindow)?;
-            between(&scratch.join("tree-of-pass-0"));
+            between(&scratch.join("trees/of-pass-0"));
             (around.verify)(&trial, &mut measurement)?;
             Ok(measurement)
         });

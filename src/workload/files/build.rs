@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::errors::fault;
+use super::errors::{errno_of, fault};
 use super::listing::{Listing, Opener};
 use crate::catalog::path_to_text;
 use crate::result::Fault;
@@ -42,10 +42,8 @@ pub fn make_directories(listing: &Listing, root: &Path) -> Result<(), Fault> {
 /// # Errors
 /// What could not be made.
 pub fn make_directories_apart(listing: &Listing, root: &Path) -> Result<(), Fault> {
-    make_apart(root).map_err(|error| {
-        let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-        fault(MAKE_DIRECTORIES, errno, &path_to_text(root))
-    })?;
+    make_apart(root)
+        .map_err(|error| fault(MAKE_DIRECTORIES, errno_of(&error), &path_to_text(root)))?;
     make_below(listing, root)
 }
 
