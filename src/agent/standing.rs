@@ -105,6 +105,14 @@ impl StandingTree {
         let mut content = tree.content(MAKE_BLOCK);
         make_files(&self.listing, &self.path, 0..tree.files, &mut content, wanted)?;
         // Dirty pages would be written back beside the first trials; and a full disk shows here.
+        self.write_back()
+    }
+
+    /// All at once: file by file each would wait for a flush of the device.
+    fn write_back(&self) -> Result<(), Fault> {
+        if self.stands == Stands::Nowhere {
+            return Ok(());
+        }
         let root = File::open(&self.path).map_err(|e| fault("open a tree", &e))?;
         rustix::fs::syncfs(&root).map_err(|e| fault("write a tree back", &e.into()))
     }
@@ -125,7 +133,8 @@ impl StandingTree {
 
     /// Takes all of it out of the page cache.
     pub fn evict(&self) -> Result<(), Fault> {
-        self.each(&self.listing.whole(), cache::evict)
+        self.write_back()?;
+        self.each(&self.listing.whole(), cache::evict_written)
     }
 
     /// Brings all of it into the page cache, file after file.
@@ -143,8 +152,12 @@ impl StandingTree {
         if self.stands == Stands::Nowhere {
             return Ok(None);
         }
+        if wanted == State::Cold {
+            self.write_back()?;
+        }
         let mut sum = Sum::default();
-        self.each(ranges, |file| cache::reach(wanted, file, prober).map(|one| sum.add(one)))?;
+        let reach = |file: &File| cache::reach_written(wanted, file, prober);
+        self.each(ranges, |file| reach(file).map(|one| sum.add(one)))?;
         Ok(sum.proof)
     }
 
