@@ -255,6 +255,9 @@ fn every_operation_is_measured_from_the_command_line() {
             _ => "open_latency_p50_ns",
         };
         assert!(metrics[step].as_f64().unwrap() > 0.0, "{operation}: {metrics}");
+        let tail = step.replace("p50", "p99");
+        let enough = sample["operations"].as_u64().unwrap() >= 100;
+        assert_eq!(metrics[&tail].is_number(), enough, "of few there is no 99th: {metrics}");
     }
     assert_eq!(home.names(), ["state"]);
 }

@@ -121,7 +121,7 @@ fn every_operation_does_its_work_on_every_layout() {
             let case = Case::in_memory(tree(230, sizes, shape));
             assert!(case.listing.bytes().abs_diff(bytes) < 10_000);
             for operation in OPERATIONS {
-                for workers in [1, 3, 40] {
+                for workers in [1, 3, 100] {
                     let seen = case.done(&levels(operation, workers), Extent::Passes(2));
                     let what = format!("{operation} {sizes} {shape} {workers}");
                     assert_eq!((seen.operations, seen.repetitions), (460, 2), "{what}");
@@ -129,7 +129,13 @@ fn every_operation_does_its_work_on_every_layout() {
                     let bytes = if moves { 2 * case.listing.bytes() } else { 0 };
                     assert_eq!(seen.bytes, bytes, "{what}");
                     assert!(proven(&seen) && seen.flags.is_empty(), "{what}: {seen:?}");
-                    assert!(seen.metrics["rate_sum"] > 0.0 && seen.metrics["rate_first"] > 0.0);
+                    let rate = |id: &str| seen.metrics[id];
+                    let (last, first, sum) =
+                        (rate("rate_last"), rate("rate_first"), rate("rate_sum"));
+                    // A worker's own time is never longer than that of all of them.
+                    assert!(first > 0.0 && sum >= last * 0.999_999, "{what}: {seen:?}");
+                    let alone = workers == 1;
+                    assert!(!alone || (last == first && last == sum), "{what}: {seen:?}");
                 }
             }
         }

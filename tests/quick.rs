@@ -21,12 +21,8 @@ fn the_survey_has_a_line_for_small_files_and_for_metadata() {
         let shown = home.run(&["show", &run["id"].to_string(), "--format", "json"]).fine();
         serde_json::from_str(&shown.out).unwrap()
     };
-    let done: Vec<String> = runs
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|run| workload(run).experiment.workload)
-        .collect();
+    let done: Vec<String> =
+        runs.as_array().unwrap().iter().map(|run| workload(run).experiment.workload).collect();
     for wanted in ["read", "write", "copy", "syscall", "files", "meta"] {
         assert!(done.iter().any(|done| done == wanted), "no {wanted} in {done:?}");
     }

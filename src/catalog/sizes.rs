@@ -67,9 +67,11 @@ impl FromStr for Sizes {
 /// What is wrong with a text that is no rule; [`SIZES_FORMS`] says what is right.
 fn no_sizes(text: &str) -> String {
     let number = |c: char| c.is_ascii_digit();
-    let fraction = text.split('.').collect::<Vec<_>>().windows(2).any(|around| {
-        around[0].ends_with(number) && around[1].starts_with(number)
-    });
+    let fraction = text
+        .split('.')
+        .collect::<Vec<_>>()
+        .windows(2)
+        .any(|around| around[0].ends_with(number) && around[1].starts_with(number));
     if fraction && !text.starts_with("lognormal") {
         "a size is a whole number of its unit (3500kB and not 3.5MB)".into()
     } else if text.contains("KB") || text.contains("Kb") {

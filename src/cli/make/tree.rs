@@ -89,10 +89,9 @@ impl MakeTree {
     fn tree(&self) -> Result<Tree, Failure> {
         let files = spec::parse_count(&self.files).map_err(|e| Failure::usage(e.of("--files")))?;
         let written = self.sizes.escape_debug();
-        let sizes: Sizes = self
-            .sizes
-            .parse()
-            .map_err(|why| Failure::usage(format!("--sizes '{written}': {why}; write {SIZES_FORMS}")))?;
+        let sizes: Sizes = self.sizes.parse().map_err(|why| {
+            Failure::usage(format!("--sizes '{written}': {why}; write {SIZES_FORMS}"))
+        })?;
         let shape = Shape::new(&self.layout, 1).ok_or_else(|| {
             let text = self.layout.escape_debug();
             Failure::usage(format!("--layout '{text}': {}", choose(&self.layout, &SHAPES)))

@@ -21,7 +21,8 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     }
     // All trees of a trial lie together: none of them is removed before the last is made.
     let (together, failed) = (settings.together(), "make a directory for the trees of a trial");
-    make_apart(together).map_err(|error| fault(failed, errno_of(&error), &path_to_text(together)))?;
+    make_apart(together)
+        .map_err(|error| fault(failed, errno_of(&error), &path_to_text(together)))?;
     for pass in 0..passes(settings.extent) {
         let root = numbered(&settings.own, pass);
         make_directories(settings.listing, &root)?;

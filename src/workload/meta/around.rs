@@ -9,9 +9,7 @@ use rustix::io::Errno;
 use super::Job;
 use super::operation::{Before, Effect};
 use super::stage::{OTHER, POINTS_TO, Stage, WORK};
-use super::tree::{
-    ATTRIBUTE, BYTES, MODES, TIMES, VALUES, name, open_directory, owners, times,
-};
+use super::tree::{ATTRIBUTE, BYTES, MODES, TIMES, VALUES, name, open_directory, owners, times};
 use crate::catalog::path_to_text;
 use crate::method::{Stop, Unwatched};
 use crate::result::{Effects, Fault, Measurement};

@@ -25,7 +25,8 @@ fn trial(tree: &Tree, operation: &str, call: libc::c_long) -> Option<Result<Meas
     (WORKLOAD.around.prepare)(&trial).unwrap();
     // The filter stays with the thread that set it.
     let ran = std::thread::scope(|scope| {
-        let lied_to = scope.spawn(|| forbid(call, 0).then(|| (WORKLOAD.run)(&trial, &mut NoWindow)));
+        let lied_to =
+            scope.spawn(|| forbid(call, 0).then(|| (WORKLOAD.run)(&trial, &mut NoWindow)));
         lied_to.join().unwrap()
     });
     let seen = ran.map(|ran| {
