@@ -301,3 +301,25 @@ fn impossible_trials_are_refused_in_words() {
     let gone = nothing.trial(&levels("read", 2), Extent::Passes(1), |_| {}).unwrap_err();
     assert_eq!(gone.errno, Some(2), "{gone}");
 }
+
+/// On ext4 without a journal each round of making files took ten times as long as the first: the
+/// trees lay where those of the last round had lain. See src/workload/apart.rs.
+#[test]
+fn trees_of_trials_are_asked_to_lie_apart() {
+    use rustix::fs::{IFlags, Mode, OFlags, fstatfs, ioctl_getflags, open};
+    const EXT4: i64 = 0xef53;
+    let case = Case::made(tree(5, "10", Shape::Shared));
+    let apart = || {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let scratch = open(case.scratch(), flags, Mode::empty()).unwrap();
+        let known = fstatfs(&scratch).unwrap().f_type as i64 == EXT4;
+        known.then(|| ioctl_getflags(&scratch).unwrap().contains(IFlags::TOPDIR))
+    };
+    if apart().is_none() {
+        return eprintln!("SKIP trees_of_trials_are_asked_to_lie_apart: /var/tmp is no ext4");
+    }
+    for operation in ["write", "copy", "create", "remove"] {
+        case.trial(&levels(operation, 1), Extent::Passes(2), |_| assert_eq!(apart(), Some(true)))
+            .unwrap();
+    }
+}

@@ -281,6 +281,7 @@ fn work<'a>(plan: &Plan, sizes: &'a Sizes) -> host::Work<'a> {
         cold: has("cold") || has("remount"),
         warm: has("warm"),
         writes: writes || does(plan, "files", &["write", "copy"]),
+        trees: plan.instances.iter().any(|instance| instance.tree.is_some()),
         remakes: remakes(plan),
         reads_files: plan.factors.contains_key(&Factor::Method),
     }

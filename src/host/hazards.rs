@@ -17,6 +17,8 @@ pub struct Work<'a> {
     pub warm: bool,
     /// Some cells write or copy.
     pub writes: bool,
+    /// The sizes are those of whole trees.
+    pub trees: bool,
     /// Trials make many files and remove them again.
     pub remakes: bool,
     /// Whether files are touched at all (a ladder of calls reads one byte).
@@ -106,6 +108,14 @@ fn smaller_than_cache(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     let smallest = *work.file_bytes.iter().filter(|bytes| **bytes < cache).min()?;
     if !(work.warm && work.reads_files) {
         return None;
+    }
+    if work.trees {
+        let (tree, cache) = (bytes_text(smallest), bytes_text(cache));
+        let text = format!(
+            "a tree of {tree} fits into the last-level cache of {cache}: warm reads of it may never \
+             reach memory; take more or larger files for memory-bound figures"
+        );
+        return warn(Code::SmallerThanCache, text);
     }
     warn(
         Code::SmallerThanCache,
@@ -290,6 +300,7 @@ mod tests {
         cold: true,
         warm: true,
         writes: true,
+        trees: false,
         remakes: true,
         reads_files: true,
     };
@@ -356,6 +367,13 @@ mod tests {
             assert_eq!(found[0].code, code);
             assert!(found[0].text.contains(words), "{words:?} is missing: {}", found[0].text);
         }
+    }
+
+    #[test]
+    fn a_small_tree_takes_more_files_and_not_a_larger_one() {
+        let facts = machine(&json!({"cpu.llc_bytes": 8 << 20}));
+        let text = hazards(&facts, &Work { trees: true, ..ALL }).remove(0).text;
+        assert!(text.contains("a tree of 1 MiB") && !text.contains("--file-size"), "{text}");
     }
 
     #[test]
