@@ -210,6 +210,8 @@ fn what_would_write_to_a_tree_is_refused_or_works_beside_it() {
     assert_eq!(portrait(&root), before);
     let both = home.run(&["files", "read", path, "--sizes", "1Ki", "--file-size", "1Ki"]);
     both.refused(2, &["--sizes", "--file-size"]);
+    let placed = home.run(&["files", "read", path, "--place", "tmpfs"]);
+    placed.refused(2, &["a tree of yours is where it is", "--files"]);
     home.run(&["files", "fold"]).refused(2, &["read", "write", "copy", "create", "stat"]);
     home.run(&["files", "read", "--sizes", "many"]).refused(2, &["lognormal:64Ki:1.5"]);
     home.run(&["files", "read", "/dev/null"]).refused(2, &["/dev/null"]);
