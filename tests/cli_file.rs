@@ -169,3 +169,96 @@ fn what_is_wrong_in_a_file_is_shown_with_a_caret() {
     assert_eq!(home.run(&["run"]).code, Some(2));
     assert_eq!(home.names(), ["other.toml", "w.toml"], "nothing was made");
 }
+
+/// What a workload is asked for, exported and run again: the same cells in the same order.
+#[test]
+fn every_workload_and_commands_too_replay_from_what_they_export() {
+    let lines = [
+        "files read,copy --files 12 --sizes uniform:1..9000 --layout tree --threads 1,2 --sync end \
+         --method sendfile --cache any --latency=on",
+        "files write --files 5 --sizes lognormal:4Ki:1.5 --threads 3 --layout private",
+        "meta --operation create,chmod --files 7 --pass first,steady --repeats 2 --file-size 0,100",
+        "copy --file-size 64Ki --method read-write --block 4Ki,16Ki",
+        "copy --file-size 64Ki --method read-write --block 16Ki --contender cp --contender dd",
+    ];
+    for line in lines {
+        let home = Home::new();
+        let words = line.split_whitespace();
+        let protocol = ["--rounds", "1", "--seed", "5", "--budget", "30s", "--format", "json"];
+        let arguments: Vec<&str> = words.chain(protocol).collect();
+        let first = document(&home.run(&arguments).fine());
+        home.run(&["export", "last", "toml=again.toml"]).fine();
+        let second = document(&home.run(&["run", "again.toml", "--format", "json"]).fine());
+        assert_eq!(first.experiment.factors, second.experiment.factors, "{line}");
+        assert_eq!(first.run.seed, second.run.seed);
+        let schedule = |run: &Document| -> Vec<_> {
+            let order = |cell: &iolab::result::CellRecord| {
+                cell.samples.iter().map(|s| (s.round, s.position)).collect::<Vec<_>>()
+            };
+            run.cells.iter().map(|c| (c.id.clone(), c.factors.clone(), order(c))).collect()
+        };
+        assert_eq!(schedule(&first), schedule(&second), "{line}");
+    }
+}
+
+/// The example as it is printed, with less time and fewer rounds.
+#[test]
+fn the_example_runs() {
+    let home = Home::new();
+    let mut example = home.run(&["run", "--example"]).fine().out;
+    for (what, less) in
+        [("\"20s\"", "\"3s\""), ("rounds = 20", "rounds = 2"), ("\"64Mi\"", "\"1Mi\"")]
+    {
+        assert!(example.contains(what), "{what}");
+        example = example.replace(what, less);
+    }
+    fs::write(home.path("mine.toml"), example).unwrap();
+    home.run(&["run", "mine.toml"]).fine();
+    let history = home.run(&["history", "--format", "json"]).fine();
+    let runs: serde_json::Value = serde_json::from_str(&history.out).unwrap();
+    assert_eq!(runs.as_array().unwrap().len(), 2, "{runs}");
+    assert_eq!(home.names(), ["mine.toml", "state"]);
+}
+
+/// Each kind of nonsense, about a megabyte of it, ends in one message and in little memory.
+#[test]
+fn a_megabyte_of_any_nonsense_is_refused_in_a_few_lines() {
+    let home = Home::new();
+    let head = "[[experiment]]\nworkload = 'files'\n";
+    let mut noise = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut byte = || {
+        noise ^= noise << 13;
+        noise ^= noise >> 7;
+        noise ^= noise << 17;
+        noise as u8
+    };
+    let random: Vec<u8> = (0..1_000_000).map(|_| byte()).collect();
+    let printable: Vec<u8> = random.iter().map(|b| b' ' + b % 95).collect();
+    let (long, keys) = ("y".repeat(1_000_000), (0..60_000).map(|n| format!("k{n} = {n}\n")));
+    let texts: Vec<(&str, Vec<u8>)> = vec![
+        ("lists in lists", format!("a = {}{}", "[".repeat(500_000), "]".repeat(500_000)).into()),
+        ("tables in tables", "a = {b = ".repeat(110_000).into()),
+        ("a name of many parts", format!("[a{}]", ".b".repeat(490_000)).into()),
+        ("a comment without end", format!("# {long}").into()),
+        ("a word without end", format!("{head}factors.operation = '{long}'").into()),
+        ("a title without end", format!("{head}title = '{long}'").into()),
+        ("a key without end", format!("{head}{long} = 1").into()),
+        ("very many keys", keys.collect::<String>().into()),
+        ("a line of zeroes", vec![0; 1_000_000]),
+        ("binary", random),
+        ("anything printable", printable),
+        ("very many levels", format!("{head}factors.block = '1..1000000000:+1'\n").into()),
+        ("a text that does not end", format!("{head}title = '''{}", "z\n".repeat(500_000)).into()),
+    ];
+    for (what, text) in texts {
+        fs::write(home.path("w.toml"), text).unwrap();
+        let line = format!("ulimit -v 1000000; exec {} run w.toml --plan", cli_support::IOLAB);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &line]).current_dir(home.path("."));
+        let said = Said::from(shell.output().unwrap());
+        let length = said.err.len();
+        assert_eq!((said.code, said.out.as_str()), (Some(2), ""), "{what}: {length} bytes");
+        assert!(said.err.starts_with("iolab: ") && length < 2000, "{what}: {length} bytes");
+        assert!(!said.err.contains("panicked"), "{what}: {said:?}");
+    }
+}

@@ -17,8 +17,8 @@ use iolab::result::Measurement;
 use iolab::workload::files::{Listing, scan};
 use iolab::workload::{self, Extent, Subject, Trial};
 
-/// Inode, size, times of the last change of content and of anything, mode, content.
-type About = (u64, u64, i64, i64, u32, Vec<u8>);
+/// Inode, size, times of the last change of content and of anything in nanoseconds, mode, content.
+type About = (u64, u64, i128, i128, u32, Vec<u8>);
 
 /// Everything about a tree that a careless program changes.
 fn portrait(root: &Path) -> BTreeMap<PathBuf, About> {
@@ -29,7 +29,9 @@ fn portrait(root: &Path) -> BTreeMap<PathBuf, About> {
             let path = entry.unwrap().path();
             let about = path.symlink_metadata().unwrap();
             let bytes = if about.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
-            let times = (about.mtime(), about.ctime());
+            let exact = |s: i64, ns: i64| i128::from(s) * 1_000_000_000 + i128::from(ns);
+            let changed = exact(about.ctime(), about.ctime_nsec());
+            let times = (exact(about.mtime(), about.mtime_nsec()), changed);
             let one = (about.ino(), about.len(), times.0, times.1, about.mode(), bytes);
             all.insert(path.clone(), one);
             if about.is_dir() {
@@ -208,6 +210,8 @@ fn what_would_write_to_a_tree_is_refused_or_works_beside_it() {
     assert_eq!(portrait(&root), before);
     let both = home.run(&["files", "read", path, "--sizes", "1Ki", "--file-size", "1Ki"]);
     both.refused(2, &["--sizes", "--file-size"]);
+    let placed = home.run(&["files", "read", path, "--place", "tmpfs"]);
+    placed.refused(2, &["a tree of yours is where it is", "--files"]);
     home.run(&["files", "fold"]).refused(2, &["read", "write", "copy", "create", "stat"]);
     home.run(&["files", "read", "--sizes", "many"]).refused(2, &["lognormal:64Ki:1.5"]);
     home.run(&["files", "read", "/dev/null"]).refused(2, &["/dev/null"]);
@@ -238,6 +242,7 @@ fn every_operation_is_measured_from_the_command_line() {
             "1",
         ],
     );
+    cli_support::known_metrics(&serde_json::from_value(document.clone()).unwrap());
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 12, "{}", run.out);
     for cell in cells {
@@ -252,6 +257,38 @@ fn every_operation_is_measured_from_the_command_line() {
             _ => "open_latency_p50_ns",
         };
         assert!(metrics[step].as_f64().unwrap() > 0.0, "{operation}: {metrics}");
+        let tail = step.replace("p50", "p99");
+        let enough = sample["operations"].as_u64().unwrap() >= 100;
+        assert_eq!(metrics[&tail].is_number(), enough, "of few there is no 99th: {metrics}");
     }
     assert_eq!(home.names(), ["state"]);
+}
+
+/// On a mount that cannot be written to everything but writing beside it works.
+#[test]
+fn a_tree_on_a_read_only_mount_is_read_and_copied_from() {
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("SKIP a_tree_on_a_read_only_mount: mounting needs root");
+    }
+    let home = Home::new();
+    let script = "mkdir m && mount -t tmpfs none m && mkdir -p m/t/d && \
+        for n in 1 2 3; do head -c 9000 /dev/urandom >m/t/d/$n; done && mount -o remount,ro m && \
+        ! touch m/t/x 2>/dev/null && exec \"$IOLAB\" files read,copy,stat m/t --threads 2 \
+        --method copy_file_range,read-write --rounds 1 --format json";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-ec", script]);
+    command.current_dir(home.path(".")).env("XDG_STATE_HOME", home.path("state"));
+    command.env("IOLAB", cli_support::IOLAB);
+    let said = Said::from(command.output().unwrap()).fine();
+    let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 4);
+    for cell in cells {
+        // The way inside of the kernel may not cross file systems.
+        let crosses = cell["factors"]["method"] == "copy_file_range";
+        assert!(crosses || cell["status"] == "measured", "{cell}");
+        for sample in cell["samples"].as_array().unwrap() {
+            assert!(crosses || sample["proof"]["digest"]["matches"] == true, "{sample}");
+        }
+    }
 }

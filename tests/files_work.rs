@@ -85,7 +85,7 @@ impl Case {
         let around = workload().around;
         let done = (around.prepare)(&trial).and_then(|()| {
             let mut measurement = (workload().run)(&trial, &mut NoWindow)?;
-            between(&scratch.join("tree-of-pass-0"));
+            between(&scratch.join("trees/of-pass-0"));
             (around.verify)(&trial, &mut measurement)?;
             Ok(measurement)
         });
@@ -121,7 +121,7 @@ fn every_operation_does_its_work_on_every_layout() {
             let case = Case::in_memory(tree(230, sizes, shape));
             assert!(case.listing.bytes().abs_diff(bytes) < 10_000);
             for operation in OPERATIONS {
-                for workers in [1, 3, 40] {
+                for workers in [1, 3, 100] {
                     let seen = case.done(&levels(operation, workers), Extent::Passes(2));
                     let what = format!("{operation} {sizes} {shape} {workers}");
                     assert_eq!((seen.operations, seen.repetitions), (460, 2), "{what}");
@@ -129,7 +129,13 @@ fn every_operation_does_its_work_on_every_layout() {
                     let bytes = if moves { 2 * case.listing.bytes() } else { 0 };
                     assert_eq!(seen.bytes, bytes, "{what}");
                     assert!(proven(&seen) && seen.flags.is_empty(), "{what}: {seen:?}");
-                    assert!(seen.metrics["rate_sum"] > 0.0 && seen.metrics["rate_first"] > 0.0);
+                    let rate = |id: &str| seen.metrics[id];
+                    let (last, first, sum) =
+                        (rate("rate_last"), rate("rate_first"), rate("rate_sum"));
+                    // A worker's own time is never longer than that of all of them.
+                    assert!(first > 0.0 && sum >= last * 0.999_999, "{what}: {seen:?}");
+                    let alone = workers == 1;
+                    assert!(!alone || (last == first && last == sum), "{what}: {seen:?}");
                 }
             }
         }
@@ -294,4 +300,26 @@ fn impossible_trials_are_refused_in_words() {
     let nothing = Case::empty(tree(5, "10", Shape::Shared));
     let gone = nothing.trial(&levels("read", 2), Extent::Passes(1), |_| {}).unwrap_err();
     assert_eq!(gone.errno, Some(2), "{gone}");
+}
+
+/// On ext4 without a journal each round of making files took ten times as long as the first: the
+/// trees lay where those of the last round had lain. See src/workload/apart.rs.
+#[test]
+fn trees_of_trials_are_asked_to_lie_apart() {
+    use rustix::fs::{IFlags, Mode, OFlags, fstatfs, ioctl_getflags, open};
+    const EXT4: i64 = 0xef53;
+    let case = Case::made(tree(5, "10", Shape::Shared));
+    let apart = || {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let scratch = open(case.scratch(), flags, Mode::empty()).unwrap();
+        let known = fstatfs(&scratch).unwrap().f_type as i64 == EXT4;
+        known.then(|| ioctl_getflags(&scratch).unwrap().contains(IFlags::TOPDIR))
+    };
+    if apart().is_none() {
+        return eprintln!("SKIP trees_of_trials_are_asked_to_lie_apart: /var/tmp is no ext4");
+    }
+    for operation in ["write", "copy", "create", "remove"] {
+        case.trial(&levels(operation, 1), Extent::Passes(2), |_| assert_eq!(apart(), Some(true)))
+            .unwrap();
+    }
 }

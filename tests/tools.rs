@@ -58,6 +58,9 @@ fn a_made_tree_has_its_files_and_sizes_and_is_the_same_again() {
     let total = home.run(&["make", "tree", "all", "--files", "100", "--sizes", "total:1MB"]).fine();
     assert!(total.out.contains("976 KiB") || total.out.contains("977 KiB"), "{total:?}");
     home.run(&["make", "tree", "x", "--sizes", "64KB"]).refused(2, &["--sizes", "64Ki"]);
+    let said = home.run(&["make", "tree", "x", "--sizes", "uniform:1kB..3.5MB"]);
+    assert_eq!(said.err.matches("lognormal").count(), 1, "the rules are told once: {said:?}");
+    said.refused(2, &["--sizes 'uniform:1kB..3.5MB'", "whole number"]);
     home.run(&["make", "tree", "x", "--layout", "treee"]).refused(2, &["did you mean tree"]);
     home.run(&["make", "tree", "x", "--files", "0"]).refused(2, &["1 or more"]);
     home.run(&["make", "tree", "x", "--sizes", "900Ti"]).refused(20, &["no space"]);

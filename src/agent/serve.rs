@@ -22,7 +22,7 @@ use crate::cache::{self, Prober};
 use crate::catalog::{Factor, Levels, file_to_memory, path_from_text, path_to_text};
 use crate::place::memory::{Limit, sweep_groups};
 use crate::place::{self, Scratch, sweep};
-use crate::result::Fault;
+use crate::result::{CacheProof, Fault};
 use crate::sys::clock;
 use crate::sys::process::{FROM_OUTSIDE, ignore, report_file_limit_as_error};
 
@@ -221,9 +221,10 @@ impl Session {
     }
 
     fn trial(&mut self, request: &TrialRequest, input: &File) -> Ended {
-        if let Err(fault) = self.prepare(request) {
-            return Ended::Here(Err(fault));
-        }
+        let reached = match self.prepare(request) {
+            Ok(reached) => reached,
+            Err(fault) => return Ended::Here(Err(fault)),
+        };
         let tree = request.instance.and_then(|id| self.trees.get(&id));
         let limit_bytes = self.limit_bytes(request);
         let instance = match request.instance {
@@ -247,6 +248,7 @@ impl Session {
                 .unwrap_or(self.scratch.path()),
             prober: source.and_then(|(place, all)| all.prober(&place)).unwrap_or(&self.prober),
             tree,
+            reached,
             limit: limit_bytes.and_then(|bytes| self.limits.get(&bytes)),
             copy_up_syncs: target.as_ref().is_some_and(|(place, all)| all.copy_up_syncs(place)),
             upper: target.filter(|_| is_touch(request)).and_then(|(place, all)| all.upper(&place)),
@@ -283,9 +285,12 @@ impl Session {
         self.places.as_mut().map_or(Ok(()), |places| places.seal(&mut self.instances))
     }
 
-    /// What a trial needs beside its file: places ready, their caches emptied, a memory limit.
-    fn prepare(&mut self, request: &TrialRequest) -> Result<(), Fault> {
+    /// What a trial needs beside its file: places ready, their caches emptied, a memory limit. The
+    /// state of a tree whose place was mounted again.
+    fn prepare(&mut self, request: &TrialRequest) -> Result<Option<CacheProof>, Fault> {
         self.seal()?;
+        self.follow_places();
+        let mut reached = None;
         let cache = request.levels.text(Factor::Cache);
         if let (true, Some(place), Some(places)) =
             (is_touch(request), request.levels.text(Factor::Place), &mut self.places)
@@ -294,6 +299,10 @@ impl Session {
         }
         match (source_place(&request.levels), &mut self.places, cache) {
             (Some(place), Some(places), Some("remount")) => {
+                if let Some(tree) = request.instance.and_then(|id| self.trees.get(&id)) {
+                    let prober = places.prober(place).unwrap_or(&self.prober);
+                    reached = trial::reach_tree(request, tree, prober)?;
+                }
                 places.remount(place, &mut self.instances)?;
             }
             (Some(place), Some(places), Some("cold")) => places.evict_below(place)?,
@@ -309,7 +318,7 @@ impl Session {
         {
             self.limits.insert(bytes, Limit::make(bytes)?);
         }
-        Ok(())
+        Ok(reached)
     }
 
     fn end(self) -> Result<Reply, Fault> {

@@ -18,7 +18,7 @@ use crate::result::{CacheProof, Fault, Residency};
 use crate::tree::TreeOrder;
 use crate::workload::Subject;
 use crate::workload::files::{
-    Listing, MAKE_BLOCK, Opener, clear, make_directories, make_files, scan,
+    Listing, MAKE_BLOCK, Opener, clear, make_directories_apart, make_files, scan,
 };
 
 /// A tree as an instance.
@@ -101,10 +101,18 @@ impl StandingTree {
 
     fn make(&self, wanted: &dyn Fn() -> bool) -> Result<(), Fault> {
         let Listing::Made(tree) = &self.listing else { return Ok(()) };
-        make_directories(&self.listing, &self.path)?;
+        make_directories_apart(&self.listing, &self.path)?;
         let mut content = tree.content(MAKE_BLOCK);
         make_files(&self.listing, &self.path, 0..tree.files, &mut content, wanted)?;
         // Dirty pages would be written back beside the first trials; and a full disk shows here.
+        self.write_back()
+    }
+
+    /// All at once: file by file each would wait for a flush of the device.
+    fn write_back(&self) -> Result<(), Fault> {
+        if self.stands == Stands::Nowhere {
+            return Ok(());
+        }
         let root = File::open(&self.path).map_err(|e| fault("open a tree", &e))?;
         rustix::fs::syncfs(&root).map_err(|e| fault("write a tree back", &e.into()))
     }
@@ -125,7 +133,8 @@ impl StandingTree {
 
     /// Takes all of it out of the page cache.
     pub fn evict(&self) -> Result<(), Fault> {
-        self.each(&self.listing.whole(), cache::evict)
+        self.write_back()?;
+        self.each(&self.listing.whole(), cache::evict_written)
     }
 
     /// Brings all of it into the page cache, file after file.
@@ -143,9 +152,23 @@ impl StandingTree {
         if self.stands == Stands::Nowhere {
             return Ok(None);
         }
+        if wanted == State::Cold {
+            self.write_back()?;
+        }
         let mut sum = Sum::default();
-        self.each(ranges, |file| cache::reach(wanted, file, prober).map(|one| sum.add(one)))?;
+        let reach = |file: &File| cache::reach_written(wanted, file, prober);
+        self.each(ranges, |file| reach(file).map(|one| sum.add(one)))?;
         Ok(sum.proof)
+    }
+
+    /// Brings names and attributes of the files of these ranges into the caches: whether the device
+    /// is asked for any afterwards is seen after the window.
+    pub fn look_at(&self, ranges: &[Range<u64>]) -> Result<Option<CacheProof>, Fault> {
+        if self.stands == Stands::Nowhere {
+            return Ok(None);
+        }
+        self.each(ranges, |_| Ok(()))?;
+        Ok(Some(cache::looked_at()))
     }
 
     /// Opens each file of the ranges. What is gone by now, in a tree of the person's, is passed

@@ -19,6 +19,12 @@ const PRIME_BYTES: usize = 128 * 1024;
 /// (posix_fadvise(2)). Says nothing of the outcome: probe for it.
 pub fn evict(file: &File) -> Result<(), Fault> {
     write_back(file).map_err(|e| fault("write a file back before evicting it", &e))?;
+    evict_written(file)
+}
+
+/// The same of a file whose file system was just synced: of many files each would wait for a flush
+/// of the device.
+pub fn evict_written(file: &File) -> Result<(), Fault> {
     fadvise(file, 0, None, Advice::DontNeed)
         .map_err(|e| fault("evict a file from the page cache", &e.into()))
 }

@@ -13,9 +13,9 @@ use std::str::FromStr;
 
 pub use direct::{before_direct, conclude_direct, is_direct};
 pub use drain::{Drained, drain};
-pub use evict::{evict, prime};
+pub use evict::{evict, evict_written, prime};
 pub use prober::{Prober, Rejected, device_read_bytes};
-pub use reach::{conclude, flag, reach};
+pub use reach::{conclude, flag, just_mounted, looked_at, reach, reach_written};
 pub use residency::Probe;
 pub use stored::stored_bytes;
 

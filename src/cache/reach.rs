@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::fs::syncfs;
 
-use super::evict::{drop_caches, evict, prime, write_back};
+use super::evict::{drop_caches, evict, evict_written, prime, write_back};
 use super::prober::{Prober, Sight};
 use super::residency::is_memory_only;
 use super::stored::stored_bytes;
@@ -19,6 +19,27 @@ const EVICTIONS: u32 = 6;
 /// `proven` yet, except for [`State::Any`]: [`conclude`] it after the window. A state that could
 /// not be reached is no fault: it is in `reason`.
 pub fn reach(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
+    if wanted == State::Cold && !is_memory_only(file) {
+        // The location of delayed extents is known only once they are written.
+        write_back(file).map_err(|e| fault("write a file back", &e))?;
+    }
+    reach_by(wanted, file, prober, evict)
+}
+
+/// The same of a file whose file system was just synced.
+pub fn reach_written(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
+    reach_by(wanted, file, prober, evict_written)
+}
+
+/// How a file is evicted; where that was in vain, it is written back first.
+type Evict = fn(&File) -> Result<(), Fault>;
+
+fn reach_by(
+    wanted: State,
+    file: &File,
+    prober: &Prober,
+    first: Evict,
+) -> Result<CacheProof, Fault> {
     let mut proof = CacheProof { wanted: wanted.name().into(), ..CacheProof::default() };
     let blind = if wanted == State::Any { None } else { prober.blind(file)? };
     match wanted {
@@ -26,7 +47,7 @@ pub fn reach(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, 
             proof.how = "none".into();
             proof.reason = blind;
         }
-        State::Cold => reach_cold(file, prober, &mut proof)?,
+        State::Cold => reach_cold(file, prober, first, &mut proof)?,
         State::Warm => reach_warm(file, prober, &mut proof)?,
         State::Any => {
             proof.how = "as it was".into();
@@ -37,19 +58,36 @@ pub fn reach(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, 
     Ok(proof)
 }
 
-fn reach_cold(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<(), Fault> {
+/// Of files whose names and attributes were just looked at, and whose data do not matter.
+pub fn looked_at() -> CacheProof {
+    let (wanted, how) = (State::Warm.name().into(), "looked at".into());
+    CacheProof { wanted, how, expected_device_bytes: Some(0), ..CacheProof::default() }
+}
+
+/// Of files of which nothing is cached since their file system was mounted, and whose data do not
+/// matter: the device must deliver a block of names or attributes.
+pub fn just_mounted() -> CacheProof {
+    let (wanted, how) = (State::Cold.name().into(), "remount".into());
+    let least = rustix::param::page_size() as u64;
+    CacheProof { wanted, how, expected_device_bytes: Some(least), ..CacheProof::default() }
+}
+
+fn reach_cold(
+    file: &File,
+    prober: &Prober,
+    first: Evict,
+    proof: &mut CacheProof,
+) -> Result<(), Fault> {
     if is_memory_only(file) {
         proof.how = "none".into();
         proof.reason = Some("tmpfs and ramfs keep files in the page cache only".into());
         return Ok(());
     }
-    // The location of delayed extents is known only once they are written.
-    write_back(file).map_err(|e| fault("write a file back", &e))?;
     let stored = stored_bytes(file).map_err(|e| fault("look where a file is stored", &e))?;
     proof.expected_device_bytes = Some(stored);
     for attempt in 1..=EVICTIONS {
         proof.how = if attempt == 1 { "evict".into() } else { format!("evict×{attempt}").into() };
-        if evict_and_look(file, prober, proof)? {
+        if evict_and_look(file, prober, if attempt == 1 { first } else { evict }, proof)? {
             return Ok(());
         }
         // Pages in flight, or dirty below an overlay, are the usual rest.
@@ -58,13 +96,18 @@ fn reach_cold(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<()
     }
     if drop_caches().map_err(|e| fault("drop the machine's page cache", &e))? {
         proof.how = "drop_caches".into();
-        evict_and_look(file, prober, proof)?;
+        evict_and_look(file, prober, evict, proof)?;
     }
     Ok(())
 }
 
 /// One eviction and what is left after it; true where nothing is.
-fn evict_and_look(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<bool, Fault> {
+fn evict_and_look(
+    file: &File,
+    prober: &Prober,
+    evict: Evict,
+    proof: &mut CacheProof,
+) -> Result<bool, Fault> {
     evict(file)?;
     let sight = prober.look(file, true)?;
     if prober.disturbs(file)? {

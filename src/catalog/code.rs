@@ -118,6 +118,8 @@ codes! {
         "Where overlayfs is mounted without metacopy, kernels since 6.12 sync the copied inode although no data were copied (found by trying it on an empty file). What metacopy seems to gain is then partly a sync that is not made. Measure overlay+volatile and overlay+metacopy+volatile beside it: neither syncs.";
     NoColdState "NO_COLD_STATE" Note "this file system has no cold state"
         "tmpfs and ramfs keep files in the page cache only.";
+    InodesHeldBack "INODES_HELD_BACK" Caution "this file system is slow to make files where some were just removed"
+        "ext4 without a journal does not give an inode out again for one to five minutes after its file was removed (recently_deleted in fs/ext4/ialloc.c), and looks at each of those for every file that it makes: creating, writing or copying files round after round can take 10 to 30 times as long as the first time. iolab asks for every tree to lie in a block group of its own, which avoids most of it as long as there are groups enough. Where trials still become slower over the rounds, measure on a file system with a journal (--place ext4, or another directory), or take fewer --rounds or fewer --files.";
     Container "CONTAINER" Note "running inside a container"
         "Limits of the container (cgroup, seccomp) may hide or throttle what the machine can do.";
     Virtualised "VIRTUALISED" Note "running on a virtual machine"

@@ -13,10 +13,10 @@ use super::signals::Signals;
 use super::time;
 use super::{contenders, facts, places, vm};
 use crate::agent::{LocalChild, PlaceTerms, Transport};
-use crate::catalog::{Factor, Level, path_to_text};
+use crate::catalog::{Capability, Factor, Level, path_to_text};
 use crate::host;
 use crate::place::vm::Kernel;
-use crate::plan::Plan;
+use crate::plan::{Cell, Plan};
 use crate::result::{Document, Environment, RunInfo, Warning};
 use crate::run::{self, CellOutcome, DriveError, History, Outcome, RemoteExecutor};
 
@@ -273,17 +273,33 @@ fn work<'a>(plan: &Plan, sizes: &'a Sizes) -> host::Work<'a> {
         let levels = plan.factors.get(&Factor::Cache).into_iter().flatten();
         levels.into_iter().any(|level| *level == Level::word(word))
     };
+    let writes = super::parts::workload(&plan.workload)
+        .is_some_and(|info| matches!(info.capability, Capability::Write | Capability::Copy));
     host::Work {
         block_bytes: &sizes.blocks,
         file_bytes: &sizes.files,
-        cold: has("cold"),
+        cold: has("cold") || has("remount"),
         warm: has("warm"),
-        writes: super::parts::workload(&plan.workload).is_some_and(|info| {
-            matches!(
-                info.capability,
-                crate::catalog::Capability::Write | crate::catalog::Capability::Copy
-            )
-        }),
+        writes: writes || does(plan, "files", &["write", "copy"]),
+        trees: plan.instances.iter().any(|instance| instance.tree.is_some()),
+        remakes: remakes(plan),
         reads_files: plan.factors.contains_key(&Factor::Method),
     }
+}
+
+/// Whether some trial on many files does one of these.
+fn does(plan: &Plan, workload: &str, words: &[&str]) -> bool {
+    let does = |cell: &Cell| {
+        let operation = cell.levels.text(Factor::Operation);
+        operation.is_some_and(|operation| words.contains(&operation))
+    };
+    plan.workload == workload && plan.cells.iter().filter(|c| c.skip.is_none()).any(does)
+}
+
+/// Whether each trial makes many files of its own in the directory under test itself.
+fn remakes(plan: &Plan) -> bool {
+    const FILES: [&str; 4] = ["write", "copy", "create", "remove"];
+    const CALLS: [&str; 5] = ["create", "symlink", "mkdir", "rmdir", "unlink"];
+    let here = plan.cells.iter().any(|cell| cell.levels.get(Factor::Place).is_none());
+    here && (does(plan, "files", &FILES) || does(plan, "meta", &CALLS))
 }

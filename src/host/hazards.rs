@@ -17,13 +17,17 @@ pub struct Work<'a> {
     pub warm: bool,
     /// Some cells write or copy.
     pub writes: bool,
+    /// The sizes are those of whole trees.
+    pub trees: bool,
+    /// Trials make many files and remove them again.
+    pub remakes: bool,
     /// Whether files are touched at all (a ladder of calls reads one byte).
     pub reads_files: bool,
 }
 
 /// The hazards of a directory whose facts `environment` holds under plain names.
 pub fn hazards(environment: &Environment, work: &Work<'_>) -> Vec<Warning> {
-    const CHECKS: [fn(&Known<'_>, &Work<'_>) -> Option<Warning>; 13] = [
+    const CHECKS: [fn(&Known<'_>, &Work<'_>) -> Option<Warning>; 14] = [
         page_reporting,
         smaller_than_cache,
         unaligned_block,
@@ -31,6 +35,7 @@ pub fn hazards(environment: &Environment, work: &Work<'_>) -> Vec<Warning> {
         network_fs,
         zram,
         no_cold_state,
+        held_back,
         read_ahead,
         clock_source,
         steal,
@@ -104,6 +109,14 @@ fn smaller_than_cache(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     if !(work.warm && work.reads_files) {
         return None;
     }
+    if work.trees {
+        let (tree, cache) = (bytes_text(smallest), bytes_text(cache));
+        let text = format!(
+            "a tree of {tree} fits into the last-level cache of {cache}: warm reads of it may never \
+             reach memory; take more or larger files for memory-bound figures"
+        );
+        return warn(Code::SmallerThanCache, text);
+    }
     warn(
         Code::SmallerThanCache,
         format!(
@@ -173,6 +186,20 @@ fn no_cold_state(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     warn(
         Code::NoColdState,
         format!("{fs} keeps files in memory only, so there are no cold reads here"),
+    )
+}
+
+fn held_back(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let journal = known.0.0.get("mount.journal")?.as_bool()?;
+    (work.remakes && !journal).then_some(())?;
+    let fs = known.text("mount.fs_type").unwrap_or("this file system");
+    warn(
+        Code::InodesHeldBack,
+        format!(
+            "{fs} has no journal here, and for minutes passes over the inodes of files that were \
+             removed, one by one: making files may slow down over the rounds although iolab lays \
+             them apart; take --place ext4 (made with a journal), or fewer --rounds or --files"
+        ),
     )
 }
 
@@ -273,6 +300,8 @@ mod tests {
         cold: true,
         warm: true,
         writes: true,
+        trees: false,
+        remakes: true,
         reads_files: true,
     };
 
@@ -283,7 +312,7 @@ mod tests {
     #[test]
     fn a_quiet_plain_machine_has_none() {
         let facts = json!({"page_bytes": 4096, "cpu.llc_bytes": 8 << 20, "cpu.count": 8,
-            "load.1": 0.3, "clock.source": "tsc", "mount.fs_type": "ext4", "device.name": "sda",
+            "load.1": 0.3, "clock.source": "tsc", "mount.fs_type": "ext4", "mount.journal": true, "device.name": "sda",
             "device.read_ahead_bytes": 131_072, "psi.io_some_avg10_percent": 0.5,
             "cpu.steal_share": 0.001, "memory.available_bytes": 1 << 30,
             "vm.dirty_background_ratio": 10});
@@ -318,6 +347,11 @@ mod tests {
                 Code::ClockSource,
                 "clocksource=tsc",
             ),
+            (
+                json!({"mount.fs_type": "ext4", "mount.journal": false}),
+                Code::InodesHeldBack,
+                "--place ext4",
+            ),
             (json!({"cpu.steal_share": 0.034}), Code::StealHigh, "3.4 %"),
             (json!({"cpu.count": 4, "load.1": 3.2}), Code::BusyMachine, "3.2 on 4"),
             (json!({"psi.io_some_avg10_percent": 30.0}), Code::BusyMachine, "io 30 %"),
@@ -336,9 +370,17 @@ mod tests {
     }
 
     #[test]
+    fn a_small_tree_takes_more_files_and_not_a_larger_one() {
+        let facts = machine(&json!({"cpu.llc_bytes": 8 << 20}));
+        let text = hazards(&facts, &Work { trees: true, ..ALL }).remove(0).text;
+        assert!(text.contains("a tree of 1 MiB") && !text.contains("--file-size"), "{text}");
+    }
+
+    #[test]
     fn what_the_work_does_not_touch_is_not_said() {
         let facts = json!({"memory.page_reporting_order": 9, "cpu.llc_bytes": 8 << 20,
-            "mount.fs_type": "tmpfs", "device.read_ahead_bytes": 8 << 20});
+            "mount.fs_type": "tmpfs", "device.read_ahead_bytes": 8 << 20,
+            "mount.journal": false});
         let calls = Work { warm: true, file_bytes: &[1], ..Work::default() };
         assert_eq!(codes(&facts, &calls), []);
     }

@@ -78,6 +78,7 @@ impl Mount {
 pub fn gather(tree: &Tree, directory: &Path, facts: &mut Facts) {
     facts.put("directory", Some(path_to_text(directory)));
     if let Some(mount) = Mount::of(tree, directory) {
+        facts.put("mount.journal", journal(tree, &mount));
         facts.put("mount.fs_type", Some(mount.fs_type));
         facts.put("mount.source", Some(path_to_text(&mount.source)));
         facts.put("mount.point", Some(path_to_text(&mount.point)));
@@ -100,6 +101,17 @@ pub fn gather(tree: &Tree, directory: &Path, facts: &mut Facts) {
         facts.put("dio.memory_align_bytes", Some(memory));
         facts.put("dio.offset_align_bytes", Some(offset));
     }
+}
+
+/// Whether a file system of the ext4 driver has a journal: it then says in which way its data are
+/// ordered against it. Absent for others, and where the driver does not tell.
+fn journal(tree: &Tree, mount: &Mount) -> Option<bool> {
+    if !mount.fs_type.starts_with("ext") {
+        return None;
+    }
+    let name = tree.link_name(format!("sys/dev/block/{}", mount.device))?;
+    let options = tree.text(format!("proc/fs/ext4/{name}/options"))?;
+    Some(options.lines().any(|line| line.starts_with("data=")))
 }
 
 /// What O_DIRECT asks of addresses and offsets, from a file of no name (statx(2), Linux 6.1).
@@ -162,7 +174,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{Mount, parse};
+    use super::{Mount, journal, parse};
     use crate::host::tree::Tree;
 
     #[test]
@@ -182,6 +194,30 @@ mod tests {
         let is_remote = |fs: &str| Mount { fs_type: fs.into(), ..Mount::default() }.is_remote();
         assert!(is_remote("nfs4") && is_remote("fuse.sshfs") && is_remote("fuse"));
         assert!(!is_remote("ext4") && !is_remote("fuseblk"), "fuseblk is ntfs-3g on a disk");
+    }
+
+    #[test]
+    fn a_journal_is_seen_in_what_the_driver_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let make = |name: &str| std::fs::create_dir_all(dir.path().join(name)).unwrap();
+        make("sys/dev/block");
+        make("proc/fs/ext4/sda1");
+        std::os::unix::fs::symlink("../../devices/x/sda1", dir.path().join("sys/dev/block/8:1"))
+            .unwrap();
+        let tree = Tree::fixture(dir.path());
+        let on = |fs: &str, device: &str| Mount {
+            fs_type: fs.into(),
+            device: device.into(),
+            ..Mount::default()
+        };
+        let says = |text: &str| {
+            std::fs::write(dir.path().join("proc/fs/ext4/sda1/options"), text).unwrap();
+            journal(&tree, &on("ext4", "8:1"))
+        };
+        assert_eq!(says("rw\nstripe=0\ndata=ordered\n"), Some(true));
+        assert_eq!(says("rw\nstripe=0\ndiscard\n"), Some(false));
+        assert_eq!(journal(&tree, &on("xfs", "8:1")), None);
+        assert_eq!(journal(&tree, &on("ext4", "8:2")), None);
     }
 
     #[test]

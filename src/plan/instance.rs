@@ -291,7 +291,10 @@ fn remount_works(levels: &Levels, place: Option<&str>, facts: &Facts) -> Result<
 }
 
 fn warm_fits(levels: &Levels, bytes: u64, facts: &Facts) -> Result<(), Skip> {
-    if levels.text(Factor::Cache) != Some("warm") || bytes <= facts.available_memory_bytes {
+    // What looks at files alone needs none of their bytes.
+    let looks = levels.text(Factor::Operation) == Some("stat");
+    if looks || levels.text(Factor::Cache) != Some("warm") || bytes <= facts.available_memory_bytes
+    {
         return Ok(());
     }
     let reason = format!(

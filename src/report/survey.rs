@@ -30,6 +30,9 @@ pub enum Topic {
     Small,
 }
 
+/// What stands where not one round came to its end: a line that is missing would not be missed.
+const NOTHING: &str = "nothing could be measured";
+
 /// One labelled paragraph of the screen and what follows from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Finding {
@@ -90,7 +93,7 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
             continue;
         }
         let Some(plateau) = plateau(document, answer) else {
-            finding.lines.push(format!("{state}: nothing could be measured"));
+            finding.lines.push(format!("{state}: {NOTHING}"));
             continue;
         };
         finding
@@ -301,6 +304,8 @@ fn small(document: &Document) -> Finding {
     if let (Some(bytes), false) = (size, rates.is_empty()) {
         let files = format!("files of {} opened, read, closed: ", bytes_text(bytes));
         finding.lines.push(files + &rates.join(" · "));
+    } else {
+        finding.lines.push(NOTHING.to_owned());
     }
     let winner = document.answers.iter().find(|answer| answer.kind == AnswerKind::Winner);
     let best = winner.and_then(|answer| answer.best.first());
@@ -332,9 +337,10 @@ fn calls(label: &'static str, document: &Document) -> Finding {
             Some(format!("{name} {}", time_text(ns)))
         })
         .collect();
-    if !costs.is_empty() {
-        finding.lines.push(costs.join(" · "));
-    }
+    finding.lines.push(match costs.is_empty() {
+        true => NOTHING.to_owned(),
+        false => costs.join(" · "),
+    });
     finding
 }
 

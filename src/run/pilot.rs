@@ -5,7 +5,7 @@ use super::dose::{Pilot, trial_min_ns};
 use super::work::{Work, is_touch};
 use super::{ExecutorError, TrialOrder};
 use crate::agent::Extent;
-use crate::catalog::Factor;
+use crate::catalog::{Code, Factor};
 use crate::plan::Cell;
 use crate::result::{Fault, Measurement};
 
@@ -56,6 +56,8 @@ impl Calibrator<'_> {
                 work = Work { operations_per_pass: made, once: true, ..work };
                 operations = made;
             }
+            // Where the disk became full in one pass there is no room for another.
+            work.once |= timed.measurement.flags.contains(&Code::Truncated);
             let whole = work.once && operations >= work.operations_per_pass;
             let done = actual_operations(operations, &work);
             let alone = work.flushes && shorter.is_none() && !whole;
@@ -121,6 +123,8 @@ fn first_operations(cell: &Cell, work: &Work) -> u64 {
     match work.operations_per_pass {
         // Starting a process takes long enough to tell.
         _ if cell.levels.get(Factor::Contender).is_some() => 1,
+        // A tree that is cold in all of its names and inodes is so once.
+        1 if work.once => 1,
         1 if call => FIRST_CALLS,
         all if is_touch(cell) => all.min(FIRST_OPERATIONS),
         all if cell.syncs_each_operation() => FIRST_SYNCED.min(all),

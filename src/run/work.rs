@@ -41,6 +41,9 @@ impl Work {
             _ => step_bytes(cell),
         };
         let command = cell.levels.get(Factor::Contender).is_some();
+        // After a mount the first files pay for what all of them share: no part stands for the
+        // whole tree.
+        let divides = !command && cell.levels.text(Factor::Cache) != Some("remount");
         // A call on a scratch file is no pass over it, and neither has a part. A touch is one call
         // on each file of a tree; the whole is all of them.
         let in_file = match (bytes, cell.levels.get(Factor::Operation)) {
@@ -52,7 +55,7 @@ impl Work {
         };
         let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
         Work {
-            operations_per_pass: files.filter(|_| !command).unwrap_or(in_file),
+            operations_per_pass: files.filter(|_| divides).unwrap_or(in_file),
             step_bytes,
             once: cell.starts_cold()
                 || is_touch(cell)

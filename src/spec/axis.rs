@@ -226,12 +226,17 @@ impl Vocabulary<'_> {
         };
         if experiment.factors.contains_key(&Factor::File) && experiment.factors.contains_key(&fixed)
         {
-            return Err(SpecError::new(
-                fixed.name(),
-                0,
-                "a file of yours is where it is",
-                "give --file-size to have one made on each place",
-            ));
+            let (problem, fix) = match self.info.capability {
+                Capability::Files => (
+                    "a tree of yours is where it is",
+                    "give --files to have one made on each place",
+                ),
+                _ => (
+                    "a file of yours is where it is",
+                    "give --file-size to have one made on each place",
+                ),
+            };
+            return Err(SpecError::new(fixed.name(), 0, problem, fix));
         }
         check_sizes(experiment)?;
         if experiment.factors.contains_key(&Factor::File)

@@ -50,13 +50,29 @@ impl SpecError {
     }
 }
 
+/// Longer than any message of ours that repeats nothing of what was written.
+const LONGEST: usize = 800;
+
+/// A text whose middle is left out where it is very long: nobody wants to read all of it again.
+pub(crate) fn brief(text: String) -> String {
+    let (head, tail) = (LONGEST / 4, LONGEST / 8);
+    let chars = text.chars().count();
+    if chars <= LONGEST {
+        return text;
+    }
+    let first: String = text.chars().take(head).collect();
+    let last: String = text.chars().skip(chars - tail).collect();
+    format!("{first} … ({chars} characters) … {last}")
+}
+
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.subject.is_empty() {
             write!(f, "{} ", self.subject)?;
         }
         // Escaped, so that one error stays one line whatever was written.
-        write!(f, "'{}': {}", self.written.escape_debug(), self.problem)?;
+        let problem = format!("'{}': {}", self.written.escape_debug(), self.problem);
+        write!(f, "{}", brief(problem))?;
         if self.at > 0 {
             write!(f, " (at byte {})", self.at)?;
         }

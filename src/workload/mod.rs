@@ -1,5 +1,6 @@
 //! What is done: one file each. A new workload is its own file and two lines here.
 
+mod apart;
 pub mod contender;
 mod copy;
 pub mod files;
@@ -81,6 +82,7 @@ pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
     match id {
         "write" => write::impossible(levels),
         "copy" => copy::impossible(levels),
+        "files" => files::impossible(levels),
         _ => None,
     }
 }

@@ -128,3 +128,12 @@ impl std::fmt::Debug for Said {
         writeln!(f, "status {:?}\n--- stdout\n{out}\n--- stderr\n{}", self.code, self.err)
     }
 }
+
+/// Every metric of a run is one of `iolab list metrics`.
+pub fn known_metrics(run: &iolab::result::Document) {
+    for sample in run.cells.iter().flat_map(|cell| &cell.samples) {
+        for (id, _) in sample.measurement.metrics.iter() {
+            assert!(iolab::metric::find(id.as_str()).is_some(), "{id:?} is in no list");
+        }
+    }
+}

@@ -88,10 +88,10 @@ impl MakeTree {
 
     fn tree(&self) -> Result<Tree, Failure> {
         let files = spec::parse_count(&self.files).map_err(|e| Failure::usage(e.of("--files")))?;
-        let sizes: Sizes = self
-            .sizes
-            .parse()
-            .map_err(|e| Failure::usage(format!("--sizes: {e}; rules are {SIZES_FORMS}")))?;
+        let written = self.sizes.escape_debug();
+        let sizes: Sizes = self.sizes.parse().map_err(|why| {
+            Failure::usage(format!("--sizes '{written}': {why}; write {SIZES_FORMS}"))
+        })?;
         let shape = Shape::new(&self.layout, 1).ok_or_else(|| {
             let text = self.layout.escape_debug();
             Failure::usage(format!("--layout '{text}': {}", choose(&self.layout, &SHAPES)))
@@ -121,10 +121,10 @@ impl MakeTree {
         edge::data(|out| {
             writeln!(
                 out,
-                "{}  {} files in {} directories  {}  {}  seed {}  {}  {}",
+                "{}  {} in {}  {}  {}  seed {}  {}  {}",
                 path_to_text(&self.path),
-                count_text(tree.files),
-                count_text(tree.directories()),
+                many(tree.files, "file", "files"),
+                many(tree.directories(), "directory", "directories"),
                 bytes_text(bytes),
                 self.content.fill,
                 tree.seed,
@@ -133,6 +133,10 @@ impl MakeTree {
             )
         })
     }
+}
+
+fn many(count: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count_text(count), if count == 1 { one } else { more })
 }
 
 fn refuse_without_inodes(path: &Path, tree: &Tree) -> Result<(), Failure> {

@@ -261,8 +261,9 @@ impl Drop for ImagePlace {
 /// What mountinfo and sysfs say of a mount.
 pub fn facts_of(mount: &Mount, level: &PlaceLevel, device: &str) -> PlaceFacts {
     let mounted = mount.mounted();
-    // A file system that ext4's driver serves has a directory there, whatever its name.
-    let by_ext4 = Path::new("/sys/fs/ext4").join(device).exists();
+    // A file system that ext4's driver serves has a directory there, whatever its name; one without
+    // a device has none.
+    let by_ext4 = !device.is_empty() && Path::new("/sys/fs/ext4").join(device).exists();
     let driver = if by_ext4 { "ext4".to_owned() } else { mounted.fs_type.clone() };
     let mut facts = PlaceFacts {
         asked: level.to_string(),

@@ -80,6 +80,9 @@ struct Layers<'a> {
     defaults: Option<Table<'a>>,
 }
 
+/// Characters of a title: more than a path has.
+const LONGEST_TITLE: usize = 5000;
+
 impl<'a> Layers<'a> {
     /// The value of the experiment, else that of the defaults.
     fn get(&self, key: &str) -> Option<Value<'a>> {
@@ -100,10 +103,9 @@ impl<'a> Layers<'a> {
     fn experiment(&self, words: Words<'_>, seed: u64) -> Result<Written, FileError> {
         let info = self.workload(words)?;
         let vocabulary = Vocabulary { info, parts: words.parts };
-        let text = |key| self.get(key).map(|value| value.text()).transpose();
         let (protocol, seeded) = protocol(&self.tables("protocol")?, seed)?;
         let experiment = Experiment {
-            title: text("title")?.map(str::to_owned),
+            title: self.title()?.map(str::to_owned),
             workload: info.part.id.to_owned(),
             directory: self.path("directory")?.unwrap_or_else(|| PathBuf::from(".")),
             factors: factors(&self.tables("factors")?, vocabulary)?,
@@ -120,6 +122,19 @@ impl<'a> Layers<'a> {
             modules: self.path("modules")?,
             place: self.table.place(),
         })
+    }
+
+    /// It stands in lists and over charts.
+    fn title(&self) -> Result<Option<&'a str>, FileError> {
+        let Some(value) = self.get("title") else { return Ok(None) };
+        let title = value.text()?;
+        match title.chars().count() <= LONGEST_TITLE {
+            true => Ok(Some(title)),
+            false => Err(value.refuse(
+                format!("the title has more than {LONGEST_TITLE} characters"),
+                "write a line, and the rest as a # comment",
+            )),
+        }
     }
 
     fn workload<'w>(&self, words: Words<'w>) -> Result<&'w WorkloadInfo, FileError> {

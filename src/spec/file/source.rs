@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar;
 
+use crate::spec::error::brief;
+
 /// Columns of a line that an error shows: one line of an ordinary terminal.
 const SHOWN_COLUMNS: usize = 72;
 /// Columns before the trouble that are shown of a longer line.
@@ -64,7 +66,7 @@ impl Source<'_> {
             name: self.name.to_owned(),
             line: before.matches('\n').count() + 1,
             column: line[..inside].chars().count() + 1,
-            problem: problem.into(),
+            problem: brief(problem.into()),
             fix: fix.into(),
             shown: Some(Box::new(shown)),
         }

@@ -1,9 +1,9 @@
 //! The command of a trial: its words, its directory, and what it says.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,6 +14,7 @@ use crate::sys::child::dies_with_us;
 
 use super::super::files::Listing;
 use super::super::{Trial, refusal};
+use crate::workload::apart::make_apart;
 
 /// What a command may say of its failure.
 const MOST_WORDS: usize = 300;
@@ -138,7 +139,7 @@ pub fn prepare(capability: Capability, trial: &Trial<'_>) -> Result<(), Fault> {
     Order::new(capability, trial)?;
     clear(trial)?;
     let path = directory(trial.scratch);
-    DirBuilder::new().mode(0o700).create(&path).map_err(|error| failed("make", &path, &error))
+    make_apart(&path).map_err(|error| failed("make", &path, &error))
 }
 
 /// The file that was to be read is still there, as large as it was.

@@ -2,13 +2,16 @@
 //! everything away again.
 
 use super::build::{MAKE_BLOCK, clear as clear_tree, make_directories, make_files};
+use super::errors::{errno_of, fault};
 use super::listing::Listing;
 use super::operation::{Operation, Settings};
 use super::share::{passes, segments};
 use super::task::numbered;
 use super::verify;
+use crate::catalog::path_to_text;
 use crate::result::{Fault, Measurement};
 use crate::workload::Trial;
+use crate::workload::apart::make_apart;
 
 /// The directories of each pass, and the files where the trial is to remove them.
 pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
@@ -16,6 +19,10 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     if !settings.operation.has_own() {
         return Ok(());
     }
+    // All trees of a trial lie together: none of them is removed before the last is made.
+    let (together, failed) = (settings.together(), "make a directory for the trees of a trial");
+    make_apart(together)
+        .map_err(|error| fault(failed, errno_of(&error), &path_to_text(together)))?;
     for pass in 0..passes(settings.extent) {
         let root = numbered(&settings.own, pass);
         make_directories(settings.listing, &root)?;
@@ -47,5 +54,12 @@ pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     let ranges = segments(settings.listing.files(), settings.extent);
     let clear = |pass| clear_tree(settings.listing, &numbered(&settings.own, pass), &ranges);
     let all: Vec<_> = (0..passes(settings.extent)).map(clear).collect();
-    all.into_iter().collect()
+    all.into_iter().collect::<Result<(), Fault>>()?;
+    let together = settings.together();
+    match std::fs::remove_dir(together) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(fault("remove the directory of a trial", errno_of(&error), &path_to_text(together)))
+        }
+        _ => Ok(()),
+    }
 }

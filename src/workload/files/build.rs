@@ -7,16 +7,19 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::errors::fault;
+use super::errors::{errno_of, fault};
 use super::listing::{Listing, Opener};
 use crate::catalog::path_to_text;
 use crate::result::Fault;
 use crate::tree::Content;
+use crate::workload::apart::make_apart;
 
 /// Files between two questions whether anyone still wants the tree.
 const PIECE: u64 = 256;
 /// Bytes of one write when a tree is made.
 pub const MAKE_BLOCK: u64 = 1 << 20;
+
+const MAKE_DIRECTORIES: &str = "make the directories of a tree";
 
 /// The root of a tree, open. No link at its end is followed.
 pub(super) fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
@@ -29,8 +32,23 @@ pub(super) fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
 /// # Errors
 /// What could not be made.
 pub fn make_directories(listing: &Listing, root: &Path) -> Result<(), Fault> {
-    let failed = |errno| fault("make the directories of a tree", errno, &path_to_text(root));
+    let failed = |errno| fault(MAKE_DIRECTORIES, errno, &path_to_text(root));
     mkdirat(CWD, root, Mode::RWXU).map_err(failed)?;
+    make_below(listing, root)
+}
+
+/// The same in a directory that iolab made, away from what earlier trials have removed.
+///
+/// # Errors
+/// What could not be made.
+pub fn make_directories_apart(listing: &Listing, root: &Path) -> Result<(), Fault> {
+    make_apart(root)
+        .map_err(|error| fault(MAKE_DIRECTORIES, errno_of(&error), &path_to_text(root)))?;
+    make_below(listing, root)
+}
+
+fn make_below(listing: &Listing, root: &Path) -> Result<(), Fault> {
+    let failed = |errno| fault(MAKE_DIRECTORIES, errno, &path_to_text(root));
     let top = open_root(root).map_err(failed)?;
     let mut opener = Opener::default();
     let mut parent = (0, opener.open(listing, top.as_fd(), 0).map_err(failed)?);

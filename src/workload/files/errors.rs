@@ -31,3 +31,8 @@ pub(super) fn is_full(errno: Errno) -> bool {
 pub(super) fn is_fatal(errno: Errno) -> bool {
     matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::ROFS)
 }
+
+/// The errno of an I/O error.
+pub(super) fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}

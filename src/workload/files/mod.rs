@@ -23,13 +23,13 @@ mod tests;
 mod verify;
 mod walk;
 
-pub use build::{MAKE_BLOCK, clear, make_directories, make_files};
+pub use build::{MAKE_BLOCK, clear, make_directories, make_directories_apart, make_files};
 pub use listing::{Cursor, File, Listing, Opener};
 pub use operation::{METHODS, OPERATIONS};
 pub use scan::{Found, LeftOut, scan};
 pub use share::segments;
 
-use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
+use crate::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use crate::result::{Fault, Measurement};
 use crate::tree::SHAPES;
 
@@ -84,6 +84,21 @@ const INFO: WorkloadInfo = WorkloadInfo {
     capability: Capability::Files,
     sweep: false,
 };
+
+/// Whether a trial looks at files and reads no data of theirs.
+pub fn looks_only(levels: &Levels) -> bool {
+    levels.text(Factor::Operation) == Some("stat")
+}
+
+/// Why these levels make no trial together, and what to do instead.
+pub(super) fn impossible(levels: &Levels) -> Option<String> {
+    let cold = levels.text(Factor::Cache) == Some("cold");
+    (cold && looks_only(levels)).then(|| {
+        "stat reads no data, and --cache cold empties data alone: take --cache remount with a \
+         --place, which empties names and attributes too, or --cache warm"
+            .into()
+    })
+}
 
 fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
     let settings = Settings::of(trial)?;

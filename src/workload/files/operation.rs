@@ -18,6 +18,8 @@ use crate::method::{Buffer, Stop, Window};
 use crate::result::{Fault, Measurement};
 use crate::workload::{Extent, Trial, refusal};
 
+/// The directory of a trial's own trees, below its scratch directory.
+const TREES: &str = "trees";
 /// Workers of one trial, at most.
 const MOST_WORKERS: u64 = 4096;
 
@@ -81,7 +83,7 @@ pub const OPERATIONS: &[Part] = &[
         "stat",
         "of files: look at each (fstatat)",
         READS,
-        &[Factor::Method, Factor::Cache, Factor::Consume, Factor::Block, Factor::Sync],
+        &[Factor::Method, Factor::Consume, Factor::Block, Factor::Sync],
     ),
     operation(
         "remove",
@@ -210,7 +212,7 @@ impl<'a> Settings<'a> {
             operation,
             listing,
             root: subject.path,
-            own: trial.scratch.join("tree-of-pass"),
+            own: trial.scratch.join(TREES).join("of-pass"),
             extent: trial.extent,
             workers,
             block: levels.number(Factor::Block).unwrap_or(128 << 10).max(1),
@@ -219,6 +221,11 @@ impl<'a> Settings<'a> {
             latency: levels.text(Factor::Latency) == Some("on"),
             method: levels.text(Factor::Method).unwrap_or("copy_file_range").to_owned(),
         })
+    }
+
+    /// The directory that the trial's own trees lie in.
+    pub(super) fn together(&self) -> &Path {
+        self.own.parent().unwrap_or(self.root)
     }
 
     fn standing(&self) -> Site<'_> {
@@ -280,7 +287,7 @@ fn watched<T: Task, L: Laps>(
 ) -> Worked<T> {
     let all_durable = || {
         let failed = |errno| fault("make the files durable", errno, "");
-        let root = open_root(settings.own.parent().unwrap_or(settings.root)).map_err(failed)?;
+        let root = open_root(settings.together()).map_err(failed)?;
         syncfs(root).map_err(failed)
     };
     let finish: Option<&dyn Fn() -> Result<(), Fault>> = match settings.durable {

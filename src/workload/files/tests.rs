@@ -71,15 +71,38 @@ fn a_full_disk_ends_a_trial_with_what_was_done_and_nothing_stays() {
     assert!(fault.errno == Some(28) && fault.cause.contains("df -i"), "{fault}");
 }
 
+/// A trial on a file system of some 60 inodes: what there was room for, and all of it given back.
+fn with_few_inodes(dir: &Path) {
+    let free = || rustix::fs::statvfs(dir).map(|fs| fs.f_ffree).unwrap();
+    std::fs::create_dir(dir.join("scratch")).unwrap();
+    let before = free();
+    for operation in ["create", "write"] {
+        for workers in [1, 3] {
+            let listing = tree(1000, "100");
+            let levels = levels(operation, workers);
+            let seen = trial(dir, Path::new("/none"), &listing, &levels).unwrap();
+            assert_eq!(seen.flags, [Code::Truncated], "{seen:?}");
+            assert!((40..60).contains(&seen.operations), "{}", seen.operations);
+            assert_eq!(free(), before, "inodes are given back");
+        }
+    }
+}
+
 #[test]
 fn no_inodes_left_is_a_full_disk_too() {
     let test = "workload::files::tests::no_inodes_left_is_a_full_disk_too";
     let script = "mkdir m; mount -t tmpfs -o nr_inodes=60 none m || exit 77";
     let Some(dir) = among_mounts(test, script) else { return };
-    let dir = dir.join("m");
-    let seen = trial(&dir, Path::new("/none"), &tree(1000, "empty"), &levels("create", 3)).unwrap();
-    assert_eq!(seen.flags, [Code::Truncated]);
-    assert!((40..60).contains(&seen.operations), "{}", seen.operations);
+    with_few_inodes(&dir.join("m"));
+}
+
+#[test]
+fn no_inodes_left_on_a_disk_is_a_full_disk_too() {
+    let test = "workload::files::tests::no_inodes_left_on_a_disk_is_a_full_disk_too";
+    let script = "truncate -s 16M i; mkdir m; mkfs.ext4 -q -F -N 64 i || exit 77; \
+        mount -o loop i m || exit 77";
+    let Some(dir) = among_mounts(test, script) else { return };
+    with_few_inodes(&dir.join("m"));
 }
 
 #[test]

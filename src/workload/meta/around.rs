@@ -9,13 +9,12 @@ use rustix::io::Errno;
 use super::Job;
 use super::operation::{Before, Effect};
 use super::stage::{OTHER, POINTS_TO, Stage, WORK};
-use super::tree::{
-    ATTRIBUTE, BYTES, MODES, TIMES, VALUES, make_apart, name, open_directory, owners, times,
-};
+use super::tree::{ATTRIBUTE, BYTES, MODES, TIMES, VALUES, name, open_directory, owners, times};
 use crate::catalog::path_to_text;
 use crate::method::{Stop, Unwatched};
 use crate::result::{Effects, Fault, Measurement};
 use crate::workload::Trial;
+use crate::workload::apart::make_apart;
 
 /// So many files of a trial are looked at, spread over all of them.
 const MOST_CHECKED: u64 = 1024;
@@ -79,7 +78,7 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
 
 fn furnish(job: &Job) -> io::Result<()> {
     for directory in [WORK, OTHER] {
-        make_apart(&job.tree.root, directory)?;
+        make_apart(&job.tree.root.join(directory))?;
     }
     // An overlay copies the directory up before its first file: once, and not in the window.
     rustix::fs::utimensat(CWD, job.tree.directory(), &times(0), AtFlags::empty())?;

@@ -4,6 +4,8 @@
 mod around;
 mod attempt;
 mod calls;
+#[cfg(test)]
+mod lies;
 mod operation;
 mod span;
 mod stage;

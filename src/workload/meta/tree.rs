@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, FileType, IFlags, Mode, OFlags, Timespec, Timestamps, XattrFlags, fchmod, fchown,
-    fsetxattr, futimens, ioctl_getflags, ioctl_setflags, openat, renameat, statat,
+    AtFlags, FileType, Mode, OFlags, Timespec, Timestamps, XattrFlags, fchmod, fchown, fsetxattr,
+    futimens, openat, renameat, statat,
 };
 use rustix::io::Errno;
 use rustix::process::{Uid, geteuid};
+
+use crate::workload::apart::make_apart;
 
 /// Modes that calls alternate between, the first that of a file at rest.
 pub(super) const MODES: [u32; 2] = [0o600, 0o640];
@@ -65,7 +67,6 @@ impl Tree {
     /// The first file that cannot be made: no space, no inodes.
     pub fn make(&self, wanted: &dyn Fn() -> bool) -> io::Result<()> {
         std::fs::create_dir(&self.root)?;
-        spread(&open_directory(&self.root)?);
         self.plant(wanted)
     }
 
@@ -76,7 +77,7 @@ impl Tree {
     }
 
     fn plant(&self, wanted: &dyn Fn() -> bool) -> io::Result<()> {
-        make_apart(&self.root, "files")?;
+        make_apart(&self.directory())?;
         let files = open_directory(&self.directory())?;
         let mut piece = Vec::new();
         for index in 0..self.files as usize {
@@ -182,24 +183,6 @@ impl Tree {
 pub(super) fn open_directory(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
-}
-
-/// Asks for directories below this one to lie apart (chattr +T of ext2, ext3 and ext4; others
-/// need no such thing). Without a journal ext4 takes no inode that was freed in the last minutes
-/// (`recently_deleted` in fs/ext4/ialloc.c), and looks at each of them for every file it makes: in
-/// a block group of its own a trial does not pay for what an earlier one has removed. Which group
-/// is drawn from the name: see [`make_apart`].
-fn spread(directory: &OwnedFd) {
-    if let Ok(flags) = ioctl_getflags(directory) {
-        let _ = ioctl_setflags(directory, flags | IFlags::TOPDIR);
-    }
-}
-
-/// Makes a directory under a name that was not used before, then gives it this one.
-pub(super) fn make_apart(root: &Path, name: &str) -> io::Result<()> {
-    let fresh = root.join(format!("{name}-{:x}", crate::sys::clock::now_ns()));
-    std::fs::create_dir(&fresh)?;
-    std::fs::rename(fresh, root.join(name))
 }
 
 /// Words that no file system compresses (the output function of SplitMix64, counted).
