@@ -105,10 +105,12 @@ fn several_runs_are_exported_together_or_not_at_all() {
         recorded(&home, &scene);
     }
     let report = |arguments: &[&str]| home.run(&[&["report"], arguments].concat());
-    for id in ["csv", "json", "html"] {
-        report(&["1", "2", "--export", &format!("{id}=one")]).refused(2, &["2 runs", "one"]);
+    for id in ["csv", "json", "parquet"] {
+        report(&["1", "2", "--export", &format!("{id}=one")]).refused(2, &["holds one run", "one"]);
     }
     assert!(!home.path("one").exists());
+    report(&["1", "2", "--export", "html=one"]).fine();
+    assert!(home.path("one").exists(), "a page lays runs over each other");
     report(&["1", "2", "--html", "both.html", "--export", "svg=both"]).fine();
     report(&["1", "--charts", "--export", "svg=single", "--export", "csv=run.csv"]).fine();
     assert!(home.path("both.html").exists() && home.path("run.csv").exists());
