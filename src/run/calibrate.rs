@@ -6,6 +6,7 @@ use super::budget::{
     usable_ns,
 };
 use super::dose::{Pilot, doses, trial_max_ns, trial_min_ns};
+use super::fit::{Fit, shortened};
 use super::renewal::{Renewal, variance_ratio};
 use super::schedule::{shuffle, stream};
 use super::work::wants_priming;
@@ -95,34 +96,34 @@ impl<'a> Calibrator<'a> {
         let least = trial_min_ns(&self.clock, 1);
         let units =
             fewest_units(protocol.alpha, self.plan.conditions.iter().map(|c| c.cells.len()));
-        let mut longest = trial_max_ns(protocol.budget_ns, rounds, slots).max(least);
-        let mut doses = self.doses(pilots, longest, history);
+        let longest = trial_max_ns(protocol.budget_ns, rounds, slots).max(least);
         let fixed_epoch = history.map(|h| h.epoch_rounds).filter(|e| *e > 0);
-        let ratio = if fixed_epoch.is_some() { 1.0 } else { self.variance_pilot(&doses)? };
+        let ratio = match fixed_epoch {
+            Some(_) => 1.0,
+            None => self.variance_pilot(&self.doses(pilots, longest, history))?,
+        };
         let gone_ns = self.executor.elapsed_ns() as f64 + spent_ns;
         let left_ns = usable_ns(protocol.budget_ns) - gone_ns;
-        loop {
-            let round = round_ns(&doses, self.plan.baseline);
-            let epoch = fixed_epoch.unwrap_or_else(|| self.epoch(round, ratio, left_ns, units));
+        let fit = shortened(longest, least, |longest_ns| {
+            let doses = self.doses(pilots, longest_ns, history);
+            let round_ns = round_ns(&doses, self.plan.baseline);
+            let epoch = fixed_epoch.unwrap_or_else(|| self.epoch(round_ns, ratio, left_ns, units));
             let needed = self.needed_rounds(units, epoch);
-            let reaches = rounds_that_fit(left_ns, round, self.renew_ns, epoch) >= needed;
-            if !reaches && longest > least {
-                longest = (longest / 2.0).max(least);
-                doses = self.doses(pilots, longest, history);
-                continue;
-            }
-            let needed_ns = gone_ns + needed * cost_of_round_ns(round, self.renew_ns, epoch);
-            return Ok(Calibration {
-                clock: self.clock,
-                trial_min_ns: least,
-                trial_max_ns: longest,
-                doses,
-                epoch_rounds: epoch,
-                renew_ns: self.renew_ns as u64,
-                round_ns: round as u64,
-                needed_ns: (!reaches).then_some((needed_ns * 1.05) as u64),
-            });
-        }
+            let reaches = rounds_that_fit(left_ns, round_ns, self.renew_ns, epoch) >= needed;
+            Fit { longest_ns, doses, round_ns, epoch, needed, reaches }
+        });
+        let needed_ns =
+            gone_ns + fit.needed * cost_of_round_ns(fit.round_ns, self.renew_ns, fit.epoch);
+        Ok(Calibration {
+            clock: self.clock,
+            trial_min_ns: least,
+            trial_max_ns: fit.longest_ns,
+            doses: fit.doses,
+            epoch_rounds: fit.epoch,
+            renew_ns: self.renew_ns as u64,
+            round_ns: fit.round_ns as u64,
+            needed_ns: (!fit.reaches).then_some((needed_ns * 1.05) as u64),
+        })
     }
 
     /// Doses with this longest trial; a resumed run keeps those it had.

@@ -10,6 +10,7 @@ mod document;
 mod dose;
 mod drive;
 mod estimate;
+mod fit;
 mod looks;
 mod name;
 mod observe;
