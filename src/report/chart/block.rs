@@ -136,14 +136,7 @@ fn series(
     };
     let one = |s: &Source<'_>, x: f64| match measure.of_cell(s.cell) {
         Some(value) => flagged(s, point(s, measure, value, x)),
-        None => Point {
-            x,
-            y: f64::NAN,
-            low: None,
-            high: None,
-            mark: Mark::Missing,
-            tip: missing_reason(s),
-        },
+        None => Point::missing(x, f64::NAN, missing_reason(s)),
     };
     let mut points: Vec<Point> = cells
         .iter()

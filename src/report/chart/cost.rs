@@ -157,14 +157,7 @@ impl<'a> Trace<'a> {
                 let mark = if self.later { Mark::Hollow } else { Mark::Filled };
                 Point { mark, ..point(source, Estimated::Operation, value, x) }
             }
-            None => Point {
-                x,
-                y: f64::NAN,
-                low: None,
-                high: None,
-                mark: Mark::Missing,
-                tip: missing_reason(source),
-            },
+            None => Point::missing(x, f64::NAN, missing_reason(source)),
         }
     }
 

@@ -190,14 +190,11 @@ fn point(trend: &Trend, cell: &CellTrend, at: usize) -> Point {
                 time_text(p.median_ns)
             ),
         },
-        None => Point {
+        None => Point::missing(
             x,
-            y: f64::NAN,
-            low: None,
-            high: None,
-            mark: Mark::Missing,
-            tip: format!("{}: no figures of {}", clean(&trend.run_text(at)), clean(&cell.cell)),
-        },
+            f64::NAN,
+            format!("{}: no figures of {}", clean(&trend.run_text(at)), clean(&cell.cell)),
+        ),
     }
 }
 

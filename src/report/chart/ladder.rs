@@ -3,7 +3,7 @@
 use super::block::{keys, subtitle};
 use super::cells::{Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
-use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
+use super::model::{Chart, Direction, Ink, Layer, Panel, Point, Series};
 use super::scale::{Axis, span};
 use super::spread::abreast;
 use super::standing::unit_time;
@@ -77,14 +77,7 @@ fn dots(
                 let p = point(source, measure, value, value.median);
                 Point { x: value.median, y, ..p }
             }
-            None => Point {
-                x: f64::NAN,
-                y,
-                low: None,
-                high: None,
-                mark: Mark::Missing,
-                tip: missing_reason(source),
-            },
+            None => Point::missing(f64::NAN, y, missing_reason(source)),
         })
     };
     Layer::Series(Series {

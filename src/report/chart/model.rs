@@ -178,6 +178,13 @@ pub struct Point {
     pub tip: String,
 }
 
+impl Point {
+    /// A place where a value should be: one of the two coordinates is no number, and `why` is told.
+    pub fn missing(x: f64, y: f64, why: String) -> Point {
+        Point { x, y, low: None, high: None, mark: Mark::Missing, tip: why }
+    }
+}
+
 /// How a point is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {

@@ -4,7 +4,7 @@
 use super::block::subtitle;
 use super::cells::{Index, Source, Split, run_name};
 use super::estimate::{Estimated, Value, curve_table, missing_reason, point};
-use super::model::{Chart, Direction, Ink, Key, Layer, MOST_SERIES, Mark, Panel, Point, Series};
+use super::model::{Chart, Direction, Ink, Key, Layer, MOST_SERIES, Panel, Point, Series};
 use super::scale::Axis;
 use super::spread::abreast;
 use super::words::short;
@@ -134,14 +134,7 @@ fn dots(run: usize, count: usize, rows: &[Row<'_>], measure: Estimated) -> Layer
         let y = abreast(row, run, count);
         Some(match measure.of_cell(source.cell) {
             Some(value) => Point { y, x: value.median, ..point(source, measure, value, 0.0) },
-            None => Point {
-                x: f64::NAN,
-                y,
-                low: None,
-                high: None,
-                mark: Mark::Missing,
-                tip: missing_reason(source),
-            },
+            None => Point::missing(f64::NAN, y, missing_reason(source)),
         })
     };
     Layer::Series(Series {

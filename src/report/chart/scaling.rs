@@ -203,14 +203,7 @@ fn measured(n: u64, source: &Source<'_>, shown: Option<Summary>) -> Point {
             let tip = tip(source, Estimated::Pass, value);
             Point { x, y: s.median, low: s.low, high: s.high, mark: Mark::Filled, tip }
         }
-        _ => Point {
-            x,
-            y: f64::NAN,
-            low: None,
-            high: None,
-            mark: Mark::Missing,
-            tip: missing_reason(source),
-        },
+        _ => Point::missing(x, f64::NAN, missing_reason(source)),
     }
 }
 

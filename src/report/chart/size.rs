@@ -140,7 +140,7 @@ fn point(source: &Source<'_>, x: f64, bytes: bool) -> Point {
         }
         _ => {
             let tip = missing_reason(source);
-            Point { x, y: f64::NAN, low: None, high: None, mark: Mark::Missing, tip }
+            Point::missing(x, f64::NAN, tip)
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::block::{keys, subtitle, time_axes};
 use super::cells::{Facets, Group, Index, Source};
 use super::estimate::{Estimated, curve_table, missing_reason, point};
-use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
+use super::model::{Chart, Direction, Ink, Layer, Panel, Point, Series};
 use super::scale::{Axis, digits_plain};
 use super::words::level_text;
 use crate::catalog::{Factor, Level, percent_text};
@@ -92,14 +92,7 @@ fn line(
             let x = states.iter().position(|s| *s == state(source))? as f64;
             Some(match measure.of_cell(source.cell) {
                 Some(value) => point(source, measure, value, x),
-                None => Point {
-                    x,
-                    y: f64::NAN,
-                    low: None,
-                    high: None,
-                    mark: Mark::Missing,
-                    tip: missing_reason(source),
-                },
+                None => Point::missing(x, f64::NAN, missing_reason(source)),
             })
         })
         .collect();

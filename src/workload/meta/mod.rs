@@ -92,7 +92,7 @@ impl Job {
 fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<Span, String> {
     let word = trial.levels.text(Factor::Pass).unwrap_or(Touch::Steady.word());
     let touch = Touch::new(word)
-        .ok_or_else(|| format!("no pass {word:?}; {}", list_text(&Touch::WORDS)))?;
+        .ok_or_else(|| format!("no pass {word:?}: there are {}", list_text(&Touch::WORDS)))?;
     let (before, whole) = (touch.before(), touch == Touch::Whole);
     let one_call = touch.is_one_call() || operation.effect.once();
     let repeats = match one_call {
