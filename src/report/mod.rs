@@ -30,6 +30,7 @@ mod toml;
 mod touch;
 pub mod trend;
 mod view;
+mod warned;
 
 use std::io::{self, Write};
 

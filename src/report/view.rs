@@ -6,13 +6,14 @@ use super::latency::{self, Latency, interval_text};
 pub(super) use super::mark::Mark;
 use super::rates;
 use super::touch;
+use super::warned::warned;
 use crate::catalog::{
     Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_digits, ratio_interval_text,
     ratio_text, rough_time_text, so_many, time_text,
 };
 use crate::result::{
     Answer, AnswerKind, CellRecord, CellStatus, Comparison, CopyRoute, Document, Environment,
-    Grade, Summary, Verdict, Warning,
+    Grade, Summary, Verdict,
 };
 
 /// A report in words. Text is raw: whoever draws it makes it safe for its medium.
@@ -80,7 +81,7 @@ impl View {
         let figures = sections.iter().any(|s| !s.rows.is_empty());
         View {
             title: doc.run.title.clone(),
-            warnings: warnings(doc),
+            warnings: warned(doc),
             notes: touch::notes(doc),
             twin: twin(doc),
             legend: figures.then(|| legend(doc)),
@@ -287,24 +288,6 @@ fn confidence(answer: &Answer) -> String {
         text.push_str(&format!(" About {time} more may decide it."));
     }
     text
-}
-
-fn warnings(doc: &Document) -> Vec<(&'static str, String)> {
-    let all = doc.warnings.iter().chain(doc.answers.iter().flat_map(|a| &a.warnings));
-    let mut seen: Vec<&Warning> = Vec::new();
-    for warning in all {
-        if !seen.contains(&warning) {
-            seen.push(warning);
-        }
-    }
-    // The gravest first; of one gravity in the order in which they came.
-    seen.sort_by_key(|w| std::cmp::Reverse(w.code.severity()));
-    let text = |w: &Warning| match w.text.is_empty() {
-        _ if w.text.starts_with(w.code.summary()) => w.text.clone(),
-        true => w.code.summary().to_owned(),
-        false => format!("{}: {}", w.code.summary(), w.text),
-    };
-    seen.iter().map(|w| (w.code.id(), text(w))).collect()
 }
 
 fn twin(doc: &Document) -> Option<String> {
