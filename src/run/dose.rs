@@ -65,7 +65,10 @@ pub(super) fn doses(pilots: &[Pilot], clock: &ClockFacts, trial_max_ns: f64) -> 
                 (false, true) => shared,
                 (false, false) => passes(least, pilot.pass_ns()),
             };
-            dose(pilot, count, most, clock)
+            let Work { least_operations, most_operations, operations_per_pass, .. } = pilot.work;
+            // Where a pass is one call, so many of them.
+            let calls = if operations_per_pass == 1 { least_operations } else { 1 };
+            dose(pilot, count.max(calls).min(most_operations), most, clock)
         })
         .collect();
     let first = doses.iter().find_map(passes_of);
@@ -94,6 +97,7 @@ fn dose(pilot: &Pilot, count: u64, most_ns: f64, clock: &ClockFacts) -> Dose {
     // Where the flush alone takes as long as a trial may, as much again is for what it flushes.
     let fixed_ns = pilot.fixed_ns;
     let fitting = ((most_ns - fixed_ns).max(fixed_ns) / pilot.operation_ns).max(1.0) as u64;
+    let fitting = fitting.max(pilot.work.least_operations);
     let bounded = count == 1 && fitting < pilot.work.operations_per_pass;
     let fitting = if pilot.work.flushes { even(fitting, pilot.work.step_bytes) } else { fitting };
     let (amount, wall_ns) = match bounded {
@@ -125,8 +129,7 @@ mod tests {
     const CLOCK: ClockFacts = ClockFacts { resolution_ns: 1.0, pair_cost_ns: 40.0 };
 
     fn pilot(operation_ns: f64, operations_per_pass: u64) -> Pilot {
-        let work =
-            Work { operations_per_pass, step_bytes: 4096, once: false, flushes: false, threads: 1 };
+        let work = Work { operations_per_pass, step_bytes: 4096, ..Work::default() };
         Pilot { operation_ns, fixed_ns: 0.0, around_ns: 5e5, work }
     }
 
@@ -197,6 +200,20 @@ mod tests {
         assert!(dose.wall_ns > 500e6, "{dose:?}");
         assert_eq!(super::even(5, 1000), 4);
         assert_eq!(super::even(1, 1000), 1);
+    }
+
+    /// 100 workers once had one file among them, and a call that uses up its file was made once a
+    /// trial beside others that were made thousands of times.
+    #[test]
+    fn workers_have_files_and_calls_are_many() {
+        let mut tree = pilot(1e9, 2000);
+        tree.work.least_operations = 400;
+        assert_eq!(doses(&[tree], &CLOCK, 250e6)[0].amount, Amount::Operations(400));
+        let mut create = pilot(1e6, 1);
+        (create.work.least_operations, create.work.most_operations) = (100, 200);
+        assert_eq!(doses(&[create], &CLOCK, 250e6)[0].amount, Amount::Passes(100));
+        create.operation_ns = 1.0;
+        assert_eq!(doses(&[create], &CLOCK, 250e6)[0].amount, Amount::Passes(200));
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) fn estimate(samples: &[Sample], work: &Work) -> Option<Estimate> {
 /// cell with bounded trials, whose whole pass only the plan knows, is left without.
 pub fn fill_estimates(document: &mut Document) {
     // A pass is asked for by its repetitions where no trial is bounded.
-    let unused = Work { operations_per_pass: 1, step_bytes: 1, ..Work::default() };
+    let unused = Work::default();
     let bounded = |s: &Sample| s.measurement.flags.contains(&Code::Bounded);
     for cell in document.cells.iter_mut().filter(|cell| cell.estimate.is_none()) {
         if !cell.samples.iter().any(bounded) {

@@ -41,7 +41,9 @@ impl Calibrator<'_> {
             false => trial_min_ns(&self.clock, work.threads) / 2.0,
         };
         let mut operations = first_operations(cell, &work);
-        // The flush is told from the writes by two trials of different length.
+        // A flush, or the start of many workers, is told from the work by two trials of different
+        // length.
+        let has_fixed = work.flushes || (work.threads > 1 && work.least_operations > 1);
         let mut shorter: Option<(f64, f64)> = None;
         loop {
             let timed = match self.tried(cell, extent(operations, &work))? {
@@ -52,22 +54,23 @@ impl Calibrator<'_> {
             // A call that uses up its files makes as many as there are, and no more.
             let made = timed.measurement.operations;
             let calls = cell.levels.get(Factor::Operation).is_some();
-            if calls && work.operations_per_pass == 1 && (1..operations).contains(&made) {
-                work = Work { operations_per_pass: made, once: true, ..work };
+            let used_up = calls && work.operations_per_pass == 1 && (1..operations).contains(&made);
+            if used_up {
+                work.most_operations = made;
                 operations = made;
             }
             // Where the disk became full in one pass there is no room for another.
             work.once |= timed.measurement.flags.contains(&Code::Truncated);
-            let whole = work.once && operations >= work.operations_per_pass;
+            let whole = used_up || (work.once && operations >= work.operations_per_pass);
             let done = actual_operations(operations, &work);
-            let alone = work.flushes && shorter.is_none() && !whole;
+            let alone = has_fixed && shorter.is_none() && !whole;
             let enough = wall >= target && !alone;
             if enough || whole || operations >= MOST_OPERATIONS || self.hurried() {
                 let (fixed_ns, operation_ns) = parts(shorter, (done, wall));
                 let around_ns = (timed.trial_ns - wall).max(0.0);
                 return Ok(Ok(Pilot { operation_ns, fixed_ns, around_ns, work }));
             }
-            if work.flushes {
+            if has_fixed {
                 shorter = Some((done, wall));
             }
             let growth = (1.3 * target / wall.max(1.0)).clamp(2.0, 1000.0);
@@ -132,7 +135,10 @@ fn first_operations(cell: &Cell, work: &Work) -> u64 {
         all if work.flushes => {
             (FIRST_BYTES / work.step_bytes).clamp(1, FIRST_OPERATIONS).min(all.div_ceil(2))
         }
-        all => (FIRST_BYTES / work.step_bytes).clamp(1, FIRST_OPERATIONS).min(all),
+        all => {
+            let first = (FIRST_BYTES / work.step_bytes).clamp(1, FIRST_OPERATIONS);
+            first.max(work.least_operations).min(all)
+        }
     }
 }
 

@@ -16,7 +16,7 @@ pub const CHUNK_BYTES: u64 = 64 << 20;
 const SMALL_BYTES: u64 = 64 << 10;
 
 /// What a trial of a cell is made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Operations in one pass; 1 where a pass is one call.
     pub operations_per_pass: u64,
@@ -28,7 +28,33 @@ pub struct Work {
     pub flushes: bool,
     /// Threads that do the work.
     pub threads: u64,
+    /// A trial has no fewer operations, however long they take: each of several workers needs some
+    /// files of its own, and the first calls of a trial are dearer than those that follow.
+    pub least_operations: u64,
+    /// Nor has it more, as a pilot finds: what a call uses up is there once.
+    pub most_operations: u64,
 }
+
+impl Default for Work {
+    /// One operation that can be repeated.
+    fn default() -> Work {
+        Work {
+            operations_per_pass: 1,
+            step_bytes: 1,
+            once: false,
+            flushes: false,
+            threads: 1,
+            least_operations: 1,
+            most_operations: u64::MAX,
+        }
+    }
+}
+
+/// Files that each worker has at least, and those that a trial on a tree has at least.
+const FILES_A_WORKER: u64 = 4;
+const FEWEST_FILES: u64 = 32;
+/// Calls that a trial has at least where each uses up what it works on.
+const FEWEST_CALLS: u64 = 100;
 
 impl Work {
     /// The work of one cell of a plan.
@@ -42,8 +68,10 @@ impl Work {
         };
         let command = cell.levels.get(Factor::Contender).is_some();
         // After a mount the first files pay for what all of them share: no part stands for the
-        // whole tree.
-        let divides = !command && cell.levels.text(Factor::Cache) != Some("remount");
+        // whole tree; and one flush at the end costs what it costs however few files it is for.
+        let ends_in_sync = files.is_some() && cell.levels.text(Factor::Sync) == Some("end");
+        let remounts = cell.levels.text(Factor::Cache) == Some("remount");
+        let files = files.filter(|_| !command && !remounts && !ends_in_sync);
         // A call on a scratch file is no pass over it, and neither has a part. A touch is one call
         // on each file of a tree; the whole is all of them.
         let in_file = match (bytes, cell.levels.get(Factor::Operation)) {
@@ -53,17 +81,26 @@ impl Work {
             _ if is_touch(cell) => touches(cell),
             _ => 1,
         };
+        let threads = cell.levels.number(Factor::Threads).unwrap_or(1).max(1);
+        let least = match files {
+            Some(files) => (FILES_A_WORKER * threads).max(FEWEST_FILES).min(files),
+            None if uses_up(cell) => FEWEST_CALLS,
+            None => 1,
+        };
         let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
         Work {
-            operations_per_pass: files.filter(|_| divides).unwrap_or(in_file),
+            operations_per_pass: files.unwrap_or(in_file),
             step_bytes,
             once: cell.starts_cold()
+                || ends_in_sync
                 || is_touch(cell)
                 || cell.writes()
                 || (plan.copies && (large || command))
                 || (command && cell.levels.text(Factor::Operation) == Some("copy")),
             flushes: cell.writes() && !cell.syncs_each_operation(),
-            threads: cell.levels.number(Factor::Threads).unwrap_or(1).max(1),
+            threads,
+            least_operations: least,
+            most_operations: u64::MAX,
         }
     }
 }
@@ -71,6 +108,11 @@ impl Work {
 /// Whether a trial has the first or second touch of each file: it cannot be repeated.
 pub(super) fn is_touch(cell: &Cell) -> bool {
     Touch::of(&cell.levels).is_some_and(Touch::uses_up)
+}
+
+/// Whether each call uses up what it works on: then no repeats can be asked for.
+fn uses_up(cell: &Cell) -> bool {
+    Touch::of(&cell.levels) == Some(Touch::Steady) && cell.levels.get(Factor::Repeats).is_none()
 }
 
 /// Calls of a touch on all files.
