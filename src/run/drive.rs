@@ -124,7 +124,12 @@ impl Driver<'_, '_> {
                 ),
             )?;
         }
-        self.rounds()
+        let stopped = self.rounds()?;
+        if stopped == Stopped::Resolved {
+            // The forecast was too dark.
+            self.out.warnings.retain(|warning| warning.code != Code::InsufficientBudget);
+        }
+        Ok(stopped)
     }
 
     /// Makes the files and calibrates; false where the person ended it.

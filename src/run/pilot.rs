@@ -45,12 +45,15 @@ impl Calibrator<'_> {
         // length.
         let has_fixed = work.flushes || (work.threads > 1 && work.least_operations > 1);
         let mut shorter: Option<(f64, f64)> = None;
+        // The first trial on a place may have made it: the least is what every trial has.
+        let mut around_ns = f64::INFINITY;
         loop {
             let timed = match self.tried(cell, extent(operations, &work))? {
                 Ok(timed) => timed,
                 Err(fault) => return Ok(Err(fault)),
             };
             let wall = timed.measurement.wall_ns as f64;
+            around_ns = around_ns.min((timed.trial_ns - wall).max(0.0));
             // A call that uses up its files makes as many as there are, and no more.
             let made = timed.measurement.operations;
             let calls = cell.levels.get(Factor::Operation).is_some();
@@ -67,7 +70,6 @@ impl Calibrator<'_> {
             let enough = wall >= target && !alone;
             if enough || whole || operations >= MOST_OPERATIONS || self.hurried() {
                 let (fixed_ns, operation_ns) = parts(shorter, (done, wall));
-                let around_ns = (timed.trial_ns - wall).max(0.0);
                 return Ok(Ok(Pilot { operation_ns, fixed_ns, around_ns, work }));
             }
             if has_fixed {

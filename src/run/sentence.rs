@@ -110,11 +110,12 @@ fn tie(told: &Told<'_>, names: &[String]) -> String {
 
 fn undecided(told: &Told<'_>, names: &[String]) -> String {
     let judgement = told.judgement;
-    if let Some(needed) = told.outcome.calibration.needed_ns {
+    let n = judgement.rounds;
+    // What was foreseen is no news where there were rounds enough all the same.
+    if let Some(needed) = told.outcome.calibration.needed_ns.filter(|_| n < FEWEST_STEADY) {
         let needed = rough_time_text(needed as f64);
         return format!("insufficient budget: need at least {needed}");
     }
-    let n = judgement.rounds;
     if judgement.best.is_empty() {
         return nothing(told);
     }
