@@ -129,6 +129,16 @@ pub fn kept_together(text: &str) -> Vec<String> {
     kept
 }
 
+/// `both conditions`, `all 4 conditions`, `3 of 4 conditions`, `the only condition`.
+pub fn of_conditions(some: usize, all: usize) -> String {
+    match (some, all) {
+        (1, 1) => "the only condition".to_owned(),
+        (2, 2) => "both conditions".to_owned(),
+        _ if some == all => format!("all {all} conditions"),
+        _ => format!("{some} of {all} conditions"),
+    }
+}
+
 /// What all cells share, as the subtitle says it; cache state included.
 pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
     let mut words = vec![workload_words(&document.experiment.workload)];
