@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::block_title::title;
 use super::cells::{Facets, Group, Index, Source, Split};
-use super::estimate::{Estimated, curve_table, missing_reason, point};
+use super::estimate::{Estimated, curve_table, hollow_guide, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, Mark, Panel, Point, Series};
 use super::plateau::{Plateau, plateaus};
 use super::scale::{Axis, span};
@@ -41,15 +41,20 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         table: curve_table(index, measure),
     };
     notes(&mut chart, &facets, &plateaus);
+    chart.guide.extend(hollow_guide(&index.cells));
     if own {
         chart.guide.push("Each panel has a time axis of its own".to_owned());
     }
     Some(chart)
 }
 
-/// Setting, n and interval of all cells.
+/// Setting, n and interval of all cells; of several runs the setting that they share.
 pub fn subtitle(index: &Index<'_>, shown: &[Factor]) -> String {
-    let mut words = index.documents.first().map(|d| setting(d, shown)).unwrap_or_default();
+    let mut settings = index.documents.iter().map(|d| setting(d, shown));
+    let mut words = settings.next().unwrap_or_default();
+    for other in settings {
+        words.retain(|word| other.contains(word));
+    }
     let counts = index.cells.iter().filter_map(|s| Some(s.cell.estimate.as_ref()?.wall_ns.n));
     words.push(interval_words(counts));
     words.join(" · ")
@@ -203,17 +208,12 @@ fn notes(chart: &mut Chart, facets: &Facets<'_>, plateaus: &BTreeMap<(usize, Str
     let any = |wanted: &Mark| {
         marks().any(|l| matches!(l, Layer::Series(s) if s.points.iter().any(|p| p.mark == *wanted)))
     };
-    let (missing, hollow) = (any(&Mark::Missing), any(&Mark::Hollow));
+    let missing = any(&Mark::Missing);
     let across = marks().any(|l| matches!(l, Layer::Series(s) if s.across));
     if across && facets.series == Some(Split::Factor(Factor::Method)) {
         chart.guide.push("A line from edge to edge: the method has no block size".to_owned());
     }
     if missing {
         chart.guide.push("×: no value, the reason is in the table".to_owned());
-    }
-    if hollow {
-        chart
-            .guide
-            .push("Hollow: left out before the end because it was clearly slower".to_owned());
     }
 }
