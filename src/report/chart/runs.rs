@@ -190,7 +190,11 @@ fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
 }
 
 fn all_text(cells: usize) -> String {
-    if cells == 1 { "the one cell".to_owned() } else { format!("all {cells} cells") }
+    match cells {
+        1 => "the one cell".to_owned(),
+        2 => "both cells".to_owned(),
+        n => format!("all {n} cells"),
+    }
 }
 
 #[cfg(test)]
@@ -221,9 +225,10 @@ mod tests {
             assert!(!chart.subtitle.contains("cache"), "{}: {}", chart.slug, chart.subtitle);
         }
         let size = charts.iter().find(|c| c.slug == "by-file-size").unwrap();
-        assert_eq!(size.title, "Throughput by file-size in 2 runs");
+        assert_eq!(size.title, "Throughput by file size in 2 runs");
         assert!(size.subtitle.starts_with("Reading · "), "{}", size.subtitle);
 
+        assert_eq!([1, 2, 3].map(super::all_text), ["the one cell", "both cells", "all 3 cells"]);
         let alike = charts_for(&[run(1, "warm"), run(2, "warm")]);
         assert!(alike.iter().any(|c| c.subtitle.contains("warm cache")));
     }

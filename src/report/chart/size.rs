@@ -151,7 +151,8 @@ fn title(index: &Index<'_>, groups: &[Group<'_>], factor: Factor, bytes: bool) -
     let numbers = index.numbers(factor);
     if index.documents.len() > 1 {
         let what = if bytes { "Throughput" } else { "Time" };
-        return format!("{what} by {factor} in {} runs", index.documents.len());
+        let by = factor.to_string().replace('-', " ");
+        return format!("{what} by {by} in {} runs", index.documents.len());
     }
     let text = |n: u64| if factor.kind() == Kind::Bytes { bytes_text(n) } else { count_text(n) };
     let best = |level: u64| -> Option<String> {
