@@ -8,7 +8,7 @@ use super::class::clones_among_copies;
 use super::estimate::{estimate, steady};
 use super::looks::rules_of;
 use super::name::names_of;
-use super::observe::{RoundLog, logs, observations};
+use super::observe::{RoundLog, logs, observations, rounds_of};
 use super::schedule::seed_for;
 use super::sentence::{Told, sentence};
 use super::work::{Work, lies_in_cache};
@@ -29,6 +29,8 @@ pub struct Conclusion {
     pub answers: Vec<Answer>,
     /// By cell of the plan; absent where nothing counts.
     pub estimates: Vec<Option<Estimate>>,
+    /// By cell of the plan: the rounds whose trial is an outlier of its answer.
+    pub outliers: Vec<Vec<u32>>,
     /// The baseline against itself.
     pub twin: Option<Twin>,
 }
@@ -41,11 +43,20 @@ pub fn conclude(plan: &Plan, outcome: &Outcome) -> Conclusion {
         cells.map(|(cell, c)| estimate(&c.samples, &work(cell))).collect();
     let logs = logs(plan, &outcome.cells, &outcome.twin);
     let twin_d = twin_series(plan, outcome, &logs);
+    let mut outliers = vec![Vec::new(); outcome.cells.len()];
     let answers = (0..plan.conditions.len())
         .filter(|index| !plan.conditions[*index].cells.is_empty())
-        .map(|index| answer(plan, outcome, index, &logs, &twin_d, &estimates))
+        .map(|index| {
+            let (answer, judgement) = answer(plan, outcome, index, &logs, &twin_d, &estimates);
+            let cells = &plan.conditions[index].cells;
+            let rounds = rounds_of(cells, &logs);
+            for (at, place) in judgement.outliers {
+                outliers[cells[at]].extend(rounds.get(place));
+            }
+            answer
+        })
         .collect();
-    Conclusion { answers, twin: twin_of(plan, outcome, &twin_d), estimates }
+    Conclusion { answers, twin: twin_of(plan, outcome, &twin_d), estimates, outliers }
 }
 
 /// The baseline against itself; absent where no cell could run.
@@ -94,7 +105,7 @@ fn answer(
     logs: &[RoundLog],
     twin: &[f64],
     estimates: &[Option<Estimate>],
-) -> Answer {
+) -> (Answer, Judgement) {
     let condition = &plan.conditions[index];
     let seen = observations(condition.cells.clone(), &outcome.cells, logs);
     let rules = rules_of(plan, index, outcome.calibration.epoch_rounds);
@@ -115,7 +126,7 @@ fn answer(
         AnswerKind::Invalid => Vec::new(),
         _ => judgement.best.iter().map(id).collect(),
     };
-    Answer {
+    let answer = Answer {
         condition: condition.levels.clone(),
         kind: judgement.kind,
         best,
@@ -127,7 +138,8 @@ fn answer(
         more_seconds,
         warnings: warnings(plan, outcome, condition, &judgement),
         comparisons: judgement.pairs.iter().map(|p| comparison(p, &id)).collect(),
-    }
+    };
+    (answer, judgement)
 }
 
 fn comparison(pair: &Pair, id: &impl Fn(&usize) -> String) -> Comparison {
@@ -239,7 +251,8 @@ fn warnings(
     for (at, cell) in condition.cells.iter().enumerate() {
         for sample in outcome.cells[*cell].samples.iter().filter(|s| s.phase == Phase::Steady) {
             trials += 1;
-            for code in &sample.measurement.flags {
+            // Of a run that is resumed: what was an outlier then may be none now.
+            for code in sample.measurement.flags.iter().filter(|c| **c != Code::Outlier) {
                 let (count, cells) = flags.entry(*code).or_default();
                 *count += 1;
                 if cells.last() != Some(&at) {

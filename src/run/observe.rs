@@ -51,7 +51,7 @@ impl Track {
     /// Appends a round; `left` tells after which round a slot was left out. A round in which none
     /// of these slots ran is not theirs.
     pub(super) fn append(&mut self, log: &RoundLog, left: impl Fn(usize) -> Option<u32>) {
-        if !log.trials.iter().any(|t| self.slots.contains(&t.slot)) {
+        if !concerns(log, &self.slots) {
             return;
         }
         self.seen.epoch.push(log.epoch);
@@ -119,6 +119,16 @@ pub(super) fn logs(plan: &Plan, cells: &[CellOutcome], twin: &[Sample]) -> Vec<R
         }
     }
     logs
+}
+
+/// Whether one of these slots ran in a round.
+fn concerns(log: &RoundLog, slots: &[usize]) -> bool {
+    log.trials.iter().any(|t| slots.contains(&t.slot))
+}
+
+/// The rounds that the observations of some slots are from, in their order.
+pub(super) fn rounds_of(slots: &[usize], logs: &[RoundLog]) -> Vec<u32> {
+    logs.iter().filter(|log| concerns(log, slots)).map(|log| log.round).collect()
 }
 
 /// After which round a slot was left out.

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use super::block_title::title;
 use super::cells::{Facets, Group, Index, Source, Split};
-use super::estimate::{Estimated, curve_table, missing_reason, point};
+use super::estimate::{Estimated, curve_table, hollow_guide, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Key, Layer, Mark, Panel, Point, Series};
 use super::plateau::{Plateau, plateaus};
 use super::scale::{Axis, span};
-use super::standing::{Conditions, Standing, unit_time};
 use super::words::{interval_words, setting};
-use crate::catalog::{Factor, bytes_text, list_text, percent_text};
-use crate::result::{Answer, AnswerKind};
+use crate::catalog::{Factor, bytes_text};
 
 /// The chart, where at least two block sizes were measured.
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
@@ -33,7 +32,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let mut chart = Chart {
         slug: "time-by-block".to_owned(),
         rows: Vec::new(),
-        title: title(index, &plateaus, facets.series),
+        title: title(index, &plateaus, &facets),
         subtitle: subtitle(index, &[Factor::Block]),
         panels,
         keys: keys(&facets),
@@ -42,15 +41,20 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         table: curve_table(index, measure),
     };
     notes(&mut chart, &facets, &plateaus);
+    chart.guide.extend(hollow_guide(&index.cells));
     if own {
         chart.guide.push("Each panel has a time axis of its own".to_owned());
     }
     Some(chart)
 }
 
-/// Setting, n and interval of all cells.
+/// Setting, n and interval of all cells; of several runs the setting that they share.
 pub fn subtitle(index: &Index<'_>, shown: &[Factor]) -> String {
-    let mut words = index.documents.first().map(|d| setting(d, shown)).unwrap_or_default();
+    let mut settings = index.documents.iter().map(|d| setting(d, shown));
+    let mut words = settings.next().unwrap_or_default();
+    for other in settings {
+        words.retain(|word| other.contains(word));
+    }
     let counts = index.cells.iter().filter_map(|s| Some(s.cell.estimate.as_ref()?.wall_ns.n));
     words.push(interval_words(counts));
     words.join(" · ")
@@ -189,126 +193,6 @@ pub fn time_axes(facets: &Facets<'_>, measure: Estimated) -> Vec<Axis> {
     all.iter().map(axis).collect()
 }
 
-fn title(
-    index: &Index<'_>,
-    plateaus: &BTreeMap<(usize, String), Plateau>,
-    series: Option<Split>,
-) -> String {
-    let found: Vec<&Plateau> = plateaus.values().collect();
-    let delta = index.documents.first().map_or(0.02, |d| d.experiment.protocol.delta);
-    let near = percent_text(delta);
-    if index.documents.len() > 1 {
-        return runs_title(index, plateaus);
-    }
-    match found.as_slice() {
-        [] => headline(index).unwrap_or_else(|| nothing(index)),
-        [only] => {
-            let (smallest, best) = (bytes_text(only.smallest), bytes_text(only.best));
-            let how = how(index, only, series);
-            match (smallest == best, only.proven) {
-                (true, true) => format!("{best} blocks are the fastest{how}"),
-                (true, false) => format!("{best} blocks look best{how}, which is not proven"),
-                (false, true) => {
-                    format!("{smallest} blocks are within {near} of the best ({best}){how}")
-                }
-                (false, false) => {
-                    format!("{smallest} blocks cannot be told from the best ({best}){how}")
-                }
-            }
-        }
-        many => {
-            let answers = index.documents.iter().map(|d| d.answers.len()).sum::<usize>();
-            let mut sizes: Vec<u64> = many.iter().map(|p| p.smallest).collect();
-            sizes.sort_unstable();
-            let good = match (sizes.first(), sizes.last()) {
-                (Some(low), Some(high)) if low < high => {
-                    format!("From {} to {}", bytes_text(*low), bytes_text(*high))
-                }
-                (Some(one), _) => format!("Blocks of {}", bytes_text(*one)),
-                _ => String::new(),
-            };
-            if many.len() == answers {
-                return format!("{good}: as good as the best in all {answers} conditions");
-            }
-            format!("{good} where blocks win, in {} of {answers} conditions", many.len())
-        }
-    }
-}
-
-/// The smallest good block of each run, where each has one answer about blocks.
-fn runs_title(index: &Index<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) -> String {
-    let count = index.documents.len();
-    let mut found: Vec<(usize, &Plateau)> =
-        plateaus.iter().map(|((run, _), p)| (*run, p)).collect();
-    found.sort_by_key(|(run, _)| *run);
-    if found.len() != count || found.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return format!("Time by block size in {count} runs, each with answers of its own");
-    }
-    let verb = match found.iter().all(|(_, p)| p.proven) {
-        true => "as good as the best",
-        false => "not told from the best",
-    };
-    let (_, first) = found[0];
-    if found.iter().all(|(_, p)| p.smallest == first.smallest) {
-        return format!("{} blocks are {verb} in all {count} runs", bytes_text(first.smallest));
-    }
-    let each = found.iter().map(|(run, p)| {
-        format!("{} in run {}", bytes_text(p.smallest), index.documents[*run].run.id)
-    });
-    format!("The smallest block {verb}: {}", each.collect::<Vec<_>>().join(", "))
-}
-
-fn nothing(index: &Index<'_>) -> String {
-    let measured = index.cells.iter().any(|s| unit_time(s.cell).is_some());
-    let early = index.documents.iter().any(|d| !d.run.complete);
-    match (measured, early) {
-        (false, _) => "Time by block size: nothing was measured".to_owned(),
-        (true, true) => "Time by block size: no answer, the run was stopped early".to_owned(),
-        (true, false) => "Time by block size: no answer".to_owned(),
-    }
-}
-
-/// `, with pread` or `, on ext4`: the series that the flagged cell is in.
-fn how(index: &Index<'_>, plateau: &Plateau, series: Option<Split>) -> String {
-    let source = index.cells.iter().find(|s| s.cell.id == plateau.cell);
-    match (source, series) {
-        (Some(source), Some(split @ Split::Factor(factor))) => {
-            let word = index.split_text(split, source, true);
-            let link = if factor == Factor::Place { "on" } else { "with" };
-            format!(", {link} {word}")
-        }
-        _ => String::new(),
-    }
-}
-
-/// The sentence of a run's only answer, or of its fastest cell where no block is in it.
-fn headline(index: &Index<'_>) -> Option<String> {
-    let [document] = index.documents else { return None };
-    let answers: Vec<&Answer> = document.answers.iter().collect();
-    match answers.as_slice() {
-        [only] if only.kind == AnswerKind::Invalid => {
-            Some("No answer: the measurement is not sound".to_owned())
-        }
-        [only] => {
-            let conditions = Conditions::of(document);
-            let leader = Standing::of(document, &conditions.cells(only), only)?.leader;
-            let method = leader.factors.text(Factor::Method)?;
-            let methods: Vec<&str> = only
-                .best
-                .iter()
-                .filter_map(|id| {
-                    document.cells.iter().find(|c| c.id == *id)?.factors.text(Factor::Method)
-                })
-                .collect();
-            match only.kind {
-                AnswerKind::Winner => Some(format!("{method} is faster than every block size")),
-                _ => Some(format!("{} are ahead of the rest", list_text(&methods))),
-            }
-        }
-        _ => None,
-    }
-}
-
 fn notes(chart: &mut Chart, facets: &Facets<'_>, plateaus: &BTreeMap<(usize, String), Plateau>) {
     if facets.left_out > 0 {
         chart.notes.push(format!("{} more panels are in the table only", facets.left_out));
@@ -324,17 +208,12 @@ fn notes(chart: &mut Chart, facets: &Facets<'_>, plateaus: &BTreeMap<(usize, Str
     let any = |wanted: &Mark| {
         marks().any(|l| matches!(l, Layer::Series(s) if s.points.iter().any(|p| p.mark == *wanted)))
     };
-    let (missing, hollow) = (any(&Mark::Missing), any(&Mark::Hollow));
+    let missing = any(&Mark::Missing);
     let across = marks().any(|l| matches!(l, Layer::Series(s) if s.across));
     if across && facets.series == Some(Split::Factor(Factor::Method)) {
         chart.guide.push("A line from edge to edge: the method has no block size".to_owned());
     }
     if missing {
         chart.guide.push("×: no value, the reason is in the table".to_owned());
-    }
-    if hollow {
-        chart
-            .guide
-            .push("Hollow: left out before the end because it was clearly slower".to_owned());
     }
 }

@@ -301,12 +301,30 @@ fn notes(chart: &mut Chart, places: &[Place<'_>], seen: (usize, usize, usize)) {
     }
 }
 
+/// What stands for the call where there are several.
+const ANY_CALL: &str = "a call";
+
+/// The growth of a call as the start of a title; names of calls keep their small letters.
+fn sentence(growth: Growth, call: &str) -> String {
+    match (growth, call) {
+        (Growth::Grows, ANY_CALL) => "A call takes longer with the file size".to_owned(),
+        (_, ANY_CALL) => {
+            let words = growth.sentence(call);
+            match words.strip_prefix(ANY_CALL) {
+                Some(rest) => format!("A call{rest}"),
+                None => words,
+            }
+        }
+        _ => growth.sentence(call),
+    }
+}
+
 /// Whether the cost grows with the size, never more than the intervals show.
 fn title(index: &Index<'_>, places: &[Place<'_>], sizes: &[u64]) -> String {
     let calls = index.levels(Factor::Operation);
     let call = match calls.as_slice() {
         [only] => clean(&only.to_string()),
-        _ => "a call".to_owned(),
+        _ => ANY_CALL.to_owned(),
     };
     let delta = index.documents.first().map_or(0.02, |d| d.experiment.protocol.delta);
     let range = sizes.last().copied().unwrap_or(0) as f64;
@@ -332,7 +350,7 @@ fn title(index: &Index<'_>, places: &[Place<'_>], sizes: &[u64]) -> String {
         }
         ([], _) => format!("The cost of {call} by file size: nothing measured yet"),
         ([(_, fit, growth)], _) => {
-            format!("{}: {}", growth.sentence(&call), slope_text(fit))
+            format!("{}: {}", sentence(*growth, &call), slope_text(fit))
         }
         (many, Some((name, fit, _))) => {
             let others = many.iter().filter(|l| l.2 == Growth::Grows).count() - 1;
@@ -340,7 +358,7 @@ fn title(index: &Index<'_>, places: &[Place<'_>], sizes: &[u64]) -> String {
                 0 => ", the others show no growth".to_owned(),
                 n => format!(", and {n} of {} others too", many.len() - 1),
             };
-            format!("{} most in {name}: {}{more}", Growth::Grows.sentence(&call), slope_text(fit))
+            format!("{} most in {name}: {}{more}", sentence(Growth::Grows, &call), slope_text(fit))
         }
         (many, None) => {
             let all = |wanted: Growth| many.iter().all(|(.., g)| *g == wanted);
@@ -348,7 +366,7 @@ fn title(index: &Index<'_>, places: &[Place<'_>], sizes: &[u64]) -> String {
             let growth = growth.find(|g| all(*g)).unwrap_or(Growth::NotShown);
             let steepest = many.iter().max_by(|a, b| a.1.slope.median.total_cmp(&b.1.slope.median));
             let slope = steepest.map(|(_, fit, _)| slope_text(fit)).unwrap_or_default();
-            format!("{} (the steepest of {} lines: {slope})", growth.sentence(&call), many.len())
+            format!("{} (the steepest of {} lines: {slope})", sentence(growth, &call), many.len())
         }
     }
 }

@@ -32,6 +32,16 @@ fn what_grows_is_told_with_its_slope_and_what_does_not_is_not_called_flat() {
 }
 
 #[test]
+fn a_title_about_several_calls_is_a_sentence() {
+    use crate::report::touch::Growth;
+    let of = |growth| super::sentence(growth, "a call");
+    assert_eq!(of(Growth::Grows), "A call takes longer with the file size");
+    assert_eq!(of(Growth::None), "A call does not depend on the file size");
+    assert!(of(Growth::NotShown).starts_with("No growth of a call"));
+    assert_eq!(super::sentence(Growth::Grows, "chmod"), "chmod grows with the file size");
+}
+
+#[test]
 fn the_first_touch_is_filled_and_later_ones_are_hollow() {
     let chart = of(&costs());
     let marks = |key: usize| {

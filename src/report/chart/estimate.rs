@@ -5,6 +5,7 @@ use super::model::{Datum, Mark, Point, Table};
 use super::words::{clean, level_text};
 use crate::catalog::{Factor, rate_text, ratio_text, time_text};
 use crate::result::{CellRecord, CellStatus, Summary};
+use crate::run::LeftWhy;
 
 /// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +77,40 @@ impl Estimated {
 
 /// A point of a line chart at `x`.
 pub fn point(source: &Source<'_>, measure: Estimated, value: Value, x: f64) -> Point {
-    let eliminated = source.cell.status == CellStatus::Eliminated;
     Point {
         x,
         y: value.median,
         low: value.low,
         high: value.high,
-        mark: if eliminated { Mark::Hollow } else { Mark::Filled },
+        mark: mark_of(source),
         tip: tip(source, measure, value),
     }
+}
+
+/// Hollow where a cell was left out before the end.
+pub fn mark_of(source: &Source<'_>) -> Mark {
+    match source.cell.status {
+        CellStatus::Eliminated => Mark::Hollow,
+        _ => Mark::Filled,
+    }
+}
+
+/// What hollow marks mean, where a cell that is drawn was left out before the end. What was
+/// screened out is not proven slower.
+pub fn hollow_guide(cells: &[Source<'_>]) -> Option<String> {
+    let why = |s: &Source<'_>| {
+        LeftWhy::of(s.cell.status, s.cell.reason.as_deref().unwrap_or("")).filter(|_| {
+            s.cell.status == CellStatus::Eliminated && Estimated::Pass.of_cell(s.cell).is_some()
+        })
+    };
+    let any = |wanted: LeftWhy| cells.iter().any(|s| why(s) == Some(wanted));
+    let words = match (any(LeftWhy::Proven), any(LeftWhy::Screened)) {
+        (false, false) => return None,
+        (true, false) => "because it was clearly slower",
+        (false, true) => "because it looked much slower, which is not proven",
+        (true, true) => "because it was clearly slower, or looked much slower (screened out)",
+    };
+    Some(format!("Hollow: left out before the end {words}"))
 }
 
 /// What a pointer is told about a cell: its name, figures, speed and what became of it.
@@ -218,4 +244,46 @@ fn figures(source: &Source<'_>, measure: Estimated, fastest: f64) -> Vec<Datum> 
         Datum::number(f64::from(rounds), rounds.to_string()),
         Datum::text(state),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hollow_guide;
+    use crate::report::chart::cells::Index;
+    use crate::report::chart::model::{Layer, Mark};
+    use crate::report::chart::{charts_for, scenes};
+    use crate::result::{CellStatus, Document};
+
+    fn without_two_threads(reason: &str) -> Document {
+        let mut run = scenes::threads();
+        let cell = &mut run.cells[1];
+        (cell.status, cell.reason) = (CellStatus::Eliminated, Some(reason.to_owned()));
+        run
+    }
+
+    /// Speeds by threads once showed cells that were left out like those that ran to the end.
+    #[test]
+    fn what_was_left_out_is_hollow_in_every_chart_and_explained() {
+        let run = without_two_threads("screened out after round 4: 2.0× the leader");
+        let charts = charts_for(&[run]);
+        let chart = charts.iter().find(|c| c.slug == "throughput-by-threads").unwrap();
+        let hollow = chart.panels.iter().flat_map(|p| &p.layers).any(|layer| match layer {
+            Layer::Series(s) => s.points.iter().any(|p| p.mark == Mark::Hollow),
+            _ => false,
+        });
+        assert!(hollow);
+        assert!(chart.guide.iter().any(|g| g.starts_with("Hollow")), "{:?}", chart.guide);
+    }
+
+    #[test]
+    fn what_was_screened_out_is_not_called_slower() {
+        let guide = |reason: &str| {
+            let documents = [without_two_threads(reason)];
+            hollow_guide(&Index::new(&documents).cells).unwrap()
+        };
+        assert!(guide("eliminated at round 9: at least 1.3×").ends_with("clearly slower"));
+        assert!(guide("screened out after round 4").ends_with("which is not proven"));
+        let all = [scenes::threads()];
+        assert_eq!(hollow_guide(&Index::new(&all).cells), None);
+    }
 }

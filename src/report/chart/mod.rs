@@ -2,6 +2,7 @@
 //! which PNG is rendered, and one for terminals.
 
 mod block;
+mod block_title;
 mod cells;
 mod cost;
 mod estimate;

@@ -63,6 +63,25 @@ fn plateau<'a>(
         smallest: smallest.0,
         best,
         largest: largest.0,
-        proven: !open || smallest == proven.0,
+        proven: as_good(standing, smallest.1),
     })
+}
+
+/// Whether a cell is proven within what matters of the best: the best is one of the tie set, so of
+/// each of those.
+fn as_good(standing: &Standing<'_>, id: &str) -> bool {
+    let others = standing.answer.best.iter().filter(|best| *best != id);
+    let within = |other: &String| {
+        standing.answer.comparisons.iter().any(|c| {
+            let over = match (&*c.a, &*c.b) {
+                (a, b) if a == id && b == other => c.high,
+                (a, b) if a == other && b == id => {
+                    c.low.filter(|low| *low > 0.0).map(|low| 1.0 / low)
+                }
+                _ => None,
+            };
+            over.is_some_and(|high| high <= 1.0 + standing.delta)
+        })
+    };
+    others.into_iter().all(within)
 }

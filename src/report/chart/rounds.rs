@@ -10,6 +10,8 @@ use crate::result::{Document, Phase, Sample};
 /// Most samples that are drawn; an even choice over the cells where there are more. The figures
 /// and the exports always have all of them.
 const MOST_POINTS: usize = 700;
+/// The slowest round over the fastest beyond which the title tells the two.
+const UNSTEADY: f64 = 1.25;
 /// Most outliers that are drawn besides.
 const MOST_OUTLIERS: usize = 120;
 
@@ -175,18 +177,22 @@ fn title(document: &Document, machine: &[(u32, f64)], outliers: usize) -> String
             Code::MachineDrift | Code::ContrastDrift | Code::NonStationary | Code::CarryOver
         )
     });
+    let rounds = machine.iter().map(|(_, ratio)| *ratio);
+    let usual = |(low, high): (f64, f64)| {
+        format!("rounds took {} to {} the usual", ratio_text(low), ratio_text(high))
+    };
     let words = match drift {
         // What it came back from is no shift from the first rounds to the last.
-        Some(Code::MachineDrift) => match span(machine.iter().map(|(_, r)| *r)) {
-            Some((low, high)) => format!(
-                "The machine changed speed during the run: rounds took {} to {} the usual",
-                ratio_text(low),
-                ratio_text(high)
-            ),
+        Some(Code::MachineDrift) => match span(rounds) {
+            Some(span) => format!("The machine changed speed during the run: {}", usual(span)),
             None => "The machine changed speed during the run".to_owned(),
         },
         Some(code) => format!("{}: {}", code.id(), code.summary()),
-        None => "No drift was found".to_owned(),
+        // Up and down without a direction is no drift, and yet nothing steady.
+        None => match span(rounds).filter(|(low, high)| *high > UNSTEADY * low) {
+            Some(span) => format!("No drift was found, yet {}", usual(span)),
+            None => "No drift was found".to_owned(),
+        },
     };
     let steady: usize = document.experiment.protocol.steady_rounds as usize;
     match outliers {
@@ -211,4 +217,31 @@ fn table(document: &Document, machine: &[(u32, f64)]) -> Table {
     });
     let columns = ["round", "all cells over their medians", "trials", "outliers"];
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::chart::{charts_for, scenes};
+    use crate::result::Phase;
+
+    /// "No drift was found" once stood over rounds that took from 0.4 to 1.8 times the usual.
+    #[test]
+    fn rounds_that_go_up_and_down_are_not_called_steady() {
+        let title = |unsteady: bool| {
+            let mut run = scenes::ranking();
+            for sample in run.cells.iter_mut().flat_map(|c| &mut c.samples) {
+                if unsteady && sample.phase == Phase::Steady && sample.round % 3 == 0 {
+                    sample.measurement.wall_ns = sample.measurement.wall_ns * 18 / 10;
+                }
+            }
+            let charts = charts_for(&[run]);
+            charts.into_iter().find(|c| c.slug == "samples-by-round").unwrap().title
+        };
+        assert!(title(false).starts_with("No drift was found; "), "{}", title(false));
+        let told = title(true);
+        assert!(
+            told.starts_with("No drift was found, yet rounds took ") && told.contains("1.8"),
+            "{told}"
+        );
+    }
 }

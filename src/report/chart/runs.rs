@@ -190,5 +190,46 @@ fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
 }
 
 fn all_text(cells: usize) -> String {
-    if cells == 1 { "the one cell".to_owned() } else { format!("all {cells} cells") }
+    match cells {
+        1 => "the one cell".to_owned(),
+        2 => "both cells".to_owned(),
+        n => format!("all {n} cells"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::{Factor, Level};
+    use crate::report::chart::charts_for;
+    use crate::report::chart::testing::{document, fake, levels, number};
+    use crate::result::Document;
+
+    fn run(seed: u64, cache: &'static str) -> Document {
+        let cells = [1, 2, 4].map(|mib: u64| {
+            let at = [
+                (Factor::Method, Level::word("pread")),
+                (Factor::FileSize, number(mib << 20)),
+                (Factor::Cache, Level::word(cache)),
+            ];
+            fake(levels(&at), 1e6 * mib as f64 * seed as f64, mib << 20)
+        });
+        document(seed, "read", &[Factor::Method], 12, cells.to_vec())
+    }
+
+    /// A warm run beside a cold one once stood under "warm cache", and one title spoke of the cells
+    /// of both as if they were of one run.
+    #[test]
+    fn charts_of_several_runs_say_what_holds_for_all_of_them() {
+        let charts = charts_for(&[run(1, "warm"), run(2, "cold")]);
+        for chart in &charts {
+            assert!(!chart.subtitle.contains("cache"), "{}: {}", chart.slug, chart.subtitle);
+        }
+        let size = charts.iter().find(|c| c.slug == "by-file-size").unwrap();
+        assert_eq!(size.title, "Throughput by file size in 2 runs");
+        assert!(size.subtitle.starts_with("Reading · "), "{}", size.subtitle);
+
+        assert_eq!([1, 2, 3].map(super::all_text), ["the one cell", "both cells", "all 3 cells"]);
+        let alike = charts_for(&[run(1, "warm"), run(2, "warm")]);
+        assert!(alike.iter().any(|c| c.subtitle.contains("warm cache")));
+    }
 }

@@ -4,7 +4,7 @@
 
 use super::block::{keys, subtitle};
 use super::cells::{Facets, Index, Source};
-use super::estimate::{Estimated, curve_table, missing_reason, tip};
+use super::estimate::{Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip};
 use super::gain::{Gain, Shown};
 use super::model::{
     Chart, CurvePoint, Direction, Ink, Layer, MOST_PANELS, Mark, Panel, Point, Series,
@@ -72,6 +72,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     if files {
         guide.push("Processor time: of all workers together, user and system".to_owned());
     }
+    guide.extend(hollow_guide(&cells));
     Some(Chart {
         slug: "throughput-by-threads".to_owned(),
         // What belongs to one group stands side by side.
@@ -154,10 +155,12 @@ fn efficiency(title: &str, lines: &[Line<'_>], x: &Axis) -> Panel {
             .iter()
             .map(|(n, source, speed)| {
                 let share = share(*n);
+                // The base against itself is 1 by definition.
+                let known = |end: Option<f64>| end.filter(|_| *n as f64 != threads).map(&share);
                 let seen = speed.as_ref().map(|s| Summary {
                     median: share(s.median),
-                    low: s.low.map(&share),
-                    high: s.high.map(&share),
+                    low: known(s.low),
+                    high: known(s.high),
                     ..s.clone()
                 });
                 measured(*n, source, seen)
@@ -201,7 +204,7 @@ fn measured(n: u64, source: &Source<'_>, shown: Option<Summary>) -> Point {
     match (shown, value) {
         (Some(s), Some(value)) => {
             let tip = tip(source, Estimated::Pass, value);
-            Point { x, y: s.median, low: s.low, high: s.high, mark: Mark::Filled, tip }
+            Point { x, y: s.median, low: s.low, high: s.high, mark: mark_of(source), tip }
         }
         _ => Point::missing(x, f64::NAN, missing_reason(source)),
     }
@@ -219,13 +222,14 @@ fn series(key: usize, points: Vec<Point>) -> Layer {
     })
 }
 
-/// Processors and the limit of the container, where the environment has them.
+/// Processors and the limit of the container, where the environments have them and agree.
 fn processors(index: &Index<'_>, x: &Axis) -> Vec<Layer> {
     const FACTS: [(&str, &str); 2] = [("processors", "cpu.count"), ("allowed", "cpu.allowed")];
-    let Some(document) = index.documents.first() else { return Vec::new() };
     let mut seen = Vec::new();
     let known = FACTS.iter().filter_map(|(name, fact)| {
-        let at = document.environment.0.get(*fact)?.as_f64().filter(|at| !seen.contains(at))?;
+        let mut all = index.documents.iter().map(|d| d.environment.0.get(*fact));
+        let first = all.next()??;
+        let at = first.as_f64().filter(|at| !seen.contains(at) && all.all(|f| f == Some(first)))?;
         seen.push(at);
         (x.low..=x.high).contains(&at).then(|| Layer::Rule {
             axis: Direction::X,
@@ -270,5 +274,27 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
             format!("{who}{enough} threads give {times}× the speed of {base}; {more}{speed}")
         }
         Shown::Gain => format!("{who}{enough} threads give {times}× the speed of {base}{speed}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::chart::model::Layer;
+    use crate::report::chart::{charts_for, scenes};
+
+    #[test]
+    fn the_base_of_the_efficiency_has_no_interval() {
+        let charts = charts_for(&[scenes::threads()]);
+        let chart = charts.iter().find(|c| c.slug == "throughput-by-threads").unwrap();
+        let efficiency = chart.panels.iter().filter(|p| p.y.label == "efficiency");
+        let mut seen = 0;
+        for layer in efficiency.flat_map(|p| &p.layers) {
+            let Layer::Series(series) = layer else { continue };
+            let (first, rest) = series.points.split_first().unwrap();
+            assert_eq!((first.y, first.low, first.high), (1.0, None, None));
+            assert!(rest.iter().all(|p| p.low.is_some() && p.high.is_some()));
+            seen += 1;
+        }
+        assert!(seen > 0);
     }
 }

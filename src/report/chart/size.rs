@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::block::{keys, subtitle};
 use super::cells::{Group, Index, Source};
-use super::estimate::{Estimated, curve_table, missing_reason, tip};
-use super::model::{Chart, Direction, Ink, Layer, Mark, Panel, Point, Series};
+use super::estimate::{Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip};
+use super::model::{Chart, Direction, Ink, Layer, Panel, Point, Series};
 use super::scale::{Axis, span, tick_time};
 use super::standing::unit_time;
 use crate::catalog::{Factor, Kind, Levels, bytes_text, count_text};
@@ -69,7 +69,7 @@ fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
         panels: panels.collect(),
         keys: keys(&facets),
         notes: Vec::new(),
-        guide: Vec::new(),
+        guide: hollow_guide(&cells).into_iter().collect(),
         table: curve_table(index, Estimated::of(index)),
     };
     if cells.len() < index.cells.len() {
@@ -136,7 +136,7 @@ fn point(source: &Source<'_>, x: f64, bytes: bool) -> Point {
         (Some(s), Some(value)) => {
             let (low, high) = (s.low, s.high);
             let tip = tip(source, Estimated::Pass, value);
-            Point { x, y: s.median, low, high, mark: Mark::Filled, tip }
+            Point { x, y: s.median, low, high, mark: mark_of(source), tip }
         }
         _ => {
             let tip = missing_reason(source);
@@ -149,6 +149,11 @@ fn point(source: &Source<'_>, x: f64, bytes: bool) -> Point {
 fn title(index: &Index<'_>, groups: &[Group<'_>], factor: Factor, bytes: bool) -> String {
     let methods = index.levels(Factor::Method);
     let numbers = index.numbers(factor);
+    if index.documents.len() > 1 {
+        let what = if bytes { "Throughput" } else { "Time" };
+        let by = factor.to_string().replace('-', " ");
+        return format!("{what} by {by} in {} runs", index.documents.len());
+    }
     let text = |n: u64| if factor.kind() == Kind::Bytes { bytes_text(n) } else { count_text(n) };
     let best = |level: u64| -> Option<String> {
         let of = |s: &&Source<'_>| s.cell.factors.number(factor) == Some(level);

@@ -3,11 +3,13 @@
 
 use super::block::{keys, subtitle, time_axes};
 use super::cells::{Facets, Group, Index, Source};
-use super::estimate::{Estimated, curve_table, missing_reason, point};
+use super::estimate::{Estimated, curve_table, hollow_guide, missing_reason, point};
 use super::model::{Chart, Direction, Ink, Layer, Panel, Point, Series};
-use super::scale::{Axis, digits_plain};
+use super::scale::{Axis, span};
+use super::standing::{Conditions, unit_time};
 use super::words::level_text;
-use crate::catalog::{Factor, Level, percent_text};
+use crate::catalog::{Factor, Level, percent_text, ratio_text};
+use crate::result::{AnswerKind, CellRecord, Document};
 
 /// A cache state as it comes in the run: cold in a later pass is another state than cold at first.
 type State<'a> = (Option<&'a Level>, Option<&'a Level>);
@@ -46,12 +48,12 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let mut chart = Chart {
         slug: "cold-and-warm".to_owned(),
         rows: Vec::new(),
-        title: title(&facets, &states, &names, measure),
+        title: title(document, &facets, &states, &names),
         subtitle: subtitle(index, &SHOWN),
         panels,
         keys: keys(&facets),
         notes: Vec::new(),
-        guide: Vec::new(),
+        guide: hollow_guide(&index.cells).into_iter().collect(),
         table: curve_table(index, measure),
     };
     chart.notes.extend(badge(&facets, &states, measure, delta));
@@ -121,32 +123,119 @@ fn lines<'f, 'a>(facets: &'f Facets<'a>) -> impl Iterator<Item = &'f [Source<'a>
     facets.groups.iter().flat_map(|g: &Group<'a>| &g.series).map(|(_, cells)| cells.as_slice())
 }
 
-/// `Cold takes 3.1–5.0× as long as warm`.
+/// What is known of cold against warm on one line: time of cold over that of warm.
+enum Against {
+    /// An answer about these cells is not sound.
+    Unsound,
+    /// What the rounds of both show: ratio, lower and upper end.
+    Pair(f64, Option<f64>, Option<f64>),
+    /// The quotient of medians, for no answer compares them.
+    Medians(f64),
+}
+
+fn against(document: &Document, cold: &Source<'_>, warm: &Source<'_>) -> Option<Against> {
+    let (cold_id, warm_id) = (cold.cell.id.as_str(), warm.cell.id.as_str());
+    let conditions = Conditions::of(document);
+    let mut invalid = document.answers.iter().filter(|a| a.kind == AnswerKind::Invalid);
+    let about = |c: &&CellRecord| c.id == cold_id || c.id == warm_id;
+    if invalid.any(|answer| conditions.cells(answer).iter().any(about)) {
+        return Some(Against::Unsound);
+    }
+    let over = |v: Option<f64>| v.filter(|v| *v > 0.0).map(|v| 1.0 / v);
+    let pair =
+        document.answers.iter().flat_map(|a| &a.comparisons).find_map(|c| match (&*c.a, &*c.b) {
+            (a, b) if a == cold_id && b == warm_id => Some(Against::Pair(c.ratio, c.low, c.high)),
+            (a, b) if a == warm_id && b == cold_id => {
+                Some(Against::Pair(over(Some(c.ratio))?, over(c.high), over(c.low)))
+            }
+            _ => None,
+        });
+    let medians = || Some(Against::Medians(unit_time(cold.cell)? / unit_time(warm.cell)?));
+    pair.or_else(medians)
+}
+
+/// `Cold takes 3.1–5.0× as long as warm`, as far as the answers show it.
 fn title(
+    document: &Document,
     facets: &Facets<'_>,
     states: &[State<'_>],
     names: &[String],
-    measure: Estimated,
 ) -> String {
     let at = |word: &str| names.iter().position(|n| n == word);
     let (Some(cold), Some(warm)) = (at("cold"), at("warm")) else {
         return format!("Time by cache state: {}", names.join(", "));
     };
-    let mut ratios: Vec<f64> = lines(facets)
-        .filter_map(|cells| {
-            let medians = medians(cells, states, measure);
-            Some(medians[cold]? / medians[warm]?)
-        })
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    match (ratios.first(), ratios.last()) {
-        (Some(low), Some(high)) if high / low > 1.1 => {
-            format!("Cold takes {}–{}× as long as warm", digits_plain(*low), digits_plain(*high))
+    let (mut pairs, mut medians, mut unsound) = (Vec::new(), Vec::new(), 0);
+    for cells in lines(facets) {
+        let of = |at: usize| {
+            cells.iter().find(|s| state(s) == states[at] && unit_time(s.cell).is_some())
+        };
+        let Some((cold, warm)) = of(cold).zip(of(warm)) else { continue };
+        match against(document, cold, warm) {
+            Some(Against::Unsound) => unsound += 1,
+            Some(Against::Pair(ratio, low, high)) => pairs.push((ratio, low, high)),
+            Some(Against::Medians(ratio)) => medians.push(ratio),
+            None => {}
         }
-        (Some(low), Some(high)) => {
-            format!("Cold takes {}× as long as warm", digits_plain((low * high).sqrt()))
+    }
+    let sound = match (unsound, pairs.is_empty() && medians.is_empty()) {
+        (0, true) => return "Cold against warm: not measured yet".to_owned(),
+        (_, true) => return "Cold against warm: the measurement is not sound".to_owned(),
+        (0, false) => "",
+        (_, false) => ", where the measurement is sound",
+    };
+    let words = match pairs.is_empty() {
+        true => {
+            let ratios = range(medians.iter().copied());
+            format!("Cold takes {ratios} as long as warm by the medians alone")
         }
-        _ => "Cold against warm: not measured yet".to_owned(),
+        false => pairs_title(&pairs),
+    };
+    format!("{words}{sound}")
+}
+
+/// Of lines whose rounds were compared.
+fn pairs_title(pairs: &[(f64, Option<f64>, Option<f64>)]) -> String {
+    let longer = || pairs.iter().filter(|(_, low, _)| low.is_some_and(|low| low > 1.0));
+    let least = longer().filter_map(|p| p.1).fold(f64::INFINITY, f64::min);
+    let ratios = range(longer().map(|p| p.0));
+    let count = pairs.len();
+    match (longer().count(), pairs) {
+        (0, [(ratio, Some(low), Some(high))]) => {
+            let interval = range([*low, *high].into_iter());
+            let ratio = range(std::iter::once(*ratio));
+            match *high < 1.0 {
+                true => format!("Cold takes {ratio} as long as warm ({interval})"),
+                false => {
+                    format!("Cold is not shown to take longer than warm: {ratio} ({interval})")
+                }
+            }
+        }
+        (0, [_]) => "Cold against warm: too few rounds for an interval".to_owned(),
+        (0, _) => "Cold is not shown to take longer than warm".to_owned(),
+        (1, [(_, Some(low), Some(high))]) => {
+            let interval = range([*low, *high].into_iter());
+            format!("Cold takes {ratios} as long as warm ({interval})")
+        }
+        (all, _) if all == count => {
+            let least = range(std::iter::once(least));
+            format!("Cold takes {ratios} as long as warm, at least {least}")
+        }
+        (some, _) => {
+            format!(
+                "Cold takes {ratios} as long as warm in {some} of {count} cases, not shown in the rest"
+            )
+        }
+    }
+}
+
+/// `3.1–5.0×`; one figure where they read alike.
+fn range(ratios: impl Iterator<Item = f64>) -> String {
+    let Some((low, high)) = span(ratios) else { return String::new() };
+    let text = |ratio: f64| ratio_text(ratio);
+    match (text(low), text(high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{}–{high}", low.trim_end_matches('×')),
     }
 }
 
@@ -173,3 +262,7 @@ fn badge(
         }
     })
 }
+
+#[cfg(test)]
+#[path = "slope_tests.rs"]
+mod tests;

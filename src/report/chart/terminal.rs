@@ -1,7 +1,7 @@
 //! The same charts in characters: bars for names, a scatter on the same scales for curves, a grid
 //! of figures for heat maps. Unicode by default, ASCII on demand; no colour is needed to read it.
 
-use super::model::{Chart, Heat, HeatState, Layer, Mark, Panel, Series};
+use super::model::{Chart, Heat, HeatState, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, Scale, tick_time};
 use super::svg::hollow;
 use super::words::kept_together;
@@ -42,11 +42,13 @@ pub fn draw(chart: &Chart, screen: Screen) -> String {
     for panel in &chart.panels {
         out.push('\n');
         if !panel.title.is_empty() {
-            out += &format!("{}\n", panel.title);
+            out += &wrapped(&panel.title, screen.width);
         }
         out += &draw_panel(panel, screen);
     }
-    for note in &chart.notes {
+    // Without other signs nothing is hollow.
+    let guide = chart.guide.iter().filter(|g| !screen.ascii || !g.starts_with("Hollow"));
+    for note in chart.notes.iter().chain(guide) {
         out += &wrapped(note, screen.width);
     }
     if screen.ascii { to_ascii(&out) } else { out }
@@ -103,32 +105,76 @@ fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
+/// Right-aligned; of what is too long the middle is left out.
 fn pad(text: &str, width: usize) -> String {
-    let cut: String = text.chars().take(width).collect();
-    format!("{}{cut}", " ".repeat(width - columns(&cut)))
+    let (long, head) = (columns(text), width / 2);
+    let text = match long > width && width > 2 {
+        false => text.chars().take(width).collect(),
+        true => {
+            let tail = text.chars().skip(long - (width - head - 1));
+            text.chars().take(head).chain(['…']).chain(tail).collect::<String>()
+        }
+    };
+    format!("{}{text}", " ".repeat(width - columns(&text)))
 }
 
-/// One line a row: a bar or dots between the ends of the x axis.
+/// The name of an axis under the middle of its plot, held inside the screen.
+fn under(name: &str, left: usize, room: usize, screen: Screen) -> String {
+    let middle = left + room.saturating_sub(columns(name)) / 2;
+    let from = middle.min(screen.width.saturating_sub(columns(name)));
+    format!("{}{name}\n", " ".repeat(from))
+}
+
+/// A bar a row, or dots between the ends of the x axis: of each series a line, for several in one
+/// would hide each other.
 fn rows(panel: &Panel, screen: Screen) -> String {
     let names = || panel.y.ticks.iter().map(|t| t.label.as_str());
     let left = names().map(columns).max().unwrap_or(0).min(screen.width / 2);
     let room = screen.width.saturating_sub(left + 14).max(10);
     let mut out = String::new();
     for (row, name) in names().enumerate() {
-        let (line, figure) = row_line(panel, row, room, screen);
-        out += &format!("{} {line} {figure}\n", pad(name, left));
+        let mut name = name;
+        for key in keys_of(panel, row) {
+            let (line, figure) = row_line(panel, row, key, room, screen);
+            out += &format!("{} {line} {figure}\n", pad(name, left));
+            name = "";
+        }
     }
     if !panel.x.ticks.is_empty() {
-        out += &format!("{} {}\n", pad("", left), ruler(&panel.x, room));
+        out += &format!("{} {}\n", pad("", left), ruler(&panel.x, room, room + 8));
     }
     if !panel.x.label.is_empty() {
-        let middle = room.saturating_sub(columns(&panel.x.label)) / 2;
-        out += &format!("{} {}\n", pad("", left + middle), panel.x.label);
+        out += &under(&panel.x.label, left + 1, room, screen);
     }
     out
 }
 
-fn row_line(panel: &Panel, row: usize, room: usize, screen: Screen) -> (String, String) {
+fn on_row(series: &Series, row: usize) -> impl Iterator<Item = &Point> {
+    series.points.iter().filter(move |p| p.y.round() == row as f64)
+}
+
+/// The series that have a line of their own in a row; `None` stands for all of them together.
+fn keys_of(panel: &Panel, row: usize) -> Vec<Option<usize>> {
+    let mut keys: Vec<Option<usize>> = Vec::new();
+    for layer in &panel.layers {
+        match layer {
+            Layer::Bars(_) => return vec![None],
+            Layer::Series(series) if on_row(series, row).next().is_some() => keys.push(series.key),
+            _ => {}
+        }
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    if keys.len() > 1 && keys.iter().all(Option::is_some) { keys } else { vec![None] }
+}
+
+fn row_line(
+    panel: &Panel,
+    row: usize,
+    key: Option<usize>,
+    room: usize,
+    screen: Screen,
+) -> (String, String) {
     let mut cells = vec![' '; room];
     let mut figure = String::new();
     let place = |share: f64| ((share * (room - 1) as f64).round() as usize).min(room - 1);
@@ -148,7 +194,9 @@ fn row_line(panel: &Panel, row: usize, room: usize, screen: Screen) -> (String, 
                 }
                 figure = tick_time(bar.total);
             }
-            Layer::Series(series) => dots(&mut cells, &mut figure, panel, series, row, screen),
+            Layer::Series(series) if key.is_none() || series.key == key => {
+                dots(&mut cells, &mut figure, panel, series, row, screen);
+            }
             _ => {}
         }
     }
@@ -170,7 +218,7 @@ fn dots(
 ) {
     let room = cells.len();
     let place = |v: f64| ((panel.x.position(v) * (room - 1) as f64).round() as usize).min(room - 1);
-    for point in series.points.iter().filter(|p| p.y.round() == row as f64) {
+    for point in on_row(series, row) {
         if point.mark == Mark::Missing {
             cells[0] = if screen.ascii { 'x' } else { '×' };
             continue;
@@ -179,11 +227,11 @@ fn dots(
             let line = if screen.ascii { '-' } else { '─' };
             cells[place(low)..=place(high).max(place(low))].fill(line);
         }
-        let hollow = point.mark == Mark::Hollow && series.key.is_none();
-        cells[place(point.x)] = match (hollow, screen.ascii) {
+        let hollow = point.mark == Mark::Hollow;
+        cells[place(point.x)] = match (hollow && series.key.is_none(), screen.ascii) {
             (true, false) => '○',
             (true, true) => '.',
-            _ => mark(series.key.unwrap_or(0), false, screen),
+            _ => mark(series.key.unwrap_or(0), hollow, screen),
         };
         *figure = value_text(&panel.x, point.x);
     }
@@ -196,13 +244,14 @@ fn value_text(axis: &Axis, value: f64) -> String {
     }
 }
 
-/// Tick labels under a plot, those that would touch left out.
-fn ruler(axis: &Axis, room: usize) -> String {
-    let mut line = vec![' '; room + 8];
+/// Tick labels under a plot in at most `most` columns, those that would touch left out.
+fn ruler(axis: &Axis, room: usize, most: usize) -> String {
+    let mut line = vec![' '; most];
     let mut free = 0;
     for tick in &axis.ticks {
         let middle = (axis.position(tick.at) * (room - 1) as f64).round() as usize;
         let start = middle.saturating_sub(columns(&tick.label) / 2);
+        let start = start.min(most.saturating_sub(columns(&tick.label)));
         let end = start + columns(&tick.label);
         if start < free || end > line.len() {
             continue;
@@ -257,13 +306,16 @@ fn scatter(panel: &Panel, screen: Screen) -> String {
                     plot[down(point.y)][0] = sign;
                     plot[down(point.y)][room - 1] = sign;
                 }
+                Mark::Flagged(_) => {
+                    plot[down(point.y)][across(point.x)] = if screen.ascii { 'O' } else { '◎' };
+                }
                 _ => put(&mut plot[down(point.y)][across(point.x)], sign, screen.ascii),
             }
         }
     }
     let mut out = match panel.y.label.as_str() {
         "" => String::new(),
-        name => format!("{name}\n"),
+        name => wrapped(name, screen.width),
     };
     let mut labels = vec![String::new(); HEIGHT];
     for tick in &panel.y.ticks {
@@ -277,10 +329,9 @@ fn scatter(panel: &Panel, screen: Screen) -> String {
     let corner = if screen.ascii { '+' } else { '└' };
     let floor = if screen.ascii { "-" } else { "─" };
     out += &format!("{} {corner}{}\n", pad("", left), floor.repeat(room));
-    out += &format!("{}  {}\n", pad("", left), ruler(&panel.x, room));
+    out += &format!("{}  {}\n", pad("", left), ruler(&panel.x, room, room + 2));
     if !panel.x.label.is_empty() {
-        let middle = (room.saturating_sub(columns(&panel.x.label))) / 2;
-        out += &format!("{}  {}\n", pad("", left + middle), panel.x.label);
+        out += &under(&panel.x.label, left + 2, room, screen);
     }
     out
 }
@@ -353,42 +404,5 @@ fn to_ascii(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Screen, bar, draw};
-    use crate::report::chart::{charts_for, scenes};
-
-    #[test]
-    fn every_chart_draws_in_both_alphabets_and_fits() {
-        for (name, run) in scenes::all() {
-            for chart in charts_for(std::slice::from_ref(&run)) {
-                for ascii in [false, true] {
-                    let text = draw(&chart, Screen { width: 80, ascii });
-                    let plot = text.lines().filter(|l| l.contains('│') || l.contains('|'));
-                    assert!(plot.clone().all(|l| l.chars().count() <= 104), "{name}\n{text}");
-                    assert!(!ascii || text.is_ascii(), "{name}\n{text}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn bars_have_eighths() {
-        assert_eq!(bar(0.5, 4, false), "██");
-        assert_eq!(bar(0.53125, 4, false), "██▏");
-        assert_eq!(bar(f64::NAN, 4, false), "");
-        assert_eq!(bar(1.0, 4, true), "####");
-    }
-
-    #[test]
-    fn a_curve_and_a_ranking_read_well() {
-        let show = |run: &crate::result::Document, at: usize| {
-            let charts = charts_for(std::slice::from_ref(run));
-            draw(&charts[at], Screen { width: 76, ascii: false })
-        };
-        insta::assert_snapshot!("curve", show(&scenes::blocks(), 0));
-        insta::assert_snapshot!("ranking", show(&scenes::ranking(), 0));
-        insta::assert_snapshot!("heat", show(&scenes::mapping(), 0));
-        insta::assert_snapshot!("costs", show(&scenes::costs(), 0));
-        insta::assert_snapshot!("single_operations", show(&scenes::latencies(), 0));
-    }
-}
+#[path = "terminal_tests.rs"]
+mod tests;

@@ -129,18 +129,29 @@ pub fn kept_together(text: &str) -> Vec<String> {
     kept
 }
 
-/// What all cells share, as the subtitle says it; cache state included.
+/// `both conditions`, `all 4 conditions`, `3 of 4 conditions`, `the only condition`.
+pub fn of_conditions(some: usize, all: usize) -> String {
+    match (some, all) {
+        (1, 1) => "the only condition".to_owned(),
+        (2, 2) => "both conditions".to_owned(),
+        _ if some == all => format!("all {all} conditions"),
+        _ => format!("{some} of {all} conditions"),
+    }
+}
+
+/// What all cells share that have such a level at all (mmap has no block), as the subtitle says it;
+/// cache state included.
 pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
     let mut words = vec![workload_words(&document.experiment.workload)];
     for factor in Factor::ALL.into_iter().filter(|f| !shown.contains(f)) {
-        let mut levels = document.cells.iter().map(|c| c.factors.get(factor));
-        let first = levels.next().flatten();
+        let mut levels = document.cells.iter().filter_map(|c| c.factors.get(factor));
+        let first = levels.next();
         // What is off, or as it always is, goes without saying.
         let plain = matches!(
             (factor, level_text(factor, first).as_str()),
             (Factor::Direct | Factor::Latency, "off") | (Factor::Repeats, "1")
         );
-        if first.is_some() && !plain && levels.all(|l| l == first) {
+        if first.is_some() && !plain && levels.all(|l| Some(l) == first) {
             words.push(match factor {
                 Factor::Cache => format!("{} cache", level_text(factor, first)),
                 _ => level_phrase(factor, first),

@@ -113,20 +113,28 @@ fn runs(points: &[Point]) -> impl Iterator<Item = &[Point]> {
 }
 
 fn bands(out: &mut String, frame: &Frame<'_>, series: &Series) {
+    let mut lone = String::new();
     for run in runs(&series.points) {
-        for run in run.split(|p| p.low.is_none() || p.high.is_none()).filter(|r| r.len() > 1) {
+        for run in run.chunk_by(|a, b| bounded(a) && bounded(b)) {
+            // A point without neighbours that have intervals has no band: its own is a bar.
+            if let [point] = run {
+                lone += &whisker(frame, series.interval, point);
+                continue;
+            }
             let upper = run.iter().map(|p| pair(frame.at(p.x, p.high.unwrap_or(p.y))));
             let lower = run.iter().rev().map(|p| pair(frame.at(p.x, p.low.unwrap_or(p.y))));
             let edge: Vec<String> = upper.chain(lower).collect();
             let _ = write!(out, "<path class=\"b\" d=\"M{}Z\"/>", edge.join("L"));
         }
     }
-    // A point without measured neighbours has no band: its interval is a bar.
-    let lone = runs(&series.points).filter(|run| run.len() == 1).flatten();
-    let d: String = lone.map(|p| whisker(frame, series.interval, p)).collect();
-    if !d.is_empty() {
-        let _ = write!(out, "<path class=\"e\" d=\"{d}\"/>");
+    if !lone.is_empty() {
+        let _ = write!(out, "<path class=\"e\" d=\"{lone}\"/>");
     }
+}
+
+/// Whether both ends of its interval are known.
+fn bounded(point: &Point) -> bool {
+    point.low.is_some() && point.high.is_some()
 }
 
 fn whiskers(out: &mut String, frame: &Frame<'_>, series: &Series) {
