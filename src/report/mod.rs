@@ -24,6 +24,7 @@ mod published;
 mod rates;
 mod samples;
 pub mod schema;
+mod shares;
 pub mod survey;
 mod table;
 mod toml;
