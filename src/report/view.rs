@@ -1,6 +1,8 @@
 //! What a report says, before it is drawn: the answers with their cells, in words.
 //! The terminal and Markdown draw the same view.
 
+use std::cmp::Ordering;
+
 use super::explain::why;
 use super::latency::{self, Latency, interval_text};
 pub(super) use super::mark::Mark;
@@ -183,23 +185,25 @@ fn against(answer: &Answer, cell: &str, reference: &str) -> Option<Comparison> {
         .comparisons
         .iter()
         .find(|c| (c.a == cell && c.b == reference) || (c.a == reference && c.b == cell))?;
-    if pair.a == cell {
-        return Some(pair.clone());
-    }
-    let turned = match pair.verdict {
+    Some(if pair.a == cell { pair.clone() } else { turned(pair) })
+}
+
+/// The same comparison, seen from its other cell.
+fn turned(pair: &Comparison) -> Comparison {
+    let verdict = match pair.verdict {
         Verdict::Faster => Verdict::Slower,
         Verdict::Slower => Verdict::Faster,
         same => same,
     };
-    Some(Comparison {
-        a: cell.into(),
-        b: reference.into(),
+    Comparison {
+        a: pair.b.clone(),
+        b: pair.a.clone(),
         ratio: 1.0 / pair.ratio,
         low: pair.high.map(|h| 1.0 / h),
         high: pair.low.map(|l| 1.0 / l),
-        verdict: turned,
+        verdict,
         ..pair.clone()
-    })
+    }
 }
 
 fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mark {
@@ -210,7 +214,8 @@ fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mar
         (AnswerKind::Winner, true) => Mark::Best,
         (AnswerKind::Tie, true) => Mark::Tied,
         (AnswerKind::Undecided, true) => Mark::Undecided,
-        _ => match against.map(|c| (c.verdict, c.clear)) {
+        // Any of the others may be the one that it lost to, and what it lost to is what counts.
+        _ => match lost(cell, answer).as_ref().or(against).map(|c| (c.verdict, c.clear)) {
             Some((Verdict::Slower, true)) => Mark::ClearlySlower,
             Some((Verdict::Slower, false)) => Mark::Slower,
             Some((Verdict::Equivalent, _)) => Mark::Tied,
@@ -219,6 +224,20 @@ fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mar
             None => Mark::None,
         },
     }
+}
+
+/// The comparison that shows a cell to be slower: of several the one with the largest lower bound.
+fn lost(cell: &CellRecord, answer: &Answer) -> Option<Comparison> {
+    let seen = |c: &Comparison| match c {
+        c if *c.a == cell.id => Some(c.clone()),
+        c if *c.b == cell.id => Some(turned(c)),
+        _ => None,
+    };
+    let slower =
+        answer.comparisons.iter().filter_map(seen).filter(|c| c.verdict == Verdict::Slower);
+    let low = |c: &Comparison| c.low.unwrap_or(0.0);
+    slower
+        .max_by(|a, b| (a.clear, low(a)).partial_cmp(&(b.clear, low(b))).unwrap_or(Ordering::Equal))
 }
 
 fn cloned(cell: &CellRecord) -> bool {
