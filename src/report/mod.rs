@@ -1,5 +1,6 @@
 //! What people and programs read: one file a format, each a row in [`FORMATS`].
 
+mod ahead;
 mod asciidoc;
 mod bencher;
 mod beside;

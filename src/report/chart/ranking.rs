@@ -92,7 +92,7 @@ fn rows<'a>(
     answer: &'a Answer,
 ) -> Option<Vec<Row<'a>>> {
     let inside = conditions.cells(answer);
-    let standing = Standing::of(document, &inside, answer)?;
+    let standing = Standing::ahead(document, &inside, answer)?;
     let cells: Vec<&'a CellRecord> =
         inside.iter().copied().filter(|c| unit_time(c).is_some()).collect();
     let source = |cell: &'a CellRecord| Source { run: 0, document, cell };
