@@ -25,6 +25,8 @@ const LADDER: [(&str, &str, f64); 5] = [
     ("latency_p99_99_ns", "p99.99", 1e4),
 ];
 const GREATEST: &str = "latency_max_ns";
+/// Each round has its own; the middle of them is below the longest of all.
+const LONGEST: &str = "max of a round";
 
 /// Steps that are timed apart, where an operation has several: the start of the metric's id.
 const STEPS: [&str; 5] = ["open", "transfer", "sync", "close", "call"];
@@ -197,7 +199,7 @@ fn percentiles(rungs: &BTreeSet<usize>) -> Axis {
         known.map(|(_, name, beyond)| Tick { at: beyond, label: name.to_owned() }).collect();
     let end = ticks.last().map_or(1.0, |t| t.at) * 10.0;
     let low = ticks.first().map_or(end, |t| t.at) / 1.3;
-    ticks.push(Tick { at: end, label: "max".to_owned() });
+    ticks.push(Tick { at: end, label: LONGEST.to_owned() });
     let label = "percentile of the operations".to_owned();
     Axis { label, scale: Scale::Log10, low, high: end * 1.7, ticks }
 }
@@ -318,7 +320,7 @@ fn table(timed: &[Source<'_>]) -> Table {
     });
     let rows = lines.flat_map(|line| {
         let points = line.points.iter().map(|(at, s)| row(&line, LADDER[*at].1, s));
-        points.chain(line.greatest.iter().map(|s| row(&line, "max", s))).collect::<Vec<_>>()
+        points.chain(line.greatest.iter().map(|s| row(&line, LONGEST, s))).collect::<Vec<_>>()
     });
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.take(MOST_ROWS).collect() }
 }
@@ -345,7 +347,7 @@ mod tests {
         // preadv2 makes 512 operations a round: p50, p90 and p99.
         assert_eq!(points.collect::<Vec<_>>(), [(0, 5), (1, 5), (2, 3)]);
         let ticks: Vec<&str> = chart.panels[0].x.ticks.iter().map(|t| t.label.as_str()).collect();
-        assert_eq!(ticks, ["p50", "p90", "p99", "p99.9", "p99.99", "max"]);
+        assert_eq!(ticks, ["p50", "p90", "p99", "p99.9", "p99.99", "max of a round"]);
         assert!(chart.title.starts_with("p99 goes from"), "{}", chart.title);
     }
 
@@ -367,7 +369,7 @@ mod tests {
         assert!(chart.title.starts_with("Of the steps of a file sync takes longest: median 2."));
         // p90 is not recorded of steps, so it has no place on the axis.
         let ticks: Vec<&str> = chart.panels[0].x.ticks.iter().map(|t| t.label.as_str()).collect();
-        assert_eq!(ticks, ["p50", "p99", "max"]);
+        assert_eq!(ticks, ["p50", "p99", "max of a round"]);
     }
 
     #[test]
