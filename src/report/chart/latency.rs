@@ -12,8 +12,8 @@ use super::model::{
 };
 use super::scale::{Axis, Scale, Tick, digits_plain, span};
 use super::words::clean;
-use crate::catalog::{Factor, time_text};
-use crate::report::latency::{between_text, over_rounds};
+use crate::catalog::{Factor, bytes_text, time_text};
+use crate::report::latency::{between_text, differ, operation_bytes, over_rounds};
 use crate::result::Summary;
 
 /// Percentiles: the end of the metric's id, the name, and one operation in how many lies beyond.
@@ -58,10 +58,15 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         return None;
     }
     let steps = timed.iter().any(|s| Line::of(s, "", String::new()).is_none());
-    let (groups, keys, hidden) = match steps {
+    let (mut groups, mut keys, hidden) = match steps {
         true => by_step(index, &timed),
         false => by_cell(index, &timed),
     };
+    // What moves 4 KiB and what moves 1 MiB at a time does not compare.
+    let unlike = !steps && differ(timed.iter().filter_map(|s| operation_bytes(s.cell)));
+    if unlike {
+        name_sizes(&mut groups, &mut keys);
+    }
     let lines = || groups.iter().flat_map(|g| &g.lines).map(|(_, line)| line);
     let rungs: BTreeSet<usize> = lines().flat_map(|l| &l.points).map(|(at, _)| *at).collect();
     let x = percentiles(&rungs);
@@ -71,7 +76,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let y = Axis::times(&format!("time of one {what} (log)"), ends);
     let mut notes = vec![format!(
         "Each time holds one reading of the clock, {}; none is taken off",
-        time_text(index.documents[0].experiment.protocol.clock_cost_ns)
+        clock_text(&timed)
     )];
     if hidden > 0 {
         notes.push(format!("{hidden} more panels are in the table only"));
@@ -79,7 +84,11 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     Some(Chart {
         slug: "single-operations".to_owned(),
         rows: Vec::new(),
-        title: if steps { step_title(&groups) } else { title(&groups) },
+        title: match (steps, unlike) {
+            (true, _) => step_title(&groups),
+            (false, true) => unlike_title(&timed),
+            (false, false) => title(&groups),
+        },
         subtitle: format!("Percentiles of each round · {}", subtitle(index, &[Factor::Latency])),
         panels: groups.iter().map(|group| group.panel(&x, &y)).collect(),
         keys,
@@ -89,6 +98,58 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         ],
         table: table(&timed),
     })
+}
+
+/// One reading of the clock in the runs that are drawn.
+fn clock_text(timed: &[Source<'_>]) -> String {
+    let costs = timed.iter().map(|s| s.document.experiment.protocol.clock_cost_ns);
+    match span(costs) {
+        Some((low, high)) if time_text(low) != time_text(high) => between_text(low, high),
+        Some((_, cost)) => time_text(cost),
+        None => "of unknown length".to_owned(),
+    }
+}
+
+/// Bytes of an operation in the name of each line: in the legend where the lines of a key agree,
+/// else in the title of the panel.
+fn name_sizes(groups: &mut [Group<'_>], keys: &mut [Key]) {
+    let each = |line: &Line<'_>| operation_bytes(line.source.cell);
+    let of_key = |key: usize| {
+        let lines = groups.iter().flat_map(|g| &g.lines).filter(|(own, _)| *own == key);
+        let sizes: BTreeSet<Option<u64>> = lines.map(|(_, line)| each(line)).collect();
+        if sizes.len() == 1 { sizes.first().copied().flatten() } else { None }
+    };
+    let shared: Vec<Option<u64>> = (0..keys.len()).map(of_key).collect();
+    for (key, bytes) in keys.iter_mut().zip(&shared) {
+        append(&mut key.name, *bytes);
+    }
+    for group in groups {
+        let told = |key: usize| shared.get(key).copied().flatten().is_some();
+        let rest = group.lines.iter().filter(|(key, _)| !told(*key));
+        let rest: BTreeSet<u64> = rest.filter_map(|(_, line)| each(line)).collect();
+        match (rest.first(), rest.last()) {
+            (Some(low), Some(high)) if low != high => {
+                group.title += &format!(" ({} to {} each)", bytes_text(*low), bytes_text(*high))
+            }
+            (one, _) => append(&mut group.title, one.copied()),
+        }
+    }
+}
+
+fn append(name: &mut String, bytes: Option<u64>) {
+    let Some(bytes) = bytes.map(bytes_text) else { return };
+    match name.as_str() {
+        "" => *name = format!("{bytes} each"),
+        said if said.contains(&bytes) => {}
+        _ => *name += &format!(" ({bytes} each)"),
+    }
+}
+
+fn unlike_title(timed: &[Source<'_>]) -> String {
+    let sizes = || timed.iter().filter_map(|s| operation_bytes(s.cell));
+    let text = |bytes: Option<u64>| bytes.map_or_else(String::new, bytes_text);
+    let (low, high) = (text(sizes().min()), text(sizes().max()));
+    format!("Single operations move from {low} to {high}: their times do not compare")
 }
 
 fn timed(source: &Source<'_>) -> bool {
@@ -175,8 +236,10 @@ impl<'a> Line<'a> {
 
     fn point(&self, x: f64, seen: &Summary, what: &str, mark: Mark) -> Point {
         let step = if self.step.is_empty() { String::new() } else { format!("{}: ", self.step) };
+        let each = operation_bytes(self.source.cell).filter(|_| step.is_empty());
+        let each = each.map_or_else(String::new, |bytes| format!(" of {}", bytes_text(bytes)));
         let tip = format!(
-            "{}\n{step}{what} {}\n{} rounds",
+            "{}\n{step}{what} {}{each}\n{} rounds",
             clean(&self.source.cell.id),
             time_interval(seen.into()),
             seen.n
@@ -375,5 +438,34 @@ mod tests {
     #[test]
     fn without_single_times_there_is_no_chart() {
         assert!(chart(&Index::new(&[blocks()])).is_none());
+    }
+
+    /// pread with blocks of 4 KiB was once said to have shorter tails than mmap, of which an
+    /// operation touches 1 MiB.
+    #[test]
+    fn operations_of_unlike_sizes_are_named_by_them_and_not_compared() {
+        let mut run = latencies();
+        for sample in &mut run.cells[2].samples {
+            sample.measurement.bytes *= 256;
+        }
+        let chart = of(&run);
+        let keys: Vec<&str> = chart.keys.iter().map(|k| k.name.as_str()).collect();
+        assert_eq!(keys, ["read (4 KiB each)", "pread (4 KiB each)", "preadv2 (1 MiB each)"]);
+        assert_eq!(
+            chart.title,
+            "Single operations move from 4 KiB to 1 MiB: their times do not compare"
+        );
+    }
+
+    #[test]
+    fn the_clock_is_that_of_the_runs_that_are_drawn() {
+        let (mut first, mut other) = (blocks(), latencies());
+        first.experiment.protocol.clock_cost_ns = 7.0;
+        let mut third = latencies();
+        let notes = |runs: &[Document]| chart(&Index::new(runs)).unwrap().notes.join(" ");
+        other.experiment.protocol.clock_cost_ns = 30.0;
+        assert!(notes(&[first, other.clone()]).contains("clock, 30.0 ns;"));
+        third.experiment.protocol.clock_cost_ns = 50.0;
+        assert!(notes(&[other, third]).contains("clock, 30.0–50.0 ns;"));
     }
 }
