@@ -1,9 +1,7 @@
 //! What a report says, before it is drawn: the answers with their cells, in words.
 //! The terminal and Markdown draw the same view.
 
-use std::cmp::Ordering;
-
-use super::ahead::ahead;
+use super::ahead::{against, ahead, shown, tells};
 use super::explain::why;
 use super::latency::{self, Latency, interval_text};
 pub(super) use super::mark::Mark;
@@ -178,34 +176,6 @@ fn row(
     }
 }
 
-/// The comparison of a cell with the reference, turned so that the ratio is the cell's time over
-/// the reference's.
-fn against(answer: &Answer, cell: &str, reference: &str) -> Option<Comparison> {
-    let pair = answer
-        .comparisons
-        .iter()
-        .find(|c| (c.a == cell && c.b == reference) || (c.a == reference && c.b == cell))?;
-    Some(if pair.a == cell { pair.clone() } else { turned(pair) })
-}
-
-/// The same comparison, seen from its other cell.
-fn turned(pair: &Comparison) -> Comparison {
-    let verdict = match pair.verdict {
-        Verdict::Faster => Verdict::Slower,
-        Verdict::Slower => Verdict::Faster,
-        same => same,
-    };
-    Comparison {
-        a: pair.b.clone(),
-        b: pair.a.clone(),
-        ratio: 1.0 / pair.ratio,
-        low: pair.high.map(|h| 1.0 / h),
-        high: pair.low.map(|l| 1.0 / l),
-        verdict,
-        ..pair.clone()
-    }
-}
-
 fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mark {
     let best = answer.best.contains(&cell.id);
     match (answer.kind, best) {
@@ -223,26 +193,6 @@ fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mar
             None => Mark::None,
         },
     }
-}
-
-/// The comparison that says most of a cell: any of the others may be the one that it lost to.
-fn shown(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Option<Comparison> {
-    let beaten = against.filter(|c| c.verdict == Verdict::Slower).cloned();
-    beaten.or_else(|| lost(cell, answer)).or_else(|| against.cloned())
-}
-
-/// The comparison that shows a cell to be slower: of several the one with the largest lower bound.
-fn lost(cell: &CellRecord, answer: &Answer) -> Option<Comparison> {
-    let seen = |c: &Comparison| match c {
-        c if *c.a == cell.id => Some(c.clone()),
-        c if *c.b == cell.id => Some(turned(c)),
-        _ => None,
-    };
-    let slower =
-        answer.comparisons.iter().filter_map(seen).filter(|c| c.verdict == Verdict::Slower);
-    let low = |c: &Comparison| c.low.unwrap_or(0.0);
-    slower
-        .max_by(|a, b| (a.clear, low(a)).partial_cmp(&(b.clear, low(b))).unwrap_or(Ordering::Equal))
 }
 
 fn cloned(cell: &CellRecord) -> bool {
@@ -263,12 +213,6 @@ fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
         n => format!("{n} trials, none of them summed up"),
     });
     Some((word, format!("{}: {reason}", cell.id)))
-}
-
-/// Whether an interval belongs beside a cell: one that was left out as slower lost to one cell, and
-/// where it lies against another, as far as that went, may hold 1 and would deny it.
-fn tells(cell: &CellRecord, against: &Comparison) -> bool {
-    cell.status != CellStatus::Eliminated || against.verdict == Verdict::Slower
 }
 
 /// The interval of a ratio; a bound that is not known is a question mark.
