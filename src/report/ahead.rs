@@ -45,8 +45,8 @@ fn turned(pair: &Comparison) -> Comparison {
         same => same,
     };
     Comparison {
-        a: pair.b.clone(),
-        b: pair.a.clone(),
+        a: pair.b,
+        b: pair.a,
         ratio: 1.0 / pair.ratio,
         low: pair.high.map(|h| 1.0 / h),
         high: pair.low.map(|l| 1.0 / l),
