@@ -47,6 +47,8 @@ fn runs_without_a_common_cell_say_so() {
     }
     let shown = text(&[run(5, 1.0), other.clone()], 80);
     assert!(shown.starts_with("These runs have no cell in common"), "{shown}");
+    // "A verdict: iolab compare 5 7" once stood here, which then refused.
+    assert!(!shown.contains("compare") && shown.contains("One run: iolab show 7"), "{shown}");
     assert_eq!(Beside::of(&[run(5, 1.0), other]).rows.len(), 0);
     assert_eq!(Beside::of(&[]).title, "No run");
 }

@@ -77,9 +77,14 @@ fn remarks(beside: &Beside, documents: &[Document]) -> Vec<String> {
     }
     if let [first, .., last] = documents {
         let (first, last) = (first.run.id, last.run.id);
+        // Without a common cell there is nothing that `compare` could judge.
+        let verdict = match beside.rows.is_empty() {
+            true => String::new(),
+            false => format!("A verdict: iolab compare {first} {last} · "),
+        };
+        let one = if verdict.is_empty() { "One run" } else { "one run" };
         remarks.push(format!(
-            "A verdict: iolab compare {first} {last} · one run: iolab show {last} · charts: iolab \
-             report {first} {last} --charts"
+            "{verdict}{one}: iolab show {last} · charts: iolab report {first} {last} --charts"
         ));
     }
     remarks

@@ -4,6 +4,7 @@
 use crate::catalog::{Factor, bytes_text};
 use crate::result::{CellRecord, Measurement, Phase};
 
+use super::shares;
 use super::view::{Mark, Row};
 
 /// Slow cells that are explained, the slowest first: a report is read, not searched.
@@ -13,12 +14,14 @@ const TIMES: f64 = 2.0;
 /// A share of time is remarkable where it is so much more than that of the best cell.
 const MORE: f64 = 0.15;
 
-/// Totals of a cell over the trials that count: shares of single trials mean little, for most
-/// kernels split user from system time by ticks.
+/// Totals of a cell over the trials that count: user and system time of single trials mean little,
+/// for most kernels split the two by ticks.
 struct Figures {
     wall_ns: f64,
-    user_ns: f64,
     system_ns: f64,
+    /// Processor time over wall time, in the middle of the trials, as the picture has it: an
+    /// outlier or two are no cause of the median.
+    processor: f64,
     mebibytes: f64,
     operations: f64,
     threads: f64,
@@ -42,8 +45,8 @@ impl Figures {
         let wall_ns = sum(|m| m.wall_ns);
         (wall_ns > 0.0).then(|| Figures {
             wall_ns,
-            user_ns: sum(|m| m.user_ns),
             system_ns: sum(|m| m.system_ns),
+            processor: shares::processor(cell).unwrap_or(0.0),
             mebibytes: sum(|m| m.bytes) / f64::from(1 << 20),
             operations: sum(|m| m.operations),
             threads: cell.factors.number(Factor::Threads).unwrap_or(1).max(1) as f64,
@@ -68,7 +71,7 @@ impl Figures {
 
     /// Time in which it did not run.
     fn waiting_share(&self) -> f64 {
-        (1.0 - (self.user_ns + self.system_ns) / (self.wall_ns * self.threads)).max(0.0)
+        (1.0 - self.processor / self.threads).max(0.0)
     }
 }
 
@@ -221,13 +224,15 @@ pub(super) fn why(cells: &[&CellRecord], rows: &[Row], best: Option<&str>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::{Figures, RULES};
+    use crate::catalog::{Factor, Level};
+    use crate::report::chart::testing::{document, fake, levels};
 
     /// A MiB in a second by one thread in one call, nothing remarkable.
     fn plain() -> Figures {
         Figures {
             wall_ns: 1e9,
-            user_ns: 6e8,
             system_ns: 4e8,
+            processor: 1.0,
             mebibytes: 1.0,
             operations: 1.0,
             threads: 1.0,
@@ -286,14 +291,30 @@ mod tests {
 
     #[test]
     fn time_in_the_kernel_and_time_asleep() {
-        let text = of(|f| (f.user_ns, f.system_ns) = (5e7, 9.5e8));
+        let text = of(|f| f.system_ns = 9.5e8);
         assert_eq!(text, "95 % of its time in the kernel, the best 40 %");
-        let text = of(|f| (f.user_ns, f.system_ns) = (1e8, 1e8));
+        let text = of(|f| (f.processor, f.system_ns) = (0.2, 1e8));
         assert_eq!(text, "80 % of its time waiting, the best 0 %");
-        let two = |f: &mut Figures| (f.threads, f.user_ns, f.system_ns) = (2.0, 1.2e9, 8e8);
+        let two = |f: &mut Figures| (f.threads, f.processor, f.system_ns) = (2.0, 2.0, 8e8);
         let mut cell = plain();
         two(&mut cell);
         assert!(said(&cell, &plain()).is_empty(), "two threads that are busy wait for nothing");
+    }
+
+    /// Two outliers of eight trials that waited for the device once made a cell "80 % of its time
+    /// waiting", beside a picture in which it never waits.
+    #[test]
+    fn a_few_trials_that_waited_explain_no_median() {
+        let at = levels(&[(Factor::Method, Level::word("read"))]);
+        let mut fakes = vec![fake(at, 1e8, 1 << 28)];
+        fakes[0].cpu = (0.3, 0.7);
+        let mut run = document(3, "read", &[Factor::Method], 8, fakes);
+        let cell = &mut run.cells[0];
+        for sample in cell.samples.iter_mut().rev().take(2) {
+            sample.measurement.wall_ns *= 20;
+        }
+        let seen = Figures::of(cell).unwrap();
+        assert!(seen.waiting_share() < 0.01, "{}", seen.waiting_share());
     }
 
     #[test]

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::view::Section;
-use crate::catalog::time_text;
+use crate::catalog::{Factor, bytes_text, time_text};
 use crate::result::{CellRecord, Phase, Summary};
-use crate::stats::summary;
+use crate::stats::{median, summary};
 
 /// The metrics in the order of columns, and their titles.
 const COLUMNS: [(&str, &str); 6] = [
@@ -15,7 +15,8 @@ const COLUMNS: [(&str, &str); 6] = [
     ("latency_p99_ns", "p99"),
     ("latency_p99_9_ns", "p99.9"),
     ("latency_p99_99_ns", "p99.99"),
-    ("latency_max_ns", "max"),
+    // Of a round, like the others: its middle over the rounds is below the longest of all.
+    ("latency_max_ns", "max of a round"),
 ];
 
 /// Titles and rows; no row where no operation was timed by itself.
@@ -48,6 +49,8 @@ impl Latency {
         if shown.is_empty() {
             return Latency::default();
         }
+        let own = cells.iter().zip(&timed).filter(|(_, row)| row.iter().any(Option::is_some));
+        let unlike = differ(own.filter_map(|(cell, _)| operation_bytes(cell)));
         let pair = |at: &usize| [COLUMNS[*at].1, "95 %"];
         let titles = std::iter::once("cell").chain(shown.iter().flat_map(pair)).collect();
         let rows = cells.iter().zip(&timed).filter(|(_, row)| row.iter().any(Option::is_some));
@@ -56,10 +59,36 @@ impl Latency {
                 Some(seen) => [time_text(seen.median), interval_text(seen)],
                 None => [String::new(), String::new()],
             };
-            std::iter::once(cell.id.clone()).chain(shown.iter().flat_map(pair)).collect()
+            let name = match operation_bytes(cell).filter(|_| unlike) {
+                Some(bytes) => format!("{} ({} each)", cell.id, bytes_text(bytes)),
+                None => cell.id.clone(),
+            };
+            std::iter::once(name).chain(shown.iter().flat_map(pair)).collect()
         });
         Latency { titles, rows: rows.collect() }
     }
+}
+
+/// Bytes that one operation moves: a block, or a step of what has none. The middle of the trials;
+/// none where no bytes move.
+pub(super) fn operation_bytes(cell: &CellRecord) -> Option<u64> {
+    let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+    let moved = steady.map(|s| &s.measurement).filter(|m| m.bytes > 0 && m.operations > 0);
+    let each = median(&moved.map(|m| m.bytes as f64 / m.operations as f64).collect::<Vec<f64>>())?;
+    // The last block of a file may be a part of one.
+    let whole = cell.factors.number(Factor::Block).filter(|b| alike(*b as f64, each));
+    Some(whole.unwrap_or(each.round() as u64))
+}
+
+fn alike(a: f64, b: f64) -> bool {
+    (a / b).ln().abs() < 0.1
+}
+
+/// Whether operations move so unlike amounts that their times do not compare.
+pub(super) fn differ(bytes: impl Iterator<Item = u64>) -> bool {
+    let all: Vec<u64> = bytes.collect();
+    let (least, most) = (all.iter().min(), all.iter().max());
+    least.zip(most).is_some_and(|(least, most)| !alike(*least as f64, *most as f64))
 }
 
 /// A metric over the steady rounds of a cell.
@@ -123,5 +152,27 @@ mod tests {
         assert_eq!(seen.rows[1][..2], ["b", "50.0 ns"]);
         assert!(seen.rows[1][2].contains("50.0") && seen.rows[1][3].is_empty());
         assert!(Latency::of(&[&cell("c", &[], true)]).rows.is_empty());
+    }
+
+    /// p50 of pread and of mmap once stood beside each other unsaid, 4 KiB of the one and 1 MiB of
+    /// the other.
+    #[test]
+    fn operations_of_unlike_sizes_say_how_much_they_move() {
+        let mut all = [cell("pread", &[100.0; 4], false), cell("mmap", &[50.0; 4], false)];
+        let names = |all: &[CellRecord]| {
+            let seen = Latency::of(&all.iter().collect::<Vec<_>>());
+            seen.rows.iter().map(|row| row[0].clone()).collect::<Vec<_>>()
+        };
+        let moves = |cell: &mut CellRecord, bytes: u64| {
+            for sample in &mut cell.samples {
+                (sample.measurement.bytes, sample.measurement.operations) = (bytes, 16);
+            }
+        };
+        moves(&mut all[0], 16 * 4096 - 100);
+        moves(&mut all[1], 16 * 4096);
+        assert_eq!(names(&all), ["pread", "mmap"]);
+        moves(&mut all[0], 16 * 4096);
+        moves(&mut all[1], 16 << 20);
+        assert_eq!(names(&all), ["pread (4 KiB each)", "mmap (1 MiB each)"]);
     }
 }

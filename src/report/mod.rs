@@ -1,5 +1,6 @@
 //! What people and programs read: one file a format, each a row in [`FORMATS`].
 
+mod ahead;
 mod asciidoc;
 mod bencher;
 mod beside;
@@ -24,6 +25,7 @@ mod published;
 mod rates;
 mod samples;
 pub mod schema;
+mod shares;
 pub mod survey;
 mod table;
 mod toml;

@@ -99,7 +99,7 @@ fn latency(look: &Look, latency: &Latency) -> String {
     let rank = |at: usize| match (at, latency.titles[at]) {
         (0, _) | (_, "p50" | "p99" | "files/s" | "scaling") => 0,
         (_, "95 %") => 3,
-        (_, "max") => 1,
+        (_, "max of a round") => 1,
         _ => 2,
     };
     let columns: Vec<Column> = (0..latency.titles.len())

@@ -1,6 +1,7 @@
 //! What a report says, before it is drawn: the answers with their cells, in words.
 //! The terminal and Markdown draw the same view.
 
+use super::ahead::{against, ahead, shown, tells};
 use super::explain::why;
 use super::latency::{self, Latency, interval_text};
 pub(super) use super::mark::Mark;
@@ -141,15 +142,14 @@ fn time_of(cell: &CellRecord, per_pass: bool) -> Option<&Summary> {
     Some(if per_pass { &estimate.wall_ns } else { &estimate.ns_per_operation })
 }
 
-/// The cell that ratios are against: of the best ones the one with the smallest median.
+/// The cell that ratios are against: of the best ones that which is ahead of the others.
 fn reference<'a>(cells: &[&'a CellRecord], answer: &Answer, per_pass: bool) -> Option<&'a str> {
-    let fastest = |all: &mut dyn Iterator<Item = &&'a CellRecord>| {
-        all.filter_map(|c| Some((c.id.as_str(), time_of(c, per_pass)?.median)))
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(id, _)| id)
-    };
-    fastest(&mut cells.iter().filter(|c| answer.best.contains(&c.id)))
-        .or_else(|| fastest(&mut cells.iter()))
+    let timed = cells.iter().filter_map(|c| Some((*c, time_of(c, per_pass)?.median)));
+    let timed: Vec<(&CellRecord, f64)> = timed.collect();
+    let best: Vec<(&CellRecord, f64)> =
+        timed.iter().filter(|(c, _)| answer.best.contains(&c.id)).copied().collect();
+    let fastest = || timed.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| *cell);
+    ahead(answer, &best).or_else(fastest).map(|cell| cell.id.as_str())
 }
 
 fn row(
@@ -172,35 +172,9 @@ fn row(
             None if reference == Some(cell.id.as_str()) => ratio_text(1.0).replace(".000", ""),
             None => String::new(),
         },
-        bounds: against.as_ref().map_or_else(String::new, bounds_text),
+        bounds: against.filter(|c| tells(cell, c)).as_ref().map_or_else(String::new, bounds_text),
         share: if slowest > 0.0 { time.median / slowest } else { 0.0 },
     }
-}
-
-/// The comparison of a cell with the reference, turned so that the ratio is the cell's time over
-/// the reference's.
-fn against(answer: &Answer, cell: &str, reference: &str) -> Option<Comparison> {
-    let pair = answer
-        .comparisons
-        .iter()
-        .find(|c| (c.a == cell && c.b == reference) || (c.a == reference && c.b == cell))?;
-    if pair.a == cell {
-        return Some(pair.clone());
-    }
-    let turned = match pair.verdict {
-        Verdict::Faster => Verdict::Slower,
-        Verdict::Slower => Verdict::Faster,
-        same => same,
-    };
-    Some(Comparison {
-        a: cell.into(),
-        b: reference.into(),
-        ratio: 1.0 / pair.ratio,
-        low: pair.high.map(|h| 1.0 / h),
-        high: pair.low.map(|l| 1.0 / l),
-        verdict: turned,
-        ..pair.clone()
-    })
 }
 
 fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mark {
@@ -211,7 +185,7 @@ fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mar
         (AnswerKind::Winner, true) => Mark::Best,
         (AnswerKind::Tie, true) => Mark::Tied,
         (AnswerKind::Undecided, true) => Mark::Undecided,
-        _ => match against.map(|c| (c.verdict, c.clear)) {
+        _ => match shown(cell, answer, against).map(|c| (c.verdict, c.clear)) {
             Some((Verdict::Slower, true)) => Mark::ClearlySlower,
             Some((Verdict::Slower, false)) => Mark::Slower,
             Some((Verdict::Equivalent, _)) => Mark::Tied,
@@ -302,12 +276,14 @@ fn legend(doc: &Document) -> String {
     let ratios = match (doc.answers.is_empty(), doc.experiment.protocol.rounds) {
         (true, _) => "",
         (false, None) => {
-            " ratio: time against the best; it lies where stated for all pairs of an answer at \
-             once, whenever the run stopped."
+            " ratio: time against the best, paired within rounds, so that it can differ from the \
+             quotient of the medians; it lies where stated for all pairs of an answer at once, \
+             whenever the run stopped."
         }
         (false, Some(_)) => {
-            " ratio: time against the best; it lies where stated for all pairs of an answer at \
-             once, for the rounds fixed beforehand."
+            " ratio: time against the best, paired within rounds, so that it can differ from the \
+             quotient of the medians; it lies where stated for all pairs of an answer at once, \
+             for the rounds fixed beforehand."
         }
     };
     format!("time: median, with its {level} interval (fixed-n, not stop-adjusted).{ratios}")
@@ -371,5 +347,87 @@ fn next(doc: &Document) -> String {
         (0, false) => "Partial run.".to_owned(),
         (_, true) => format!("Run {id} · iolab show {id} · iolab export {id} json=run.json"),
         (_, false) => format!("Run {id} is partial · iolab run --resume {id} goes on with it"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mark, View};
+    use crate::catalog::{Factor, Level};
+    use crate::report::chart::testing::{document, fake, levels};
+    use crate::result::{AnswerKind, CellStatus, Comparison, Document, Verdict};
+
+    const NAMES: [&str; 4] = ["read", "pread", "mmap", "splice"];
+
+    /// Four methods of which the first two are undecided, and what pairs say: the first cell over
+    /// the second, and where that lies.
+    fn undecided(pairs: &[(&str, &str, f64, f64, f64)]) -> Document {
+        let cell = |name| fake(levels(&[(Factor::Method, Level::word(name))]), 1e8, 1 << 28);
+        let mut run = document(3, "read", &[Factor::Method], 24, NAMES.map(cell).to_vec());
+        let answer = &mut run.answers[0];
+        (answer.kind, answer.best) = (AnswerKind::Undecided, vec!["read".into(), "pread".into()]);
+        let pair = |(a, b, ratio, low, high): &(&str, &str, f64, f64, f64)| Comparison {
+            a: (*a).into(),
+            b: (*b).into(),
+            ratio: *ratio,
+            low: Some(*low),
+            high: Some(*high),
+            verdict: if *low > 1.0 { Verdict::Slower } else { Verdict::Undecided },
+            clear: *low > 1.02,
+            n: 24,
+            ties: 0,
+        };
+        answer.comparisons = pairs.iter().map(pair).collect();
+        run
+    }
+
+    fn row<'a>(view: &'a View, id: &str) -> &'a super::Row {
+        view.sections[0].rows.iter().find(|row| row.id == id).unwrap()
+    }
+
+    /// A cell that was shown to be slower than one of the best, but not than the one that ratios
+    /// are against, once read "undecided".
+    #[test]
+    fn a_cell_that_lost_to_any_other_is_slower() {
+        let run = undecided(&[
+            ("pread", "read", 1.1, 0.8, 1.5),
+            ("mmap", "read", 1.2, 0.9, 1.6),
+            ("mmap", "pread", 1.2, 1.1, 1.3),
+            ("splice", "read", 1.1, 0.9, 1.4),
+        ]);
+        let view = View::of(&run);
+        assert_eq!(row(&view, "mmap").mark, Mark::ClearlySlower);
+        assert_eq!(row(&view, "splice").mark, Mark::Undecided);
+        assert_eq!(row(&view, "pread").mark, Mark::Undecided);
+    }
+
+    /// "Proven slower" once stood beside "lies in 0.27–1.53": it had lost to another cell than the
+    /// one that ratios are against.
+    #[test]
+    fn a_cell_that_was_left_out_shows_no_interval_that_denies_it() {
+        let mut run = undecided(&[
+            ("pread", "read", 1.1, 0.8, 1.5),
+            ("mmap", "read", 0.6, 0.27, 1.53),
+            ("splice", "read", 1.4, 1.2, 1.5),
+        ]);
+        for cell in &mut run.cells[2..] {
+            cell.status = CellStatus::Eliminated;
+        }
+        let view = View::of(&run);
+        assert_eq!(row(&view, "mmap").bounds, "");
+        assert!(row(&view, "splice").bounds.starts_with("1.2"));
+        assert!(row(&view, "pread").bounds.starts_with("0.8"));
+    }
+
+    /// The smallest median once made the reference, of which another of the best then took "0.70×".
+    #[test]
+    fn the_best_of_a_tie_is_who_leads_in_the_rounds_they_share() {
+        for (ratio, leads) in [(0.7, "pread"), (1.3, "read")] {
+            let view = View::of(&undecided(&[
+                ("pread", "read", ratio, 0.5, 1.9),
+                ("mmap", "pread", 0.5, 0.2, 1.9),
+            ]));
+            assert_eq!(row(&view, leads).ratio, "1×");
+        }
     }
 }

@@ -69,26 +69,35 @@ fn time_ratio(pairs: &[Pair], of: usize, to: usize) -> Option<(f64, Option<f64>,
 }
 
 fn winner(told: &Told<'_>, names: &[String]) -> String {
-    let judgement = told.judgement;
-    let Some(&best) = judgement.best.first() else { return undecided(told, names) };
+    winner_text(told.judgement, names).unwrap_or_else(|| undecided(told, names))
+}
+
+/// Who is fastest and by how much over the next; none where nobody is best.
+fn winner_text(judgement: &Judgement, names: &[String]) -> Option<String> {
+    let &best = judgement.best.first()?;
     let verb = if is_plural(&names[best]) { "are" } else { "is" };
     let rivals = (0..names.len()).filter(|c| *c != best);
     let next = rivals
         .filter_map(|c| Some((c, time_ratio(&judgement.pairs, c, best)?)))
         .min_by(|a, b| a.1.0.total_cmp(&b.1.0));
     let Some((next, (ratio, low, high))) = next else {
-        return format!("{} {verb} the only one left", names[best]);
+        return Some(format!("{} {verb} the only one left", names[best]));
     };
-    let clear = low.is_some_and(|low| low > 1.0 + judgement.delta_eff);
+    let little = match low {
+        Some(low) if low <= 1.0 + judgement.delta_eff => ", if by little",
+        _ => "",
+    };
+    // Who was screened out has a ratio, but no interval: the race went on without it.
+    let screened = match low {
+        None => " (left out early, which the guarantee does not cover)",
+        Some(_) => "",
+    };
     let ratio = ratio_interval_text(ratio, low, high);
-    let faster = match names.len() {
-        2 => format!("{ratio} faster than {}", names[next]),
-        _ => format!("{ratio} faster than the next, {}", names[next]),
+    let next = match names.len() {
+        2 => names[next].clone(),
+        _ => format!("the next, {}", names[next]),
     };
-    match clear {
-        true => format!("{} {verb} fastest: {faster}", names[best]),
-        false => format!("{} {verb} fastest, if by little: {faster}", names[best]),
-    }
+    Some(format!("{} {verb} fastest{little}: {ratio} faster than {next}{screened}", names[best]))
 }
 
 fn tie(told: &Told<'_>, names: &[String]) -> String {
@@ -202,4 +211,56 @@ pub(super) fn within_of(judgement: &Judgement, cell: usize, best: usize) -> bool
                 _ => false,
             }
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::winner_text;
+    use crate::result::{AnswerKind, Grade, Interval, Verdict};
+    use crate::stats::{Judgement, Pair};
+
+    /// What is said where the second of two took so many times as long as the first.
+    fn said(ratio: f64, low: Option<f64>) -> String {
+        let pair = Pair {
+            a: 1,
+            b: 0,
+            n: 12,
+            ties: 0,
+            median: f64::ln(ratio),
+            interval: Interval { low: low.map(f64::ln), high: low.map(|_| f64::ln(2.0 * ratio)) },
+            verdict: if low.is_some() { Verdict::Slower } else { Verdict::Undecided },
+            clear: low.is_some(),
+            merged: 1,
+        };
+        let judgement = Judgement {
+            kind: AnswerKind::Winner,
+            best: vec![0],
+            leader: Some(0),
+            pairs: vec![pair],
+            rounds: 12,
+            grade: Grade::B,
+            raise: None,
+            findings: Vec::new(),
+            detectable: None,
+            more_rounds: None,
+            delta_eff: 0.02,
+            outliers: Vec::new(),
+            without_outliers_changes: false,
+            twin: None,
+        };
+        winner_text(&judgement, &["read".to_owned(), "mmap".to_owned()]).unwrap()
+    }
+
+    /// A rival that was screened out once read "fastest, if by little: 11.4× faster than mmap".
+    #[test]
+    fn a_rival_that_was_left_out_early_is_not_said_to_be_close() {
+        let text = said(11.4, None);
+        assert!(text.starts_with("read is fastest: 11.4"), "{text}");
+        assert!(
+            text.ends_with("faster than mmap (left out early, which the guarantee does not cover)"),
+            "{text}"
+        );
+        assert!(said(11.4, Some(9.0)).ends_with("faster than mmap"));
+        assert!(said(1.03, Some(1.01)).starts_with("read is fastest, if by little: 1.03"));
+    }
 }

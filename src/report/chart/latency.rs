@@ -12,8 +12,8 @@ use super::model::{
 };
 use super::scale::{Axis, Scale, Tick, digits_plain, span};
 use super::words::clean;
-use crate::catalog::{Factor, time_text};
-use crate::report::latency::{between_text, over_rounds};
+use crate::catalog::{Factor, bytes_text, time_text};
+use crate::report::latency::{between_text, differ, operation_bytes, over_rounds};
 use crate::result::Summary;
 
 /// Percentiles: the end of the metric's id, the name, and one operation in how many lies beyond.
@@ -25,6 +25,8 @@ const LADDER: [(&str, &str, f64); 5] = [
     ("latency_p99_99_ns", "p99.99", 1e4),
 ];
 const GREATEST: &str = "latency_max_ns";
+/// Each round has its own; the middle of them is below the longest of all.
+const LONGEST: &str = "max of a round";
 
 /// Steps that are timed apart, where an operation has several: the start of the metric's id.
 const STEPS: [&str; 5] = ["open", "transfer", "sync", "close", "call"];
@@ -56,10 +58,15 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         return None;
     }
     let steps = timed.iter().any(|s| Line::of(s, "", String::new()).is_none());
-    let (groups, keys, hidden) = match steps {
+    let (mut groups, mut keys, hidden) = match steps {
         true => by_step(index, &timed),
         false => by_cell(index, &timed),
     };
+    // What moves 4 KiB and what moves 1 MiB at a time does not compare.
+    let unlike = !steps && differ(timed.iter().filter_map(|s| operation_bytes(s.cell)));
+    if unlike {
+        name_sizes(&mut groups, &mut keys);
+    }
     let lines = || groups.iter().flat_map(|g| &g.lines).map(|(_, line)| line);
     let rungs: BTreeSet<usize> = lines().flat_map(|l| &l.points).map(|(at, _)| *at).collect();
     let x = percentiles(&rungs);
@@ -69,7 +76,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let y = Axis::times(&format!("time of one {what} (log)"), ends);
     let mut notes = vec![format!(
         "Each time holds one reading of the clock, {}; none is taken off",
-        time_text(index.documents[0].experiment.protocol.clock_cost_ns)
+        clock_text(&timed)
     )];
     if hidden > 0 {
         notes.push(format!("{hidden} more panels are in the table only"));
@@ -77,7 +84,11 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     Some(Chart {
         slug: "single-operations".to_owned(),
         rows: Vec::new(),
-        title: if steps { step_title(&groups) } else { title(&groups) },
+        title: match (steps, unlike) {
+            (true, _) => step_title(&groups),
+            (false, true) => unlike_title(&timed),
+            (false, false) => title(&groups),
+        },
         subtitle: format!("Percentiles of each round · {}", subtitle(index, &[Factor::Latency])),
         panels: groups.iter().map(|group| group.panel(&x, &y)).collect(),
         keys,
@@ -87,6 +98,58 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         ],
         table: table(&timed),
     })
+}
+
+/// One reading of the clock in the runs that are drawn.
+fn clock_text(timed: &[Source<'_>]) -> String {
+    let costs = timed.iter().map(|s| s.document.experiment.protocol.clock_cost_ns);
+    match span(costs) {
+        Some((low, high)) if time_text(low) != time_text(high) => between_text(low, high),
+        Some((_, cost)) => time_text(cost),
+        None => "of unknown length".to_owned(),
+    }
+}
+
+/// Bytes of an operation in the name of each line: in the legend where the lines of a key agree,
+/// else in the title of the panel.
+fn name_sizes(groups: &mut [Group<'_>], keys: &mut [Key]) {
+    let each = |line: &Line<'_>| operation_bytes(line.source.cell);
+    let of_key = |key: usize| {
+        let lines = groups.iter().flat_map(|g| &g.lines).filter(|(own, _)| *own == key);
+        let sizes: BTreeSet<Option<u64>> = lines.map(|(_, line)| each(line)).collect();
+        if sizes.len() == 1 { sizes.first().copied().flatten() } else { None }
+    };
+    let shared: Vec<Option<u64>> = (0..keys.len()).map(of_key).collect();
+    for (key, bytes) in keys.iter_mut().zip(&shared) {
+        append(&mut key.name, *bytes);
+    }
+    for group in groups {
+        let told = |key: usize| shared.get(key).copied().flatten().is_some();
+        let rest = group.lines.iter().filter(|(key, _)| !told(*key));
+        let rest: BTreeSet<u64> = rest.filter_map(|(_, line)| each(line)).collect();
+        match (rest.first(), rest.last()) {
+            (Some(low), Some(high)) if low != high => {
+                group.title += &format!(" ({} to {} each)", bytes_text(*low), bytes_text(*high))
+            }
+            (one, _) => append(&mut group.title, one.copied()),
+        }
+    }
+}
+
+fn append(name: &mut String, bytes: Option<u64>) {
+    let Some(bytes) = bytes.map(bytes_text) else { return };
+    match name.as_str() {
+        "" => *name = format!("{bytes} each"),
+        said if said.contains(&bytes) => {}
+        _ => *name += &format!(" ({bytes} each)"),
+    }
+}
+
+fn unlike_title(timed: &[Source<'_>]) -> String {
+    let sizes = || timed.iter().filter_map(|s| operation_bytes(s.cell));
+    let text = |bytes: Option<u64>| bytes.map_or_else(String::new, bytes_text);
+    let (low, high) = (text(sizes().min()), text(sizes().max()));
+    format!("Single operations move from {low} to {high}: their times do not compare")
 }
 
 fn timed(source: &Source<'_>) -> bool {
@@ -173,8 +236,10 @@ impl<'a> Line<'a> {
 
     fn point(&self, x: f64, seen: &Summary, what: &str, mark: Mark) -> Point {
         let step = if self.step.is_empty() { String::new() } else { format!("{}: ", self.step) };
+        let each = operation_bytes(self.source.cell).filter(|_| step.is_empty());
+        let each = each.map_or_else(String::new, |bytes| format!(" of {}", bytes_text(bytes)));
         let tip = format!(
-            "{}\n{step}{what} {}\n{} rounds",
+            "{}\n{step}{what} {}{each}\n{} rounds",
             clean(&self.source.cell.id),
             time_interval(seen.into()),
             seen.n
@@ -197,7 +262,7 @@ fn percentiles(rungs: &BTreeSet<usize>) -> Axis {
         known.map(|(_, name, beyond)| Tick { at: beyond, label: name.to_owned() }).collect();
     let end = ticks.last().map_or(1.0, |t| t.at) * 10.0;
     let low = ticks.first().map_or(end, |t| t.at) / 1.3;
-    ticks.push(Tick { at: end, label: "max".to_owned() });
+    ticks.push(Tick { at: end, label: LONGEST.to_owned() });
     let label = "percentile of the operations".to_owned();
     Axis { label, scale: Scale::Log10, low, high: end * 1.7, ticks }
 }
@@ -318,7 +383,7 @@ fn table(timed: &[Source<'_>]) -> Table {
     });
     let rows = lines.flat_map(|line| {
         let points = line.points.iter().map(|(at, s)| row(&line, LADDER[*at].1, s));
-        points.chain(line.greatest.iter().map(|s| row(&line, "max", s))).collect::<Vec<_>>()
+        points.chain(line.greatest.iter().map(|s| row(&line, LONGEST, s))).collect::<Vec<_>>()
     });
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.take(MOST_ROWS).collect() }
 }
@@ -345,7 +410,7 @@ mod tests {
         // preadv2 makes 512 operations a round: p50, p90 and p99.
         assert_eq!(points.collect::<Vec<_>>(), [(0, 5), (1, 5), (2, 3)]);
         let ticks: Vec<&str> = chart.panels[0].x.ticks.iter().map(|t| t.label.as_str()).collect();
-        assert_eq!(ticks, ["p50", "p90", "p99", "p99.9", "p99.99", "max"]);
+        assert_eq!(ticks, ["p50", "p90", "p99", "p99.9", "p99.99", "max of a round"]);
         assert!(chart.title.starts_with("p99 goes from"), "{}", chart.title);
     }
 
@@ -367,11 +432,40 @@ mod tests {
         assert!(chart.title.starts_with("Of the steps of a file sync takes longest: median 2."));
         // p90 is not recorded of steps, so it has no place on the axis.
         let ticks: Vec<&str> = chart.panels[0].x.ticks.iter().map(|t| t.label.as_str()).collect();
-        assert_eq!(ticks, ["p50", "p99", "max"]);
+        assert_eq!(ticks, ["p50", "p99", "max of a round"]);
     }
 
     #[test]
     fn without_single_times_there_is_no_chart() {
         assert!(chart(&Index::new(&[blocks()])).is_none());
+    }
+
+    /// pread with blocks of 4 KiB was once said to have shorter tails than mmap, of which an
+    /// operation touches 1 MiB.
+    #[test]
+    fn operations_of_unlike_sizes_are_named_by_them_and_not_compared() {
+        let mut run = latencies();
+        for sample in &mut run.cells[2].samples {
+            sample.measurement.bytes *= 256;
+        }
+        let chart = of(&run);
+        let keys: Vec<&str> = chart.keys.iter().map(|k| k.name.as_str()).collect();
+        assert_eq!(keys, ["read (4 KiB each)", "pread (4 KiB each)", "preadv2 (1 MiB each)"]);
+        assert_eq!(
+            chart.title,
+            "Single operations move from 4 KiB to 1 MiB: their times do not compare"
+        );
+    }
+
+    #[test]
+    fn the_clock_is_that_of_the_runs_that_are_drawn() {
+        let (mut first, mut other) = (blocks(), latencies());
+        first.experiment.protocol.clock_cost_ns = 7.0;
+        let mut third = latencies();
+        let notes = |runs: &[Document]| chart(&Index::new(runs)).unwrap().notes.join(" ");
+        other.experiment.protocol.clock_cost_ns = 30.0;
+        assert!(notes(&[first, other.clone()]).contains("clock, 30.0 ns;"));
+        third.experiment.protocol.clock_cost_ns = 50.0;
+        assert!(notes(&[other, third]).contains("clock, 30.0–50.0 ns;"));
     }
 }

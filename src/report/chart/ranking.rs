@@ -65,6 +65,9 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     if ranked.iter().any(|(_, rows)| rows.iter().take(MOST_ROWS).filter(|r| r.best).count() > 1) {
         guide.push("Bracket: no cell is proven faster than these; a tie where they are proven equal, else open".to_owned());
     }
+    if ranked.iter().any(|(_, rows)| rows.iter().take(MOST_ROWS).any(|r| !r.best)) {
+        guide.push("Hollow: not among the best".to_owned());
+    }
     Some(Chart {
         slug: "ranking".to_owned(),
         rows: Vec::new(),
@@ -89,7 +92,7 @@ fn rows<'a>(
     answer: &'a Answer,
 ) -> Option<Vec<Row<'a>>> {
     let inside = conditions.cells(answer);
-    let standing = Standing::of(document, &inside, answer)?;
+    let standing = Standing::ahead(document, &inside, answer)?;
     let cells: Vec<&'a CellRecord> =
         inside.iter().copied().filter(|c| unit_time(c).is_some()).collect();
     let source = |cell: &'a CellRecord| Source { run: 0, document, cell };
@@ -194,6 +197,12 @@ fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel
     Panel { title, x, y: Axis::category("", names.collect()), layers }
 }
 
+/// Whether every rival of a winner is shown to be slower: one that was screened out is not.
+fn proven(answer: &Answer, rows: &[Row<'_>]) -> bool {
+    let mut rivals = rows.iter().filter(|row| !row.best);
+    answer.kind == AnswerKind::Winner && rivals.all(|row| row.low.is_some_and(|low| low > 1.0))
+}
+
 fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
     let names = |rows: &[Row<'_>]| {
         let best: Vec<String> = rows.iter().filter(|r| r.best).map(|r| r.name.clone()).collect();
@@ -207,7 +216,7 @@ fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
         [(answer, rows)] => match answer.kind {
             AnswerKind::Winner => {
                 let next = rows.iter().find(|r| !r.best);
-                let by = next.and_then(|r| Some((r, r.low?))).filter(|(_, low)| *low > 1.0);
+                let by = next.and_then(|r| Some((r, r.low?))).filter(|_| proven(answer, rows));
                 match by {
                     Some((next, low)) => format!(
                         "{} is the fastest, by at least {} over {}",
@@ -215,7 +224,7 @@ fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
                         percent_text(low - 1.0),
                         next.name
                     ),
-                    None => format!("{} is the fastest", names(rows)),
+                    None => format!("{} is the fastest of those measured to the end", names(rows)),
                 }
             }
             AnswerKind::Tie => format!("{} are equally fast, ahead of the rest", names(rows)),
@@ -223,11 +232,12 @@ fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
             AnswerKind::Invalid => "No ranking: the measurement is not sound".to_owned(),
         },
         many => {
-            let won = many.iter().filter(|(a, _)| a.kind == AnswerKind::Winner).count();
-            match many.len() {
-                all if won == 0 => format!("No winner is proven in any of {all} conditions"),
-                all if won == all => format!("Each of {all} conditions has one winner"),
-                all => format!("{won} of {all} conditions have one winner"),
+            let won = many.iter().filter(|(a, rows)| proven(a, rows)).count();
+            match (won, many.len()) {
+                (0, all) => format!("No winner is proven in any of {all} conditions"),
+                (won, all) if won == all => format!("Each of {all} conditions has one winner"),
+                (1, all) => format!("1 of {all} conditions has a proven winner"),
+                (won, all) => format!("{won} of {all} conditions have a proven winner"),
             }
         }
     }
@@ -258,5 +268,34 @@ fn table(ranked: &[(&Answer, Vec<Row<'_>>)], several: bool) -> Table {
     Table {
         columns: columns.into_iter().map(str::to_owned).collect(),
         rows: rows.take(2000).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cells::Index;
+    use super::super::testing::{document, fake, levels};
+    use super::chart;
+    use crate::catalog::{Factor, Level};
+
+    /// Rivals that were screened out have a ratio without an interval; "each of 2 conditions has
+    /// one winner" once counted them as beaten.
+    #[test]
+    fn a_winner_over_cells_that_were_screened_out_is_not_proven() {
+        let cells = ["warm", "cold"].into_iter().flat_map(|cache| {
+            [("read", 1e8), ("mmap", 3e8)].map(|(method, wall)| {
+                let cache = (Factor::Cache, Level::word(cache));
+                fake(levels(&[(Factor::Method, Level::word(method)), cache]), wall, 1 << 28)
+            })
+        });
+        let mut run = document(3, "read", &[Factor::Method], 24, cells.collect());
+        let title = |run: &_| chart(&Index::new(std::slice::from_ref(run))).unwrap().title;
+        assert_eq!(title(&run), "Each of 2 conditions has one winner");
+        for pair in &mut run.answers[0].comparisons {
+            (pair.low, pair.high) = (None, None);
+        }
+        assert_eq!(title(&run), "1 of 2 conditions has a proven winner");
+        run.answers.truncate(1);
+        assert_eq!(title(&run), "read is the fastest of those measured to the end");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::report::ahead::ahead;
 use crate::result::{Answer, CellRecord, Document, Verdict};
 
 /// The cells of each answer of a run, found by name: a run may have thousands of both.
@@ -61,11 +62,23 @@ impl<'a> Standing<'a> {
         cells: &[&'a CellRecord],
         answer: &'a Answer,
     ) -> Option<Standing<'a>> {
-        let measured = || cells.iter().copied().filter(|c| unit_time(c).is_some());
-        let best = measured().filter(|c| answer.best.contains(&c.id));
-        let time = |c: &&CellRecord| unit_time(c).unwrap_or(f64::INFINITY);
-        let fastest = |a: &&CellRecord, b: &&CellRecord| time(a).total_cmp(&time(b));
-        let leader = best.min_by(fastest).or_else(|| measured().min_by(fastest))?;
+        let leader = fastest(best(cells, answer)).or_else(|| fastest(timed(cells)))?;
+        Some(Standing::from(document, leader, answer))
+    }
+
+    /// The same from the cell that the paired ratios put ahead of the other best ones: what ratios
+    /// "to the best" are against.
+    pub fn ahead(
+        document: &'a Document,
+        cells: &[&'a CellRecord],
+        answer: &'a Answer,
+    ) -> Option<Standing<'a>> {
+        let best: Vec<(&CellRecord, f64)> = best(cells, answer).collect();
+        let leader = ahead(answer, &best).or_else(|| fastest(timed(cells)))?;
+        Some(Standing::from(document, leader, answer))
+    }
+
+    fn from(document: &'a Document, leader: &'a CellRecord, answer: &'a Answer) -> Standing<'a> {
         let others = answer.comparisons.iter().filter_map(|c| {
             let over = |v: Option<f64>| v.filter(|v| *v > 0.0).map(|v| 1.0 / v);
             if c.b == leader.id {
@@ -79,7 +92,7 @@ impl<'a> Standing<'a> {
             }
         });
         let delta = document.experiment.protocol.delta;
-        Some(Standing { answer, leader, others: others.collect(), delta })
+        Standing { answer, leader, others: others.collect(), delta }
     }
 
     /// Whether a cell is proven to be within what matters of the leader, or is the leader.
@@ -92,6 +105,22 @@ impl<'a> Standing<'a> {
     pub fn best(&self, id: &str) -> bool {
         self.answer.best.iter().any(|b| b == id)
     }
+}
+
+/// Cells with their times.
+fn timed<'a>(cells: &[&'a CellRecord]) -> impl Iterator<Item = (&'a CellRecord, f64)> {
+    cells.iter().filter_map(|cell| Some((*cell, unit_time(cell)?)))
+}
+
+fn best<'a>(
+    cells: &[&'a CellRecord],
+    answer: &Answer,
+) -> impl Iterator<Item = (&'a CellRecord, f64)> {
+    timed(cells).filter(|(cell, _)| answer.best.contains(&cell.id))
+}
+
+fn fastest<'a>(cells: impl Iterator<Item = (&'a CellRecord, f64)>) -> Option<&'a CellRecord> {
+    cells.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| cell)
 }
 
 /// The verdict seen from the other cell.
