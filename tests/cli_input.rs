@@ -189,7 +189,8 @@ fn the_forecast_counts_what_copies_of_a_tree_write() {
 #[test]
 fn trees_that_are_alike_are_announced_in_one_line() {
     let home = Home::new();
-    let few = ["files", "read", "--files", "50", "--file-size", "1Ki", "--layout", "shared,sharded"];
+    let few =
+        ["files", "read", "--files", "50", "--file-size", "1Ki", "--layout", "shared,sharded"];
     let said = home.run(&[&few[..], &["--plan"]].concat()).fine();
     let plain = said.plain();
     assert!(plain.contains("makes 2 trees of 50 files, 50 KiB each"), "{}", said.out);

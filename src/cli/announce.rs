@@ -247,9 +247,9 @@ fn trees_alike(instance: &Instance, count: usize, places: &str) -> Option<String
         (TreeOrder::Each(_), _) => format!(
             "makes a tree of {files} files, {bytes} in all, {places}, or part of it in a trial, removed after it"
         ),
-        (_, 1) => format!(
-            "makes a tree of {files} files, {bytes} in all, {places}, removed afterwards"
-        ),
+        (_, 1) => {
+            format!("makes a tree of {files} files, {bytes} in all, {places}, removed afterwards")
+        }
         (_, count) => format!(
             "makes {count} trees of {files} files, {bytes} each, {places}, removed afterwards"
         ),

@@ -77,7 +77,9 @@ pub fn check(experiment: &Experiment) -> Result<(), Failure> {
     // A copy goes there, whoever's file it is of.
     let copied = copies(experiment) || copies_trees(experiment);
     match theirs {
-        None => check_directory(&experiment.directory, "name a directory of yours, or a file to read"),
+        None => {
+            check_directory(&experiment.directory, "name a directory of yours, or a file to read")
+        }
         Some(_) if copied => {
             check_directory(
                 &experiment.directory,
@@ -178,9 +180,9 @@ fn check_directory(directory: &Path, fix: &str) -> Result<(), Failure> {
         Err(Errno::ROFS) => Err(Failure::refused(format!(
             "{name} is on a read-only mount, and a file must be made there; {fix}"
         ))),
-        Err(error) => Err(Failure::refused(format!(
-            "{name}: {error}, and a file must be made there; {fix}"
-        ))),
+        Err(error) => {
+            Err(Failure::refused(format!("{name}: {error}, and a file must be made there; {fix}")))
+        }
     }
 }
 

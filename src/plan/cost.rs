@@ -79,7 +79,8 @@ pub(super) fn forecast(
 /// Bytes that a trial writes: its file or a copy of it, or as much as the window allows.
 fn written_bytes(cell: &Cell, instances: &[Instance], window_ns: u64, copies: bool) -> u64 {
     if let Some(tree) = tree_of(cell, instances) {
-        let part = (trial_of_tree_ns(cell, tree, window_ns) as f64 / tree_ns(cell, tree) as f64).min(1.0);
+        let part =
+            (trial_of_tree_ns(cell, tree, window_ns) as f64 / tree_ns(cell, tree) as f64).min(1.0);
         return if writes_tree(cell) { (tree.bytes as f64 * part) as u64 } else { 0 };
     }
     match cell.writes() || copies {

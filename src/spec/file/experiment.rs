@@ -204,7 +204,8 @@ fn levels(
         let text = match factor.kind() {
             Kind::Bytes | Kind::Count => item.number_or_text()?,
             Kind::Word if item.flag().is_ok() => {
-                let fix = format!("write a word in quotes; {}", choose("", &vocabulary.words(factor)));
+                let fix =
+                    format!("write a word in quotes; {}", choose("", &vocabulary.words(factor)));
                 return Err(item.refuse("this is true or false, and a word is wanted", fix));
             }
             Kind::Word | Kind::Path => item.text()?.to_owned(),
