@@ -153,6 +153,8 @@ fn what_is_wrong_in_a_file_is_shown_with_a_caret() {
         for word in words {
             assert!(said.err.contains(word), "no {word:?} in {said:?}");
         }
+        let planned = home.run(&["run", "w.toml", "--plan"]);
+        assert_eq!((planned.code, planned.err), (Some(2), said.err), "a plan finds it too");
     };
     let head = "[[experiment]]\nworkload = 'read'\n";
     wrong(
@@ -163,7 +165,9 @@ fn what_is_wrong_in_a_file_is_shown_with_a_caret() {
     wrong(&format!("{head}title = 'x'\ntitle = 'y'\n"), &["line 4", "twice"]);
     wrong(&format!("{head}protocol.budget = '60'\n"), &["unit is missing"]);
     wrong(&format!("{head}protocol.cpus = '8000'\n"), &["w.toml, line 1", "processor 8000"]);
-    wrong(&format!("{head}export = 'xml=a'\n"), &["w.toml, line 1", "no such format"]);
+    wrong(&format!("{head}export = 'xml=a'\n"), &["w.toml, line 3", "no such format"]);
+    wrong(&format!("{head}directory = 'gone'\n"), &["w.toml, line 3", "gone"]);
+    wrong(&format!("{head}factors.latency = true\n"), &["line 3", "in quotes", "off, on"]);
     wrong("include = 'w.toml'\n", &["line 1, column 11", "includes itself"]);
     wrong("include = 'gone.toml'\n", &["gone.toml", "line 1"]);
     wrong(&"[".repeat(1_000_000), &["line 1"]);

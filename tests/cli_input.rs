@@ -154,3 +154,79 @@ fn more_space_than_there_is_is_refused_with_the_numbers() {
     said.refused(20, &["cannot be warm", "memory"]);
     assert_eq!(home.names(), [""; 0]);
 }
+
+fn planned(home: &Home, arguments: &[&str]) -> serde_json::Value {
+    let said = home.run(&[arguments, &["--plan", "--format", "json"]].concat()).fine();
+    serde_json::from_str(&said.out).unwrap()
+}
+
+/// A call that does not ask how large its files are was once planned with files of 1 MiB, so that
+/// 100 000 of them needed 98 GiB.
+#[test]
+fn metadata_calls_work_on_empty_files() {
+    let plan = planned(&Home::new(), &["meta", "--operation", "create", "--files", "300"]);
+    assert_eq!(plan["files"][0]["bytes"], 0, "{plan}");
+}
+
+/// `files copy tree` once said that it writes nothing and that 400 rounds fit.
+#[test]
+fn the_forecast_counts_what_copies_of_a_tree_write() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("tree")).unwrap();
+    for number in 0..40 {
+        home.file(format!("tree/{number}"), 100_000);
+    }
+    let slow = ["--contender", "cp-r", "--budget", "200ms"];
+    let plan = planned(&home, &[&["files", "copy", "tree"], &slow[..]].concat());
+    let cost = |name: &str| plan["cost"][name].as_u64().unwrap();
+    assert!(cost("space_bytes") >= 4_000_000, "{plan}");
+    assert!(cost("bytes_written") >= 3 * 4_000_000, "{plan}");
+    assert!(cost("rounds") < 20, "{plan}");
+    let read = planned(&home, &["files", "read", "tree"]);
+    assert_eq!(read["cost"]["bytes_written"], 0, "{read}");
+}
+
+#[test]
+fn trees_that_are_alike_are_announced_in_one_line() {
+    let home = Home::new();
+    let few =
+        ["files", "read", "--files", "50", "--file-size", "1Ki", "--layout", "shared,sharded"];
+    let said = home.run(&[&few[..], &["--plan"]].concat()).fine();
+    let plain = said.plain();
+    assert!(plain.contains("makes 2 trees of 50 files, 50 KiB each"), "{}", said.out);
+    assert_eq!(plain.matches("50 files, ").count(), 1, "{}", said.out);
+}
+
+/// Copies are made where one stands: in the tree itself they would be copied too.
+#[test]
+fn a_tree_is_not_copied_into_itself() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path("tree/sub")).unwrap();
+    home.file("tree/a", 10);
+    for (from, tree) in [("tree", "."), ("tree/sub", "..")] {
+        let mut command = home.command();
+        let output = command.current_dir(home.path(from)).args(["files", "copy", tree]).output();
+        let said = cli_support::Said::from(output.unwrap());
+        said.refused(20, &["lies in the tree", "cd to a directory outside"]);
+    }
+    assert_eq!(home.names(), ["tree"]);
+}
+
+#[test]
+fn what_is_no_tree_is_named_with_what_to_do() {
+    let home = Home::new();
+    home.file("big", 5000);
+    home.run(&["files", "read", "big"]).refused(2, &["big is one file", "iolab read"]);
+    home.run(&["files", "read", "gone"]).refused(2, &["gone does not exist", "--files"]);
+    let said = home.run(&["files", "read", "--contender", "cat {file}"]);
+    said.refused(2, &["has no {file}", "{source}"]);
+}
+
+/// `--latency on` takes `on` for the name of a file.
+#[test]
+fn a_switch_takes_its_level_after_an_equals_sign() {
+    let home = Home::new();
+    home.run(&["write", "--latency", "on"]).refused(2, &["--latency=on"]);
+    home.run(&["read", "--direct", "off,on", "--plan"]).refused(2, &["--direct=off,on"]);
+    home.run(&["read", "--latency=on", "--plan"]).fine();
+}

@@ -51,6 +51,8 @@ fn commands_are_measured_in_the_same_rounds() {
     assert!(sample.user_ns + sample.system_ns > 0);
     let start = run.warnings.iter().find(|w| w.text.starts_with("dd/64Ki"));
     assert!(start.unwrap().text.contains("`true` in the same trials"), "{:?}", run.warnings);
+    let assumed = run.warnings.iter().find(|w| w.code == iolab::catalog::Code::ReadAssumed);
+    assert!(assumed.unwrap().text.starts_with("dd/4Ki, dd/64Ki, cat: "), "{assumed:?}");
     let facts = &run.environment.0["contender.dd"];
     assert_eq!(facts["argv"][2], "of=/dev/null");
     assert!(facts["version"].as_str().unwrap().contains("dd"), "{facts}");

@@ -144,6 +144,8 @@ codes! {
         "A command is timed from before it is started until its end, as whoever calls it would. What a process costs that does nothing (`true`) is measured right after each trial and stands beside (metric startup_ns); it is never taken off. Where it is a large part of the time, the command is compared by its start and not by its work: take a larger file.";
     OwnFigure "OWN_FIGURE" Note "what a command says of itself stands beside what was measured"
         "fio prints the speed of its own loop, without the start of its processes and its preparations. iolab times the whole command. Both figures are of the same trials.";
+    ReadAssumed "READ_ASSUMED" Note "what a command reads is assumed and not checked"
+        "The speed of a command that reads is that of the whole file or tree. What it writes is looked at after each trial, but that it read all bytes, or any, cannot be told for every way of reading (mappings, io_uring, splice are in no counter of its process): a command that reads less looks faster than it is.";
     ClassMixed "CLASS_MIXED" Caution "cells of different kinds are not ranked against each other"
         "A clone is not a copy, and a call that touches no byte is not a read.";
 }

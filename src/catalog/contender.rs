@@ -138,6 +138,11 @@ impl Contender {
         let missing = needed.iter().find(|slot| !self.uses(**slot));
         match (self.words.is_empty(), missing) {
             (true, _) => Err(wrong(0, "no command is written", format!("write '{example}'"))),
+            (false, Some(_)) if capability == Capability::Files && self.uses(Slot::File) => {
+                let at = text.find(&slot_text(Slot::File)).unwrap_or(text.len());
+                let fix = "write {source} for the tree, as in 'tar -cf - {source}'";
+                Err(wrong(at, "a tree of files has no {file}", fix))
+            }
             (false, Some(slot)) => {
                 let problem = format!("it does not say where {} goes", slot_text(*slot));
                 Err(wrong(text.len(), problem, format!("write '{example}'{names}")))

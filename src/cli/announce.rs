@@ -205,29 +205,55 @@ fn files(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// The trees that are made, and for how long.
+/// The trees that are made, and for how long: one line for those that are alike.
 fn trees(plan: &Plan) -> Vec<String> {
     let directory = path_to_text(&plan.directory);
-    let line = |instance: &Instance| {
-        let tree = instance.tree.as_ref().filter(|_| instance.path.is_none())?;
-        let what = format!(
-            "a tree of {} files, {} in all, in {directory}",
-            count_text(tree.files()),
-            bytes_text(instance.bytes)
-        );
-        Some(match tree {
-            TreeOrder::Each(_) => {
-                format!("makes {what} or part of it in a trial, removed after it")
+    let mut alike: Vec<(&Instance, usize, Vec<&str>)> = Vec::new();
+    for instance in plan.instances.iter().filter(|i| i.path.is_none()) {
+        let Some(tree) = &instance.tree else { continue };
+        let same = |other: &Instance| {
+            let files = other.tree.as_ref().map(|t| (t.files(), matches!(t, TreeOrder::Each(_))));
+            files == Some((tree.files(), matches!(tree, TreeOrder::Each(_))))
+                && other.bytes == instance.bytes
+        };
+        let place = instance.place.as_deref().unwrap_or(&directory);
+        match alike.iter_mut().find(|(other, ..)| same(other)) {
+            None => alike.push((instance, 1, vec![place])),
+            Some((_, count, places)) => {
+                *count += 1;
+                if !places.contains(&place) {
+                    places.push(place);
+                }
             }
-            _ => format!("makes {what}, removed afterwards"),
-        })
+        }
+    }
+    let told = |(instance, count, places): &(&Instance, usize, Vec<&str>)| {
+        trees_alike(instance, *count, &format!("in {}", places.join(", ")))
     };
-    let mut lines: Vec<String> = plan.instances.iter().filter_map(line).collect();
+    let mut lines: Vec<String> = alike.iter().filter_map(told).collect();
     let copies = |i: &Instance| i.tree.is_some() && copied(plan, i.id);
     if plan.instances.iter().any(copies) {
         lines.push(format!("copies are made in {directory}, each removed after its trial"));
     }
     lines
+}
+
+/// So many trees like this one.
+fn trees_alike(instance: &Instance, count: usize, places: &str) -> Option<String> {
+    let tree = instance.tree.as_ref()?;
+    let (files, bytes) = (count_text(tree.files()), bytes_text(instance.bytes));
+    Some(match (tree, count) {
+        // Only one of them is there at a time.
+        (TreeOrder::Each(_), _) => format!(
+            "makes a tree of {files} files, {bytes} in all, {places}, or part of it in a trial, removed after it"
+        ),
+        (_, 1) => {
+            format!("makes a tree of {files} files, {bytes} in all, {places}, removed afterwards")
+        }
+        (_, count) => format!(
+            "makes {count} trees of {files} files, {bytes} each, {places}, removed afterwards"
+        ),
+    })
 }
 
 /// Whether a cell copies this tree: it stands, and the cell has a way to copy.

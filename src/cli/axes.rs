@@ -12,10 +12,13 @@ use crate::catalog::{
     Capability, Factor, FactorUse, Kind, Level, Part, SIZES_FORMS, WorkloadInfo, path_to_text,
 };
 use crate::spec::Vocabulary;
+use crate::workload::WORKLOADS;
 
 const HEADING: &str = "Axes";
 const PATHS: &str = "paths";
 const WHAT: &str = "what";
+/// The levels of an axis that is a switch.
+const SWITCH: &[&str] = &["off", "on"];
 
 /// Adds an option for each axis, and the files or the directory.
 pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
@@ -75,7 +78,7 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
         .help(help(info, axis));
     match axis.words {
         // A switch: `--direct` alone, or `--direct=off,on` as an axis.
-        ["off", "on"] => option.num_args(0..=1).require_equals(true).default_missing_value("on"),
+        SWITCH => option.num_args(0..=1).require_equals(true).default_missing_value("on"),
         _ => option,
     }
 }
@@ -177,6 +180,25 @@ fn works_in(
     };
     of_a_tree.iter().any(|factor| factors.contains_key(factor))
         || operations.iter().any(makes_its_own)
+}
+
+/// A switch whose level stands behind a space: `--latency on`. The word would be taken for a file or
+/// a directory, and what is wrong with that is not what is wrong.
+pub fn detached_level(mut words: impl Iterator<Item = OsString>) -> Option<Failure> {
+    let axes = WORKLOADS.iter().flat_map(|info| info.factors);
+    let switches = axes.filter(|axis| axis.words == SWITCH).map(|axis| option_name(axis.factor));
+    let switches: Vec<String> = switches.collect();
+    let mut option = words.next()?;
+    for word in words.take_while(|word| word != "--") {
+        let switch = switches.iter().find(|switch| option == switch.as_str());
+        let level = word.to_str().filter(|text| text.split(',').all(|one| SWITCH.contains(&one)));
+        if let (Some(switch), Some(level)) = (switch, level) {
+            let fix = format!("{switch} {level}: write {switch}={level}, with no space");
+            return Some(Failure::usage(fix));
+        }
+        option = word;
+    }
+    None
 }
 
 fn option_name(factor: Factor) -> String {

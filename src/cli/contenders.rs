@@ -50,11 +50,31 @@ pub fn record(plan: &Plan, environment: &mut Environment) {
     }
 }
 
-/// What stands beside the figures of commands: what starting a process costs, and what a command
-/// says of itself.
+/// What stands beside the figures of commands: what starting a process costs, what a command says
+/// of itself, and that what it reads is assumed.
 pub fn notes(document: &Document) -> Vec<Warning> {
     let commands = document.cells.iter().filter(|c| c.factors.get(Factor::Contender).is_some());
-    commands.flat_map(|cell| start_up(cell).into_iter().chain(own_figure(cell))).collect()
+    let beside = commands.flat_map(|cell| start_up(cell).into_iter().chain(own_figure(cell)));
+    beside.chain(read_assumed(document)).collect()
+}
+
+/// The commands that only read: nothing that they leave shows whether they did.
+fn read_assumed(document: &Document) -> Option<Warning> {
+    let capability = parts::workload(&document.experiment.workload)?.capability;
+    let reads = |cell: &&CellRecord| {
+        let text = cell.factors.text(Factor::Contender);
+        let command = text.and_then(|text| Contender::parse(text, capability).ok());
+        cell.estimate.is_some() && command.is_some_and(|command| !command.writes())
+    };
+    let ids: Vec<&str> = document.cells.iter().filter(reads).map(|cell| cell.id.as_str()).collect();
+    let text = match ids.as_slice() {
+        [] => return None,
+        [one] => format!("{one}: its speed is right if it read everything"),
+        several => {
+            format!("{}: their speeds are right if they read everything", several.join(", "))
+        }
+    };
+    Some(Warning { code: Code::ReadAssumed, text })
 }
 
 fn start_up(cell: &CellRecord) -> Option<Warning> {

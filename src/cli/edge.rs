@@ -5,6 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::process::ExitCode;
 
+use unicode_width::UnicodeWidthStr;
+
 /// How the program ends. The numbers are part of the interface (README, "Exit status").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -138,10 +140,41 @@ pub fn guard(program: impl FnOnce() -> Ending + panic::UnwindSafe) -> ExitCode {
 /// Talk, on stderr. Nothing is done where it cannot be heard.
 pub fn say(line: &str) {
     let mut stderr = io::stderr().lock();
-    let _ = match stderr.is_terminal() && !super::output::unicode() {
-        true => writeln!(stderr, "{}", ascii(line)),
+    let _ = match stderr.is_terminal() {
+        true => {
+            let line = if super::output::unicode() { line.to_owned() } else { ascii(line) };
+            let size = rustix::termios::tcgetwinsize(&stderr).ok();
+            let width = size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
+            writeln!(stderr, "{}", wrapped(&line, width.unwrap_or(80)))
+        }
         false => writeln!(stderr, "{line}"),
     };
+}
+
+/// One line with breaks between its words, so that each fits; what comes after a break stands as far
+/// in as the line begins. Text of several lines stays as it is: its columns mean something.
+fn wrapped(line: &str, width: usize) -> String {
+    let text = line.trim_start_matches(' ');
+    let indent = " ".repeat(line.len() - text.len());
+    if line.contains('\n') || line.width() <= width || indent.len() * 2 > width {
+        return line.to_owned();
+    }
+    let mut out = indent.clone();
+    let mut used = indent.len();
+    for (number, word) in text.split(' ').enumerate() {
+        match number > 0 && used + 1 + word.width() > width {
+            true => {
+                out = format!("{out}\n{indent}{word}");
+                used = indent.len() + word.width();
+            }
+            false => {
+                let gap = usize::from(number > 0);
+                out = format!("{out}{}{word}", " ".repeat(gap));
+                used += gap + word.width();
+            }
+        }
+    }
+    out
 }
 
 /// The line for a terminal that shows ASCII only.
@@ -166,4 +199,17 @@ pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Ending {
     write(&mut out)?;
     out.flush()?;
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn a_long_line_breaks_between_words_and_under_itself() {
+        assert_eq!(wrapped("  makes a tree of files", 14), "  makes a tree\n  of files");
+        assert_eq!(wrapped("  makes a tree of files", 80), "  makes a tree of files");
+        assert_eq!(wrapped("a/long/name that is", 6), "a/long/name\nthat\nis");
+        assert_eq!(wrapped("line 1 of it\n    ^^^", 5), "line 1 of it\n    ^^^");
+    }
 }

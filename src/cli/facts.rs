@@ -24,10 +24,7 @@ use super::{contenders, parts, places, vm};
 /// The directory does not exist, or cannot be written to where files must be made.
 pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
     let files = experiment.factors.get(&Factor::File);
-    // A copy goes there, whoever's file it is of.
-    if files.is_none() || copies(experiment) || copies_trees(experiment) {
-        check_directory(&experiment.directory)?;
-    }
+    check(experiment)?;
     let space = place::space(&experiment.directory).map_err(Failure::usage)?;
     let named = places::levels(experiment);
     let mut missing = if guest { vm::unavailable(&named) } else { places::unavailable(&named) };
@@ -69,6 +66,47 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
         impossible: Some(crate::workload::impossible),
         places: places::needs(&named),
     })
+}
+
+/// Checks the directory under test, where files are to be made in it.
+///
+/// # Errors
+/// It does not exist, cannot be written to, or lies in a tree that is copied.
+pub fn check(experiment: &Experiment) -> Result<(), Failure> {
+    let theirs = experiment.factors.get(&Factor::File);
+    // A copy goes there, whoever's file it is of.
+    let copied = copies(experiment) || copies_trees(experiment);
+    match theirs {
+        None => {
+            check_directory(&experiment.directory, "name a directory of yours, or a file to read")
+        }
+        Some(_) if copied => {
+            check_directory(
+                &experiment.directory,
+                "cd to a directory that you may write to: copies are made where you are",
+            )?;
+            match works_on_trees(experiment) {
+                true => check_outside(&experiment.directory, theirs.map_or(&[][..], Vec::as_slice)),
+                false => Ok(()),
+            }
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// A copy within the tree that is copied would change what is measured.
+fn check_outside(directory: &Path, trees: &[Level]) -> Result<(), Failure> {
+    let Ok(directory) = fs::canonicalize(directory) else { return Ok(()) };
+    for level in trees {
+        let Level::Path(tree) = level else { continue };
+        if fs::canonicalize(tree).is_ok_and(|tree| directory.starts_with(tree)) {
+            return Err(Failure::refused(format!(
+                "{} lies in the tree that is to be copied, which is never written to; cd to a directory outside of it that has room: copies are made where you are",
+                path_to_text(&directory)
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether methods, or what depends on them, are compared; a ladder of calls has none.
@@ -129,7 +167,7 @@ fn copies(experiment: &Experiment) -> bool {
 }
 
 /// A directory that files can be made in.
-fn check_directory(directory: &Path) -> Result<(), Failure> {
+fn check_directory(directory: &Path, fix: &str) -> Result<(), Failure> {
     let name = path_to_text(directory);
     let metadata = fs::metadata(directory).map_err(|error| {
         Failure::usage(format!("{name}: {error}; name a directory that exists, or a file to read"))
@@ -140,17 +178,18 @@ fn check_directory(directory: &Path) -> Result<(), Failure> {
     match accessat(CWD, directory, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS) {
         Ok(()) => Ok(()),
         Err(Errno::ROFS) => Err(Failure::refused(format!(
-            "{name} is on a read-only mount and a file must be made there; name another directory, or a file to read"
+            "{name} is on a read-only mount, and a file must be made there; {fix}"
         ))),
-        Err(error) => Err(Failure::refused(format!(
-            "{name}: {error}, and a file must be made there; name a directory of yours, or a file to read"
-        ))),
+        Err(error) => {
+            Err(Failure::refused(format!("{name}: {error}, and a file must be made there; {fix}")))
+        }
     }
 }
 
 /// Trees of the person's, by path: what is in them, or in one line why they cannot be used.
 fn look_through(levels: &[Level]) -> BTreeMap<PathBuf, Result<TreeFacts, String>> {
     let look = |path: &PathBuf| {
+        is_tree(path)?;
         let found = files::scan(path).map_err(|fault| fault.to_string())?;
         let note = found.left_out.words();
         let listing = files::Listing::Found(found);
@@ -161,6 +200,22 @@ fn look_through(levels: &[Level]) -> BTreeMap<PathBuf, Result<TreeFacts, String>
         _ => None,
     });
     paths.map(|path| (path.clone(), look(&path))).collect()
+}
+
+fn is_tree(path: &Path) -> Result<(), String> {
+    let name = path_to_text(path);
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => Ok(()),
+        Ok(about) if about.is_file() => Err(format!(
+            "{name} is one file: name the directory that it is in, or take iolab read for the file"
+        )),
+        Ok(_) => Err(format!("{name} is not a directory: name one")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(format!(
+            "{name} does not exist: check the name, or give --files to have a tree made"
+        )),
+        // What is wrong there is told as it is looked through.
+        Err(_) => Ok(()),
+    }
 }
 
 fn works_on_trees(experiment: &Experiment) -> bool {

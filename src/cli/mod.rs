@@ -151,9 +151,14 @@ pub fn main() -> ExitCode {
     if benchmark_flags::wanted() {
         return edge::guard(benchmark_flags::run);
     }
-    edge::guard(|| match Cli::try_parse() {
-        Ok(cli) => cli.command.run(&cli.talk),
-        Err(error) => parse_failure(&error),
+    edge::guard(|| {
+        if let Some(failure) = axes::detached_level(std::env::args_os()) {
+            return Err(failure);
+        }
+        match Cli::try_parse() {
+            Ok(cli) => cli.command.run(&cli.talk),
+            Err(error) => parse_failure(&error),
+        }
     })
 }
 

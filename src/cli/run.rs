@@ -12,7 +12,7 @@ use super::measure::plan_in;
 use super::output::{self, Output, OutputArgs, Talk};
 use super::places::PlaceArgs;
 use super::session::{self, Session};
-use super::{announce, axes, parts, protocol, resume};
+use super::{announce, axes, facts, parts, protocol, resume};
 use crate::catalog::{Factor, Level, path_to_text};
 use crate::place::vm::Kernel;
 use crate::plan::Plan;
@@ -68,7 +68,7 @@ impl Run {
     fn print_plans(&self, written: &[Written]) -> Ending {
         let plans: Vec<Plan> = written
             .iter()
-            .map(|one| Ok(plan_of(one, &self.places)?.0))
+            .map(|one| Ok(self.job(one, written.len() > 1)?.plan))
             .collect::<Result<_, Failure>>()?;
         edge::data(|out| {
             for (number, plan) in plans.iter().enumerate() {
@@ -89,7 +89,6 @@ impl Run {
     }
 
     fn job(&self, written: &Written, several: bool) -> Result<Job, Failure> {
-        let located = |failure: Failure| failure.at(&written.place);
         let mut args = self.output.clone();
         if several && args.has_exports() {
             return Err(Failure::usage(
@@ -99,10 +98,13 @@ impl Run {
         if several {
             args.read()?.only_for_several(2)?;
         }
+        // What the command line says of it has been read: what is wrong now is the file's.
+        args.read()?;
         args.add_exports(written.exports.iter().map(OsString::from));
-        let output = args.read().map_err(located)?;
+        let exports = written.export_place.as_ref().unwrap_or(&written.place);
+        let output = args.read().map_err(|failure| failure.at(exports))?;
         let (plan, guest, places) = plan_of(written, &self.places)?;
-        output.spare_files_of(&plan).map_err(located)?;
+        output.spare_files_of(&plan).map_err(|failure| failure.at(exports))?;
         Ok(Job { plan, output, places, guest })
     }
 }
@@ -128,6 +130,8 @@ pub fn plan_of(
     let experiment = anchored(&written.experiment).map_err(located)?;
     protocol::refuse_forbidden(&experiment.protocol.cpus).map_err(located)?;
     let guest = places.guest(&experiment).map_err(located)?;
+    let directory = written.directory_place.as_ref().unwrap_or(&written.place);
+    facts::check(&experiment).map_err(|failure| failure.at(directory))?;
     let plan = plan_in(&experiment, guest.is_some()).map_err(located)?;
     Ok((plan, guest, places))
 }

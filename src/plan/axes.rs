@@ -93,6 +93,7 @@ fn default_file_bytes(
                 directory: experiment.directory.clone(),
                 needed: 2 * LEAST_FILE_BYTES,
                 free: facts.free_bytes.min(facts.available_memory_bytes),
+                copies_theirs: false,
             }
         })?;
     if bytes < USUAL_FILE_BYTES {

@@ -5,6 +5,7 @@ use super::instance::space_bytes;
 use super::{Cell, Cost, FileUse, Instance};
 use crate::catalog::Factor;
 use crate::spec::Protocol;
+use crate::tree::TreeOrder;
 
 /// Fork, proof, check and reply of one trial, without the timed window.
 const TRIAL_OVERHEAD_NS: u64 = 3_000_000;
@@ -16,6 +17,9 @@ const GREATEST_WINDOW_NS: u64 = 250_000_000;
 const WARM_SPEED: u64 = 4_000;
 const COLD_SPEED: u64 = 400;
 const WRITE_SPEED: u64 = 400;
+/// What a file of a tree costs beside its bytes: to open it, and to make and remove one.
+const OPEN_NS: u64 = 20_000;
+const MAKE_NS: u64 = 200_000;
 /// Rounds beyond this are never needed.
 const MOST_ROUNDS: u64 = 400;
 /// First and warm-up rounds.
@@ -74,6 +78,11 @@ pub(super) fn forecast(
 
 /// Bytes that a trial writes: its file or a copy of it, or as much as the window allows.
 fn written_bytes(cell: &Cell, instances: &[Instance], window_ns: u64, copies: bool) -> u64 {
+    if let Some(tree) = tree_of(cell, instances) {
+        let part =
+            (trial_of_tree_ns(cell, tree, window_ns) as f64 / tree_ns(cell, tree) as f64).min(1.0);
+        return if writes_tree(cell) { (tree.bytes as f64 * part) as u64 } else { 0 };
+    }
     match cell.writes() || copies {
         true => file_bytes(cell, instances).min(window_ns / 1000 * WRITE_SPEED),
         false => 0,
@@ -85,11 +94,14 @@ fn file_bytes(cell: &Cell, instances: &[Instance]) -> u64 {
 }
 
 fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64, copies: bool) -> u64 {
+    if let Some(tree) = tree_of(cell, instances) {
+        // What is made outside of the window, or removed after it, takes as long again.
+        let times = if writes_tree(cell) { 2 } else { 1 };
+        return times * trial_of_tree_ns(cell, tree, window_ns) + TRIAL_OVERHEAD_NS;
+    }
     let bytes = file_bytes(cell, instances);
-    let instance = cell.instance.and_then(|id| instances.get(id));
     let cold = cell.starts_cold();
-    let is_tree = instance.is_some_and(|i| i.tree.is_some());
-    let is_call = !is_tree && cell.levels.get(Factor::Operation).is_some();
+    let is_call = cell.levels.get(Factor::Operation).is_some();
     let pass_ns = match (is_call, cold) {
         (true, _) => LEAST_WINDOW_NS,
         _ if cell.writes() => bytes / WRITE_SPEED * 1000,
@@ -99,6 +111,39 @@ fn trial_ns(cell: &Cell, instances: &[Instance], window_ns: u64, copies: bool) -
         (_, false) => bytes / WARM_SPEED * 1000,
     };
     pass_ns.clamp(LEAST_WINDOW_NS, window_ns) + TRIAL_OVERHEAD_NS
+}
+
+/// The tree that a cell works on.
+fn tree_of<'a>(cell: &Cell, instances: &'a [Instance]) -> Option<&'a Instance> {
+    cell.instance.and_then(|id| instances.get(id)).filter(|i| i.tree.is_some())
+}
+
+/// Whether its operation makes or removes files of a tree.
+fn writes_tree(cell: &Cell) -> bool {
+    let operation = cell.levels.text(Factor::Operation);
+    matches!(operation, Some("write" | "copy" | "create" | "remove"))
+}
+
+/// The operation of a cell on all of its tree.
+fn tree_ns(cell: &Cell, tree: &Instance) -> u64 {
+    let files = tree.tree.as_ref().map_or(1, TreeOrder::files).max(1);
+    let moves_bytes = !matches!(cell.levels.text(Factor::Operation), Some("stat" | "create"));
+    let (file_ns, speed) = match (writes_tree(cell), cell.starts_cold()) {
+        (true, _) => (MAKE_NS, WRITE_SPEED),
+        (false, true) => (MAKE_NS, COLD_SPEED),
+        (false, false) => (OPEN_NS, WARM_SPEED),
+    };
+    let bytes = if moves_bytes { tree.bytes } else { 0 };
+    files.saturating_mul(file_ns).saturating_add(bytes / speed * 1000)
+}
+
+/// The same in a trial, which does as much of the tree as the window holds. A command does all of it.
+fn trial_of_tree_ns(cell: &Cell, tree: &Instance, window_ns: u64) -> u64 {
+    let all = tree_ns(cell, tree);
+    match cell.levels.get(Factor::Contender).is_some() {
+        true => all.max(LEAST_WINDOW_NS),
+        false => all.clamp(LEAST_WINDOW_NS, window_ns),
+    }
 }
 
 fn renewal_ns(instances: &[Instance]) -> u64 {

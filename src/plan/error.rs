@@ -31,8 +31,12 @@ pub enum PlanError {
     },
     /// The files do not fit into the directory.
     #[error(
-        "no space in {}: the files need {} and {} is free (a reserve taken off); free some, give a smaller --file-size, or name another directory",
-        directory.display(), bytes_text(*needed), bytes_text(*free)
+        "no space in {}: the files need {} and {} is free (a reserve taken off); free some, {}",
+        directory.display(), bytes_text(*needed), bytes_text(*free),
+        match copies_theirs {
+            true => "or cd to a directory that has room: copies are made where you are",
+            false => "give a smaller --file-size, or name another directory",
+        }
     )]
     NoSpace {
         /// Where.
@@ -41,6 +45,8 @@ pub enum PlanError {
         needed: u64,
         /// Bytes that are free.
         free: u64,
+        /// Whether a tree of the person's is to be copied there.
+        copies_theirs: bool,
     },
     /// This process may not write a file so large.
     #[error(

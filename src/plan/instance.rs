@@ -244,8 +244,12 @@ fn wanted(
         let tree = Some(tree);
         return Ok(Some(Wanted { bytes, place, used, tree, ..Wanted::default() }));
     }
+    // Touches are counted on the files of a tree.
+    let touches = draft.full.get(Factor::Pass).is_some();
     let bytes = match draft.full.number(Factor::FileSize) {
         Some(bytes) => bytes,
+        // A call that ignores how large its files are has empty ones.
+        None if touches => 0,
         None => CALL_FILE_BYTES.max(draft.full.number(Factor::Block).unwrap_or(0)),
     };
     let used = match draft.full.text(Factor::Target) {
@@ -254,8 +258,6 @@ fn wanted(
         Some(_) if contender::reads_source(&draft.full) => FileUse::Read,
         Some(_) => FileUse::Absent,
     };
-    // Touches are counted on the files of a tree.
-    let touches = draft.full.get(Factor::Pass).is_some();
     let files = draft.full.number(Factor::Files).filter(|_| touches);
     Ok(Some(Wanted { path: None, bytes, files, place, used, sparse, tree: None }))
 }

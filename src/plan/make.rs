@@ -41,7 +41,8 @@ pub fn make(
     refuse_what_does_not_fit(experiment, facts, &cells, &instances)?;
     let conditions = conditions(&draft.groups, &cells);
     let renews_each_round = conditions.iter().any(|c| c.own_instances);
-    let beside_bytes = instances.places_bytes(facts).saturating_add(instances.largest_copy_bytes);
+    let copy_bytes = instances.largest_copy_bytes.saturating_add(instances.copied.0);
+    let beside_bytes = instances.places_bytes(facts).saturating_add(copy_bytes);
     let cost = cost::forecast(
         &cells,
         &instances.all,
@@ -167,7 +168,9 @@ fn refuse_what_does_not_fit(
     let made = instances.made_bytes().saturating_add(instances.places_bytes(facts));
     let (needed, free) = (made, facts.free_bytes);
     if needed > free {
-        return Err(PlanError::NoSpace { directory, needed, free });
+        let copies = instances.copies || instances.copied.0 > 0;
+        let copies_theirs = copies && instances.all.iter().any(|i| i.path.is_some());
+        return Err(PlanError::NoSpace { directory, needed, free, copies_theirs });
     }
     let made = |i: &&super::Instance| (instances.copies || i.path.is_none()) && i.tree.is_none();
     let made_bytes = instances.all.iter().filter(made).map(|i| i.bytes);

@@ -1,5 +1,5 @@
 //! A table of text in so many columns: what does not fit is left out by rank, never cut in half;
-//! the first column breaks over several lines. Own code, for the colours of a table library are
+//! the first column breaks over several lines, within a word only where nothing is left to go. Own code, for the colours of a table library are
 //! those of 256, and its widths give way in no order.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -7,8 +7,11 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::look::{Ink, Look};
 
 const GAP: usize = 2;
-/// The first column is not made narrower than this before another column goes.
+/// The first column is not made narrower than this, nor than its longest word, before another
+/// column goes.
 const FIRST: usize = 14;
+/// A longer word of the first column is cut: figures are worth more than a name in one piece.
+const LONGEST_WORD: usize = 40;
 
 /// A column. `rank` 0 stays always; of the others the greatest rank goes first.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +37,7 @@ impl From<String> for Field {
 /// Draws the rows under their titles. Each row has one field a column.
 pub(super) fn draw(look: &Look, columns: &[Column<'_>], rows: &[Vec<Field>]) -> String {
     let widths: Vec<usize> = (0..columns.len()).map(|c| width(columns, rows, c)).collect();
-    let shown = fit(look.columns(), columns, &widths);
+    let shown = fit(look.columns(), columns, &widths, least(rows));
     let others: usize = shown.iter().skip(1).map(|&c| widths[c] + GAP).sum();
     let first = widths[0].min(look.columns().saturating_sub(others).max(1));
     let mut out = String::new();
@@ -55,11 +58,19 @@ fn width(columns: &[Column<'_>], rows: &[Vec<Field>], at: usize) -> usize {
     }
 }
 
+/// Columns that the names need so that they break only between their words.
+fn least(rows: &[Vec<Field>]) -> usize {
+    let names = rows.iter().filter_map(|row| row.first());
+    let words =
+        names.flat_map(|name| name.text.split_inclusive(BREAKS).map(UnicodeWidthStr::width));
+    words.filter(|width| *width <= LONGEST_WORD).max().unwrap_or(0).max(FIRST)
+}
+
 /// The columns that fit.
-fn fit(room: usize, columns: &[Column<'_>], widths: &[usize]) -> Vec<usize> {
+fn fit(room: usize, columns: &[Column<'_>], widths: &[usize], least: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..columns.len()).filter(|&c| c == 0 || widths[c] > 0).collect();
     loop {
-        let first = widths[0].min(FIRST);
+        let first = widths[0].min(least);
         let needed = first + shown.iter().skip(1).map(|&c| widths[c] + GAP).sum::<usize>();
         let last = shown.iter().skip(1).copied().max_by_key(|&c| columns[c].rank);
         match last {
@@ -104,7 +115,10 @@ fn line(
     }
 }
 
-/// Pieces of at most `room` columns; breaks after a slash where one is near.
+/// What a name may break after.
+const BREAKS: [char; 2] = ['/', '='];
+
+/// Pieces of at most `room` columns; breaks after a slash, else after an equals sign, else anywhere.
 fn cut(text: &str, room: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for c in text.chars() {
@@ -112,8 +126,8 @@ fn cut(text: &str, room: usize) -> Vec<String> {
         let full = pieces.last().is_some_and(|p| !p.is_empty() && p.width() + width > room);
         if full {
             let line = pieces.pop().unwrap_or_default();
-            let near = line.rfind('/').map(|i| i + 1).filter(|&i| i * 2 > line.len());
-            let (head, rest) = line.split_at(near.unwrap_or(line.len()));
+            let near = BREAKS.iter().find_map(|&sign| line.rfind(sign));
+            let (head, rest) = line.split_at(near.map_or(line.len(), |at| at + 1));
             let rest = rest.to_owned();
             pieces.push(head.to_owned());
             pieces.push(rest);
@@ -160,6 +174,23 @@ mod tests {
         for width in 20..90 {
             assert!(at(width).lines().all(|l| l.width() <= width), "{width}\n{}", at(width));
         }
+    }
+
+    /// At 80 columns a name once broke within its number: `create/threads=1`, `6`, `00`.
+    #[test]
+    fn a_name_breaks_between_its_words() {
+        assert_eq!(cut("create/threads=1600", 16), ["create/", "threads=1600"]);
+        assert_eq!(cut("threads=1600", 9), ["threads=", "1600"]);
+        let columns = [column("cell", false, 0), column("time", true, 0), column("", false, 5)];
+        let name = "create/consume=checksum/threads=1600";
+        let row = [name, "32.0 ms", "----------------"].map(|c| Field::from(c.to_owned()));
+        for width in 30..80 {
+            let drawn = draw(&Look { width, ..Look::default() }, &columns, &[row.to_vec()]);
+            let whole = |word: &str| drawn.contains(word);
+            assert!(whole("1600") && whole("checksum/"), "{width}\n{drawn}");
+        }
+        let narrow = draw(&Look { width: 36, ..Look::default() }, &columns, &[row.to_vec()]);
+        assert!(!narrow.contains("----"), "the bar goes first\n{narrow}");
     }
 
     #[test]

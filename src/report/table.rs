@@ -79,12 +79,13 @@ fn rows(look: &Look, section: &Section) -> String {
     let columns = [
         column("cell", false, 0),
         column(section.unit, true, 0),
-        column("interval", true, 5),
+        column("interval", true, 4),
         column("speed", true, 3),
         column("ratio", true, 0),
         column("lies in", true, 2),
         column("verdict", false, 1),
-        column("", false, 4),
+        // A bar says again what the time says.
+        column("", false, 5),
     ];
     let rows: Vec<Vec<Field>> = section.rows.iter().map(|r| fields(look, r)).collect();
     grid::draw(look, &columns, &rows)

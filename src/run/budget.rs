@@ -11,9 +11,19 @@ pub(super) const CALIBRATION_SHARE: f64 = 0.1;
 /// Kept back for what follows the last round.
 const RESERVE_SHARE: f64 = 0.02;
 
+/// No more than this, however long it took to make the files: the rounds are what was asked for.
+const MOST_RESERVE_SHARE: f64 = 0.25;
+
 /// The time that rounds may use in all.
 pub(super) fn usable_ns(budget_ns: u64) -> f64 {
-    budget_ns as f64 * (1.0 - RESERVE_SHARE)
+    usable_beside_trees_ns(budget_ns, 0.0)
+}
+
+/// The same where trees of files must be removed: that takes up to as long as to make them did.
+pub(super) fn usable_beside_trees_ns(budget_ns: u64, trees_made_ns: f64) -> f64 {
+    let budget_ns = budget_ns as f64;
+    let least = budget_ns * RESERVE_SHARE;
+    budget_ns - trees_made_ns.clamp(least, budget_ns * MOST_RESERVE_SHARE)
 }
 
 /// Units with which every pair of every answer could be separated, and no fewer than a verdict asks.
@@ -43,4 +53,18 @@ pub(super) fn cost_of_round_ns(round_ns: f64, renew_ns: f64, epoch: u32) -> f64 
 /// Rounds in all that fit into `left_ns`.
 pub(super) fn rounds_that_fit(left_ns: f64, round_ns: f64, renew_ns: f64, epoch: u32) -> f64 {
     (left_ns / cost_of_round_ns(round_ns, renew_ns, epoch)).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::usable_beside_trees_ns;
+
+    /// Rounds ended in time, and then their files were removed for half as long again.
+    #[test]
+    fn time_is_kept_to_remove_what_took_long_to_make() {
+        assert_eq!(usable_beside_trees_ns(1000, 0.0), 980.0);
+        assert_eq!(usable_beside_trees_ns(1000, 100.0), 900.0);
+        assert_eq!(usable_beside_trees_ns(1000, 900.0), 750.0);
+        assert_eq!(usable_beside_trees_ns(0, 900.0), 0.0);
+    }
 }

@@ -1,7 +1,7 @@
 //! From a plan to an outcome: makes the files, calibrates, runs the rounds, and hands over what
 //! there is however it ends.
 
-use super::budget::{cost_of_round_ns, usable_ns};
+use super::budget::cost_of_round_ns;
 use super::calibrate::{Calibrator, insist, runnable};
 use super::observe::{Track, left_round, logs};
 use super::rounds::{Driver, Halt, Slot, slots_of};
@@ -87,6 +87,7 @@ fn new<'a, 'o>(
         tracks,
         retired: vec![false; plan.conditions.len()],
         spent_ns: history.map_or(0, |h| h.elapsed_ns),
+        trees_made_ns: 0.0,
         round: first_round,
         first_round,
         rounds_in_epoch: 0,
@@ -108,7 +109,7 @@ impl Driver<'_, '_> {
         let clock = calibration.clock;
         let (renew_ns, epoch) = (calibration.renew_ns as f64, calibration.epoch_rounds);
         let round_ns = cost_of_round_ns(calibration.round_ns as f64, renew_ns, epoch);
-        let left_ns = (usable_ns(plan.protocol.budget_ns) - self.elapsed_ns()).max(0.0);
+        let left_ns = (self.usable_ns() - self.elapsed_ns()).max(0.0);
         let rounds = plan.protocol.rounds.unwrap_or((left_ns / round_ns) as u32);
         let rounds = rounds.min(self.policy.greatest_rounds);
         let round_ns = round_ns as u64;
@@ -145,7 +146,12 @@ impl Driver<'_, '_> {
                 return Ok(false);
             }
             self.tell(&Event::Making(&plan.instances[instance]))?;
-            insist(|| self.executor.make(&plan.instances[instance])).map_err(Halt::Executor)?;
+            let began_ns = self.elapsed_ns();
+            let instance = &plan.instances[instance];
+            insist(|| self.executor.make(instance)).map_err(Halt::Executor)?;
+            if instance.path.is_none() && (instance.tree.is_some() || instance.files.is_some()) {
+                self.trees_made_ns += self.elapsed_ns() - began_ns;
+            }
         }
         let (calibration, lost) = Calibrator::new(plan, self.executor, &interrupted)
             .and_then(|calibrator| calibrator.run(history))

@@ -1,6 +1,6 @@
 //! The rounds themselves.
 
-use super::budget::{UNCOUNTED_ROUNDS, usable_ns};
+use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
 use super::looks::{UNPROVEN, never_proven};
 use super::observe::{RoundLog, Seen, Track};
@@ -74,6 +74,8 @@ pub(super) struct Driver<'a, 'o> {
     pub(super) retired: Vec<bool>,
     /// Time spent before this process.
     pub(super) spent_ns: u64,
+    /// What it took to make the trees of files.
+    pub(super) trees_made_ns: f64,
     /// The next round.
     pub(super) round: u32,
     /// The first round of this process.
@@ -118,8 +120,8 @@ impl Driver<'_, '_> {
         (self.executor.elapsed_ns() + self.spent_ns) as f64
     }
 
-    fn usable_ns(&self) -> f64 {
-        usable_ns(self.plan.protocol.budget_ns)
+    pub(super) fn usable_ns(&self) -> f64 {
+        usable_beside_trees_ns(self.plan.protocol.budget_ns, self.trees_made_ns)
     }
 
     pub(super) fn twin(&self) -> usize {

@@ -43,6 +43,10 @@ pub struct Written {
     pub modules: Option<PathBuf>,
     /// Where it stands: `bench.toml, line 4`.
     pub place: String,
+    /// Where its directory stands, if the file names one.
+    pub directory_place: Option<String>,
+    /// Where its exports stand.
+    pub export_place: Option<String>,
 }
 
 /// Reads `[[experiment]]` of a table, each on top of its `[defaults]`. Other keys of the table are
@@ -121,6 +125,8 @@ impl<'a> Layers<'a> {
             kernel: self.path("kernel")?,
             modules: self.path("modules")?,
             place: self.table.place(),
+            directory_place: self.get("directory").map(|value| value.place()),
+            export_place: self.get("export").map(|value| value.place()),
         })
     }
 
@@ -197,6 +203,11 @@ fn levels(
     for item in &items {
         let text = match factor.kind() {
             Kind::Bytes | Kind::Count => item.number_or_text()?,
+            Kind::Word if item.flag().is_ok() => {
+                let fix =
+                    format!("write a word in quotes; {}", choose("", &vocabulary.words(factor)));
+                return Err(item.refuse("this is true or false, and a word is wanted", fix));
+            }
             Kind::Word | Kind::Path => item.text()?.to_owned(),
         };
         let levels = match factor.kind() {

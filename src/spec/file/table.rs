@@ -131,12 +131,21 @@ impl<'a> Table<'a> {
 
     /// Where it begins, for a message: `bench.toml, line 4`.
     pub fn place(&self) -> String {
-        let line = self.source.text[..self.at.0].matches('\n').count() + 1;
-        format!("{}, line {line}", self.source.name)
+        place(self.source, self.at)
     }
 }
 
+fn place(source: &Source<'_>, at: Span) -> String {
+    let line = source.text[..at.0].matches('\n').count() + 1;
+    format!("{}, line {line}", source.name)
+}
+
 impl<'a> Value<'a> {
+    /// Where it begins, for a message: `bench.toml, line 4`.
+    pub fn place(&self) -> String {
+        place(self.source, self.at)
+    }
+
     /// Trouble with the value.
     pub fn refuse(&self, problem: impl Into<String>, fix: impl Into<String>) -> FileError {
         self.source.refuse(self.at.into(), problem, fix)

@@ -278,6 +278,8 @@ fn experiments() -> impl Strategy<Value = Written> {
             kernel: vm.then(|| "/boot/k".into()),
             modules: None,
             place: "a.toml, line 1".into(),
+            directory_place: None,
+            export_place: None,
         },
     )
 }
@@ -286,7 +288,11 @@ proptest! {
     #[test]
     fn what_is_written_reads_back(written in experiments()) {
         let text = write(&written);
-        prop_assert_eq!(one(&text).map_err(|e| format!("{e}\n{text}")), Ok(vec![written]));
+        let mut read = one(&text).map_err(|e| format!("{e}\n{text}"));
+        for one in read.iter_mut().flatten() {
+            (one.directory_place, one.export_place) = (None, None);
+        }
+        prop_assert_eq!(read, Ok(vec![written]));
     }
 
     #[test]

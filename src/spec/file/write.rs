@@ -38,6 +38,8 @@ pub fn from_document(document: &Document) -> Written {
         kernel: None::<PathBuf>,
         modules: None,
         place: format!("run {}", document.run.id),
+        directory_place: None,
+        export_place: None,
     }
 }
 
