@@ -38,32 +38,61 @@ pub(super) fn legend(sections: &[Section], clock_cost_ns: f64) -> Option<String>
     ))
 }
 
+/// Steps that are timed apart, where an operation has several: the start of the metric's id.
+pub(super) const STEPS: [&str; 5] = ["open", "transfer", "sync", "close", "call"];
+
+/// One line: whole operations of a cell, or one step of them.
+struct Timed<'a> {
+    cell: &'a CellRecord,
+    step: Option<&'static str>,
+    /// By column.
+    seen: [Option<Summary>; COLUMNS.len()],
+}
+
+impl<'a> Timed<'a> {
+    /// Nothing where nothing of it was timed.
+    fn of(cell: &'a CellRecord, step: Option<&'static str>) -> Option<Timed<'a>> {
+        let before = step.map(|step| format!("{step}_")).unwrap_or_default();
+        let seen = COLUMNS.map(|(id, _)| over_rounds(cell, &format!("{before}{id}")));
+        seen.iter().any(Option::is_some).then_some(Timed { cell, step, seen })
+    }
+
+    fn name(&self, unlike: bool) -> String {
+        let id = &self.cell.id;
+        match (self.step, operation_bytes(self.cell).filter(|_| unlike)) {
+            (Some(step), _) => format!("{id} {step}"),
+            (None, Some(bytes)) => format!("{id} ({} each)", bytes_text(bytes)),
+            (None, None) => id.clone(),
+        }
+    }
+}
+
 impl Latency {
     pub(super) fn of(cells: &[&CellRecord]) -> Latency {
-        let timed: Vec<Vec<Option<Summary>>> =
-            cells.iter().map(|cell| COLUMNS.map(|(id, _)| over_rounds(cell, id)).into()).collect();
+        let timed: Vec<Timed<'_>> = cells
+            .iter()
+            .flat_map(|cell| {
+                let steps = std::iter::once(None).chain(STEPS.map(Some));
+                steps.filter_map(|step| Timed::of(cell, step))
+            })
+            .collect();
         let shown: BTreeSet<usize> = timed
             .iter()
-            .flat_map(|row| (0..COLUMNS.len()).filter(|at| row[*at].is_some()))
+            .flat_map(|line| (0..COLUMNS.len()).filter(|at| line.seen[*at].is_some()))
             .collect();
         if shown.is_empty() {
             return Latency::default();
         }
-        let own = cells.iter().zip(&timed).filter(|(_, row)| row.iter().any(Option::is_some));
-        let unlike = differ(own.filter_map(|(cell, _)| operation_bytes(cell)));
+        let whole = timed.iter().filter(|line| line.step.is_none());
+        let unlike = differ(whole.filter_map(|line| operation_bytes(line.cell)));
         let pair = |at: &usize| [COLUMNS[*at].1, "95 %"];
         let titles = std::iter::once("cell").chain(shown.iter().flat_map(pair)).collect();
-        let rows = cells.iter().zip(&timed).filter(|(_, row)| row.iter().any(Option::is_some));
-        let rows = rows.map(|(cell, row)| {
-            let pair = |at: &usize| match &row[*at] {
+        let rows = timed.iter().map(|line| {
+            let pair = |at: &usize| match &line.seen[*at] {
                 Some(seen) => [time_text(seen.median), interval_text(seen)],
                 None => [String::new(), String::new()],
             };
-            let name = match operation_bytes(cell).filter(|_| unlike) {
-                Some(bytes) => format!("{} ({} each)", cell.id, bytes_text(bytes)),
-                None => cell.id.clone(),
-            };
-            std::iter::once(name).chain(shown.iter().flat_map(pair)).collect()
+            std::iter::once(line.name(unlike)).chain(shown.iter().flat_map(pair)).collect()
         });
         Latency { titles, rows: rows.collect() }
     }
@@ -152,6 +181,22 @@ mod tests {
         assert_eq!(seen.rows[1][..2], ["b", "50.0 ns"]);
         assert!(seen.rows[1][2].contains("50.0") && seen.rows[1][3].is_empty());
         assert!(Latency::of(&[&cell("c", &[], true)]).rows.is_empty());
+    }
+
+    /// `files --latency` once recorded each step and showed none of them.
+    #[test]
+    fn steps_of_files_have_a_line_each() {
+        let mut files = cell("read", &[], false);
+        files.samples = cell("", &[100.0; 4], false).samples;
+        for sample in &mut files.samples {
+            let steps = [("open_latency_p50_ns", 900.0), ("close_latency_p99_ns", 400.0)];
+            sample.measurement.metrics = Metrics::from(steps);
+        }
+        let seen = Latency::of(&[&files]);
+        assert_eq!(seen.titles, ["cell", "p50", "95 %", "p99", "95 %"]);
+        assert_eq!(seen.rows[0][..2], ["read open", "900 ns"]);
+        assert_eq!((&*seen.rows[1][0], &*seen.rows[1][3]), ("read close", "400 ns"));
+        assert_eq!(seen.rows.len(), 2);
     }
 
     /// p50 of pread and of mmap once stood beside each other unsaid, 4 KiB of the one and 1 MiB of

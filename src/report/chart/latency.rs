@@ -13,7 +13,7 @@ use super::model::{
 use super::scale::{Axis, Scale, Tick, digits_plain, span};
 use super::words::clean;
 use crate::catalog::{Factor, bytes_text, time_text};
-use crate::report::latency::{between_text, differ, operation_bytes, over_rounds};
+use crate::report::latency::{STEPS, between_text, differ, operation_bytes, over_rounds};
 use crate::result::Summary;
 
 /// Percentiles: the end of the metric's id, the name, and one operation in how many lies beyond.
@@ -27,9 +27,6 @@ const LADDER: [(&str, &str, f64); 5] = [
 const GREATEST: &str = "latency_max_ns";
 /// Each round has its own; the middle of them is below the longest of all.
 const LONGEST: &str = "max of a round";
-
-/// Steps that are timed apart, where an operation has several: the start of the metric's id.
-const STEPS: [&str; 5] = ["open", "transfer", "sync", "close", "call"];
 
 /// Most rows of the table.
 const MOST_ROWS: usize = 2000;
