@@ -22,7 +22,8 @@ const COLUMNS: [(&str, &str); 6] = [
 /// Titles and rows; no row where no operation was timed by itself.
 #[derive(Debug, Default)]
 pub(super) struct Latency {
-    /// `cell`, then a pair of columns for each percentile that some cell has: value and interval.
+    /// `cell`, `step` where steps are timed by themselves, then a pair of columns for each
+    /// percentile that some line has: value and interval.
     pub(super) titles: Vec<&'static str>,
     pub(super) rows: Vec<Vec<String>>,
 }
@@ -58,11 +59,9 @@ impl<'a> Timed<'a> {
     }
 
     fn name(&self, unlike: bool) -> String {
-        let id = &self.cell.id;
-        match (self.step, operation_bytes(self.cell).filter(|_| unlike)) {
-            (Some(step), _) => format!("{id} {step}"),
-            (None, Some(bytes)) => format!("{id} ({} each)", bytes_text(bytes)),
-            (None, None) => id.clone(),
+        match operation_bytes(self.cell).filter(|_| unlike && self.step.is_none()) {
+            Some(bytes) => format!("{} ({} each)", self.cell.id, bytes_text(bytes)),
+            None => self.cell.id.clone(),
         }
     }
 }
@@ -86,13 +85,17 @@ impl Latency {
         let whole = timed.iter().filter(|line| line.step.is_none());
         let unlike = differ(whole.filter_map(|line| operation_bytes(line.cell)));
         let pair = |at: &usize| [COLUMNS[*at].1, "95 %"];
-        let titles = std::iter::once("cell").chain(shown.iter().flat_map(pair)).collect();
+        let steps = timed.iter().any(|line| line.step.is_some());
+        let heads = std::iter::once("cell").chain(steps.then_some("step"));
+        let titles = heads.chain(shown.iter().flat_map(pair)).collect();
         let rows = timed.iter().map(|line| {
             let pair = |at: &usize| match &line.seen[*at] {
                 Some(seen) => [time_text(seen.median), interval_text(seen)],
                 None => [String::new(), String::new()],
             };
-            std::iter::once(line.name(unlike)).chain(shown.iter().flat_map(pair)).collect()
+            let step = steps.then(|| line.step.unwrap_or("all").to_owned());
+            let heads = std::iter::once(line.name(unlike)).chain(step);
+            heads.chain(shown.iter().flat_map(pair)).collect()
         });
         Latency { titles, rows: rows.collect() }
     }
@@ -193,9 +196,9 @@ mod tests {
             sample.measurement.metrics = Metrics::from(steps);
         }
         let seen = Latency::of(&[&files]);
-        assert_eq!(seen.titles, ["cell", "p50", "95 %", "p99", "95 %"]);
-        assert_eq!(seen.rows[0][..2], ["read open", "900 ns"]);
-        assert_eq!((&*seen.rows[1][0], &*seen.rows[1][3]), ("read close", "400 ns"));
+        assert_eq!(seen.titles, ["cell", "step", "p50", "95 %", "p99", "95 %"]);
+        assert_eq!(seen.rows[0][..3], ["read", "open", "900 ns"]);
+        assert_eq!((&*seen.rows[1][1], &*seen.rows[1][4]), ("close", "400 ns"));
         assert_eq!(seen.rows.len(), 2);
     }
 

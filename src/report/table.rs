@@ -98,13 +98,17 @@ fn latency(look: &Look, latency: &Latency) -> String {
     }
     // Intervals give way first, then the percentiles from the middle outwards.
     let rank = |at: usize| match (at, latency.titles[at]) {
-        (0, _) | (_, "p50" | "p99" | "files/s" | "scaling") => 0,
+        (0, _) | (_, "step" | "p50" | "p99" | "files/s" | "scaling") => 0,
         (_, "95 %") => 3,
         (_, "max of a round") => 1,
         _ => 2,
     };
     let columns: Vec<Column> = (0..latency.titles.len())
-        .map(|at| Column { title: latency.titles[at], right: at > 0, rank: rank(at) })
+        .map(|at| Column {
+            title: latency.titles[at],
+            right: at > 0 && latency.titles[at] != "step",
+            rank: rank(at),
+        })
         .collect();
     let field = |text: &String| Field::from(look.text(text));
     let rows: Vec<Vec<Field>> =
