@@ -5,6 +5,7 @@
 mod answer;
 mod document;
 mod finite;
+mod left;
 mod metrics;
 mod name;
 mod place;
@@ -18,6 +19,7 @@ pub use document::{
     CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,
     RunInfo, SCHEMA,
 };
+pub use left::{LeftWhy, SCREENED};
 pub use metrics::Metrics;
 pub use name::Name;
 pub use place::PlaceFacts;

@@ -3,13 +3,13 @@
 use super::budget::{FEWEST_STEADY, pairs_of};
 use super::class::clones_among_copies;
 use super::observe::{RoundLog, left_round};
-use super::outcome::SCREENED;
 use super::rounds::{Driver, Halt};
 use super::schedule::seed_for;
 use super::work::wants_priming;
 use super::{Event, Left, LeftWhy};
 use crate::catalog::ratio_text;
 use crate::plan::Plan;
+use crate::result::SCREENED;
 use crate::result::{AnswerKind, Phase, Sample, Verdict};
 use crate::stats::{Reason, Rules, Standing, eliminations};
 

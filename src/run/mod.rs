@@ -27,13 +27,13 @@ mod sentence;
 pub mod testing;
 mod work;
 
+pub use crate::result::LeftWhy;
 pub use conclude::{Conclusion, conclude, twin};
 pub use document::{document, experiment};
 pub use drive::drive;
 pub use estimate::fill_estimates;
 pub use outcome::{
-    Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, LeftWhy, Outcome,
-    StopSignal, Stopped,
+    Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, Outcome, StopSignal, Stopped,
 };
 pub use remote::RemoteExecutor;
 pub use schedule::{below, seed_for, shuffle, stream};

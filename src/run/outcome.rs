@@ -1,6 +1,6 @@
 //! What a run leaves behind, however it ended.
 
-use crate::result::{CellStatus, Fault, Sample, Warning};
+use crate::result::{Fault, LeftWhy, Sample, Warning};
 
 use super::ClockFacts;
 
@@ -71,44 +71,6 @@ pub struct Left {
     pub why: LeftWhy,
     /// In words.
     pub reason: String,
-}
-
-/// How the reason of a screened cell begins, by which a record tells it from a proven one.
-pub(super) const SCREENED: &str = "screened out";
-
-/// How a cell came to be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftWhy {
-    /// Proven clearly slower: covered by the guarantee.
-    Proven,
-    /// So much slower from the start that it was not worth proving: outside the guarantee.
-    Screened,
-    /// Its trials failed, or never had their proof.
-    Failed,
-    /// The kernel or the file system has no such thing.
-    Refused,
-}
-
-impl LeftWhy {
-    /// As the result format says it.
-    pub const fn status(self) -> CellStatus {
-        match self {
-            LeftWhy::Proven | LeftWhy::Screened => CellStatus::Eliminated,
-            LeftWhy::Failed => CellStatus::Failed,
-            LeftWhy::Refused => CellStatus::Skipped,
-        }
-    }
-
-    /// The inverse, for a record that is read back: `reason` is the one that was recorded.
-    pub fn of(status: CellStatus, reason: &str) -> Option<LeftWhy> {
-        match status {
-            CellStatus::Eliminated if reason.starts_with(SCREENED) => Some(LeftWhy::Screened),
-            CellStatus::Eliminated => Some(LeftWhy::Proven),
-            CellStatus::Failed => Some(LeftWhy::Failed),
-            // Of a plan's own skips a resumed run thinks again: a kernel may have changed.
-            CellStatus::Measured | CellStatus::Skipped => None,
-        }
-    }
 }
 
 /// What was fixed before the rounds.

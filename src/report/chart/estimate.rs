@@ -4,8 +4,7 @@ use super::cells::{Index, Source};
 use super::model::{Datum, Mark, Point, Table};
 use super::words::{clean, level_text};
 use crate::catalog::{Factor, rate_text, ratio_text, time_text};
-use crate::result::{CellRecord, CellStatus, Summary};
-use crate::run::LeftWhy;
+use crate::result::{CellRecord, CellStatus, LeftWhy, Summary};
 
 /// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,6 +32,7 @@ mod stack;
 mod standing;
 mod svg;
 pub mod terminal;
+mod terminal_heat;
 pub mod testing;
 mod words;
 

@@ -1,9 +1,10 @@
 //! The same charts in characters: bars for names, a scatter on the same scales for curves, a grid
 //! of figures for heat maps. Unicode by default, ASCII on demand; no colour is needed to read it.
 
-use super::model::{Chart, Heat, HeatState, Layer, Mark, Panel, Point, Series};
+use super::model::{Chart, Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, Scale, tick_time};
 use super::svg::hollow;
+use super::terminal_heat;
 use super::words::kept_together;
 
 /// Characters of one series each, most telling first.
@@ -68,7 +69,7 @@ fn draw_panel(panel: &Panel, screen: Screen) -> String {
         _ => None,
     });
     match (heat, &panel.y.scale) {
-        (Some(heat), _) => grid(panel, heat),
+        (Some(heat), _) => terminal_heat::grid(panel, heat),
         (None, Scale::Category) => rows(panel, screen),
         _ => scatter(panel, screen),
     }
@@ -101,12 +102,12 @@ fn fill(at: usize, screen: Screen) -> char {
 }
 
 /// Width on the screen; wide characters of names are counted as one.
-fn columns(text: &str) -> usize {
+pub(super) fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
 /// Right-aligned; of what is too long the middle is left out.
-fn pad(text: &str, width: usize) -> String {
+pub(super) fn pad(text: &str, width: usize) -> String {
     let (long, head) = (columns(text), width / 2);
     let text = match long > width && width > 2 {
         false => text.chars().take(width).collect(),
@@ -352,29 +353,6 @@ fn put(cell: &mut char, sign: char, ascii: bool) {
         (3, 3) if *cell != sign => *cell = if ascii { '@' } else { '◉' },
         _ => {}
     }
-}
-
-/// A heat map as a table: `<` and `>` say which side is faster, `=` equivalent, `?` undecided.
-fn grid(panel: &Panel, heat: &Heat) -> String {
-    let left = panel.y.ticks.iter().map(|t| columns(&t.label)).max().unwrap_or(0);
-    let head: Vec<String> = panel.x.ticks.iter().map(|t| pad(&t.label, 9)).collect();
-    let mut out = format!("{} {}\n", pad("", left), head.join(" "));
-    for (row, tick) in panel.y.ticks.iter().enumerate() {
-        let mut line = pad(&tick.label, left);
-        for column in 0..panel.x.ticks.len() {
-            let cell = heat.cells.iter().find(|c| c.row == row && c.column == column);
-            let text = cell.map_or_else(String::new, |c| match c.state {
-                HeatState::Missing => "×".to_owned(),
-                HeatState::Tie => format!("= {}", c.text),
-                HeatState::Undecided => format!("? {}", c.text),
-                HeatState::Proven if c.value < 0.0 => format!("< {}", c.text),
-                HeatState::Proven => format!("> {}", c.text),
-            });
-            line += &format!(" {}", pad(&text, 9));
-        }
-        out += &(line.trim_end().to_owned() + "\n");
-    }
-    out + &format!("< {}   > {}   = equivalent   ? undecided\n", heat.low_name, heat.high_name)
 }
 
 /// A bar of `share` of `width` columns with eighths: for tables.
