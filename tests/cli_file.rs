@@ -6,7 +6,7 @@ mod cli_support;
 
 use std::fs;
 
-use cli_support::{Home, Said};
+use cli_support::{Home, Said, document};
 use iolab::catalog::Code;
 use iolab::result::{Document, Sample};
 
@@ -15,10 +15,6 @@ fn bare(samples: &[Sample]) -> Vec<Sample> {
     let mut samples = samples.to_vec();
     samples.iter_mut().for_each(|s| s.measurement.flags.retain(|c| *c != Code::Outlier));
     samples
-}
-
-fn document(said: &Said) -> Document {
-    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
 }
 
 /// Two short experiments.

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use cli_support::{Home, Said};
+use cli_support::{Home, Said, document};
 use iolab::catalog::Code;
 use iolab::result::{CellStatus, Document, Sample};
 
@@ -20,10 +20,6 @@ fn bare(samples: &[Sample]) -> Vec<Sample> {
     let mut samples = samples.to_vec();
     samples.iter_mut().for_each(|s| s.measurement.flags.retain(|c| *c != Code::Outlier));
     samples
-}
-
-fn document(said: &Said) -> Document {
-    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
 }
 
 fn read(home: &Home, more: &[&str]) -> Said {

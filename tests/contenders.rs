@@ -5,12 +5,8 @@
 
 mod cli_support;
 
-use cli_support::{Home, Said};
+use cli_support::{Home, Said, document};
 use iolab::result::{CellRecord, CellStatus, Document, Measurement};
-
-fn document(said: &Said) -> Document {
-    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
-}
 
 fn cell<'a>(run: &'a Document, id: &str) -> &'a CellRecord {
     let all: Vec<&str> = run.cells.iter().map(|cell| cell.id.as_str()).collect();

@@ -7,19 +7,10 @@ mod cli_support;
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use cli_support::{Home, Said};
+use cli_support::{Home, Said, document, usable};
 use iolab::catalog::{Code, Factor};
 use iolab::place::kind_named;
 use iolab::result::{CellRecord, CellStatus, CopyRoute, Document};
-
-fn document(said: &Said) -> Document {
-    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
-}
-
-fn usable(test: &str, kinds: &[&str]) -> bool {
-    let missing = kinds.iter().find_map(|id| kind_named(id).unwrap().available().err());
-    missing.inspect(|missing| eprintln!("SKIP {test}: {missing}")).is_none()
-}
 
 fn run(home: &Home, arguments: &[&str]) -> Document {
     let all = [&["copy", "--format", "json", "--block", "64Ki"], arguments].concat();

@@ -5,19 +5,10 @@
 
 mod cli_support;
 
-use cli_support::{Home, Said, known_metrics};
+use cli_support::{Home, Said, document, known_metrics, usable};
 use iolab::catalog::{Code, Factor};
 use iolab::place::kind_named;
 use iolab::result::{CellRecord, CellStatus, Document};
-
-fn document(said: &Said) -> Document {
-    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
-}
-
-fn usable(test: &str, kinds: &[&str]) -> bool {
-    let missing = kinds.iter().find_map(|id| kind_named(id).unwrap().available().err());
-    missing.inspect(|missing| eprintln!("SKIP {test}: {missing}")).is_none()
-}
 
 fn run(home: &Home, line: &str) -> Said {
     let arguments: Vec<&str> = line.split_whitespace().chain(["--format", "json"]).collect();

@@ -11,19 +11,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use cli_support::{Home, IOLAB, Said};
+use cli_support::{Home, IOLAB, Said, document, usable};
 use iolab::catalog::{Code, Factor};
 use iolab::place::kind_named;
 use iolab::result::{CellRecord, CellStatus, Document};
-
-fn document(said: &Said) -> Document {
-    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
-}
-
-fn usable(test: &str, kinds: &[&str]) -> bool {
-    let missing = kinds.iter().find_map(|id| kind_named(id).unwrap().available().err());
-    missing.inspect(|missing| eprintln!("SKIP {test}: {missing}")).is_none()
-}
 
 fn meta(home: &Home, more: &[&str]) -> Said {
     home.run(&[&["meta", "--format", "json"], more].concat())

@@ -4,19 +4,10 @@
 
 mod cli_support;
 
-use cli_support::{Home, Said};
+use cli_support::{Home, Said, document, usable};
 use iolab::catalog::Factor;
 use iolab::place::{file_system_named, kind_named, memory, vm};
 use iolab::result::{CellStatus, Document};
-
-fn document(said: &Said) -> Document {
-    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
-}
-
-fn usable(test: &str, kinds: &[&str]) -> bool {
-    let missing = kinds.iter().find_map(|id| kind_named(id).unwrap().available().err());
-    missing.inspect(|missing| eprintln!("SKIP {test}: {missing}")).is_none()
-}
 
 const SHORT: [&str; 12] = [
     "read",

@@ -9,14 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use cli_support::{Home, Said};
+use cli_support::{Home, Said, document};
 use iolab::catalog::{Code, Factor};
 use iolab::place::kind_named;
 use iolab::result::{CellStatus, Document};
-
-fn document(said: &Said) -> Document {
-    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
-}
 
 fn run(home: &Home, arguments: &str) -> Document {
     let words: Vec<&str> = arguments.split(' ').chain(["--format", "json"]).collect();

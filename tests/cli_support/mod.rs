@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use iolab::place::kind_named;
+use iolab::result::Document;
+
 /// The program under test.
 pub const IOLAB: &str = env!("CARGO_BIN_EXE_iolab");
 
@@ -136,4 +139,15 @@ pub fn known_metrics(run: &iolab::result::Document) {
             assert!(iolab::metric::find(id.as_str()).is_some(), "{id:?} is in no list");
         }
     }
+}
+
+/// The run that was written to stdout as JSON.
+pub fn document(said: &Said) -> Document {
+    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
+}
+
+/// Whether these kinds of places can be had here; else the test is skipped aloud.
+pub fn usable(test: &str, kinds: &[&str]) -> bool {
+    let missing = kinds.iter().find_map(|id| kind_named(id).unwrap().available().err());
+    missing.inspect(|missing| eprintln!("SKIP {test}: {missing}")).is_none()
 }
