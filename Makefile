@@ -15,8 +15,8 @@ setup:
 	@sh scripts/setup.sh
 
 lint:
-	$(CARGO) fmt --check
-	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 unit:
 	sh scripts/test.sh
@@ -38,7 +38,7 @@ studies:
 	$(CARGO) run --release --locked -- study run all --output docs/studies
 
 trust:
-	IOLAB_TRUST=1 $(CARGO) test --release --locked --test 'proof*' -- --include-ignored --nocapture
+	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab-run --test proof -- --include-ignored --nocapture
 
 clean:
 	$(CARGO) clean

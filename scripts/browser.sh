@@ -20,5 +20,5 @@ fi
 (cd tests/browser && npm ci --ignore-scripts --silent) || skip "npm ci failed: no registry?"
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"${CARGO:-cargo}" run --locked --quiet --example charts -- "$out" >/dev/null
+"${CARGO:-cargo}" run --locked --quiet -p iolab-report --example charts -- "$out" >/dev/null
 CHROMIUM=$(command -v chromium) node tests/browser/report.mjs "$out" "${IOLAB_SCREENSHOTS:-target/screenshots}"

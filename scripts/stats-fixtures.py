@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/stats/scipy.json: figures of SciPy that src/stats is held against.
+"""Writes crates/iolab-stats/tests/fixtures/scipy.json: figures of SciPy that crates/iolab-stats is held against.
 
 Needs SciPy and NumPy (any recent release); run from the repository's root. The samples are seeded, so that a second
 run gives the same file up to the version field.
@@ -112,7 +112,7 @@ def main():
         q1, q2, q3 = np.percentile(v, [25, 50, 75])
         out["describe"][k] = {"mean": float(np.mean(v)), "sd": float(np.std(v, ddof=1)), "q1": float(q1),
                               "median": float(q2), "q3": float(q3)}
-    path = pathlib.Path("tests/fixtures/stats/scipy.json")
+    path = pathlib.Path("crates/iolab-stats/tests/fixtures/scipy.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(out, indent=1) + "\n")
 

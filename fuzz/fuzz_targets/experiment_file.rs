@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use iolab::catalog::Part;
-use iolab::method::METHODS;
-use iolab::place::PLACES;
-use iolab::spec::file::{Loaded, Words, read, write};
-use iolab::workload::{WORKLOADS, operations};
+use iolab_model::catalog::Part;
+use iolab_io::method::METHODS;
+use iolab_io::place::PLACES;
+use iolab_model::spec::file::{Loaded, Words, read, write};
+use iolab_io::workload::{WORKLOADS, operations};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

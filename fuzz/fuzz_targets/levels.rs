@@ -1,11 +1,11 @@
 //! The levels of every axis of every workload: anything is read or refused, at a byte that exists.
 #![no_main]
 
-use iolab::catalog::Part;
-use iolab::method::METHODS;
-use iolab::place::PLACES;
-use iolab::spec::Vocabulary;
-use iolab::workload::{WORKLOADS, operations};
+use iolab_model::catalog::Part;
+use iolab_io::method::METHODS;
+use iolab_io::place::PLACES;
+use iolab_model::spec::Vocabulary;
+use iolab_io::workload::{WORKLOADS, operations};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,0 +1,27 @@
+//! The other process: the same binary, single-threaded, that does the I/O and nothing else.
+//! The controller's end is a [`Transport`]; the agent's is [`serve`].
+
+mod content;
+mod copy_up;
+mod frame;
+mod guest;
+mod instance;
+mod ledger;
+mod limited;
+mod places;
+mod protocol;
+mod refuse;
+mod serve;
+mod standing;
+mod transport;
+mod trial;
+mod virtual_machine;
+
+pub use content::Content;
+pub use frame::{read_frame, write_frame};
+pub use protocol::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
+pub use serve::{serve, serve_streams};
+pub use transport::{LocalChild, Transport};
+pub use virtual_machine::VirtualMachine;
+
+pub use iolab_io::workload::Extent;

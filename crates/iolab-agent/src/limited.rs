@@ -1,0 +1,51 @@
+//! Trials under a memory limit: pages are charged to whoever touches them first, so the file is
+//! evicted and brought back from within the limit, and the kernel's counters say what came of it.
+
+use std::fs::File;
+use std::time::Duration;
+
+use super::refuse::refusal;
+use iolab_io::cache::{self, State};
+use iolab_io::place::memory::{Evidence, Limit};
+use iolab_io::sys::fork::{End, run_forked};
+use iolab_model::catalog::bytes_text;
+use iolab_model::result::{Fault, Measurement, Metrics};
+
+const PRIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// Evicts the file, and where the state is not cold has a child read it twice within the limit.
+pub fn prepare(limit: &Limit, file: &File, bytes: u64, wanted: State) -> Result<(), Fault> {
+    let doing = "reach a cache state under a memory limit";
+    if wanted == State::Warm && bytes.saturating_mul(5) > limit.limit_bytes().saturating_mul(4) {
+        let cause = format!(
+            "a file of {} cannot be warm within {}; use --cache any or --cache cold",
+            bytes_text(bytes),
+            bytes_text(limit.limit_bytes())
+        );
+        return Err(refusal(doing, &cause));
+    }
+    cache::evict(file)?;
+    if wanted == State::Cold {
+        return Ok(());
+    }
+    let work = || {
+        let primed = limit.enter().and_then(|()| {
+            cache::prime(file)?;
+            cache::prime(file)
+        });
+        primed.err().map(|fault| fault.to_string()).unwrap_or_default().into_bytes()
+    };
+    match run_forked(work, PRIME_LIMIT, None) {
+        Ok(End::Done(said)) if said.is_empty() => Ok(()),
+        Ok(End::Done(said)) => Err(refusal(doing, &String::from_utf8_lossy(&said))),
+        other => Err(refusal(doing, &format!("the reader ended: {other:?}"))),
+    }
+}
+
+/// Adds what the kernel counted during the trial.
+pub fn record(measurement: &mut Measurement, before: Evidence, after: Evidence) {
+    let metrics: &mut Metrics = &mut measurement.metrics;
+    let refaults = after.refaults.saturating_sub(before.refaults);
+    metrics.insert("limit_refaults".into(), refaults as f64);
+    metrics.insert("limit_peak_bytes".into(), after.peak_bytes as f64);
+}

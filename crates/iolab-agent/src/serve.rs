@@ -1,0 +1,377 @@
+//! The agent's side: one request, one reply, until the controller says `End` or goes away.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::frame::{read_frame, write_frame};
+use super::guest::{is_guest, serve_guest};
+use super::instance::{Instance, fault};
+use super::places::Places;
+use super::protocol::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
+use super::refuse::refusal;
+use super::standing::StandingTree;
+use super::trial::{self, Ended, Setting};
+use iolab_io::cache::{self, Prober};
+use iolab_io::place::memory::{Limit, sweep_groups};
+use iolab_io::place::{self, Scratch, sweep};
+use iolab_io::sys::clock;
+use iolab_io::sys::process::{FROM_OUTSIDE, ignore, report_file_limit_as_error};
+use iolab_model::catalog::{Factor, Levels, file_to_memory, path_from_text, path_to_text};
+use iolab_model::result::{CacheProof, Fault};
+
+/// Longest wait for dirty pages before a trial (statistics.md, section 1).
+const DRAIN_LIMIT: Duration = Duration::from_secs(2);
+/// Once that was in vain, the next trials wait no longer than this: the budget is not for waiting.
+const DRAIN_BRIEFLY: Duration = Duration::from_millis(50);
+
+/// The process `iolab agent`: frames on standard input and output. Ends with 0 after `End` or when
+/// the controller has gone, with 1 where a frame cannot be read.
+pub fn serve() -> ExitCode {
+    if is_guest() {
+        return serve_guest();
+    }
+    ignore(&FROM_OUTSIDE);
+    report_file_limit_as_error();
+    let stdio = rustix::stdio::stdin()
+        .try_clone_to_owned()
+        .and_then(|input| Ok((input, rustix::stdio::stdout().try_clone_to_owned()?)));
+    match stdio.and_then(|(input, output)| serve_streams(input.into(), output.into())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("iolab agent: {error}; it is started by iolab itself");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Answers requests until the end. The scratch directory is gone when it returns.
+pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {
+    let mut session: Option<Session> = None;
+    while let Some(request) = read_frame::<Request>(&mut input)? {
+        let last = request == Request::End;
+        let reply = match answer(&mut session, request, &input) {
+            Some(reply) => reply,
+            None => break,
+        };
+        if write_frame(&mut output, &reply).is_err() || last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// `None`: the controller has gone.
+fn answer(session: &mut Option<Session>, request: Request, input: &File) -> Option<Reply> {
+    let reply = match (request, session.as_mut()) {
+        (Request::Start { version, directory, cpus }, _) => {
+            start(session, &version, &directory, &cpus)
+        }
+        (Request::End, _) => session.take().map_or(Ok(Reply::Done), Session::end),
+        (_, None) => Err(refusal("answer a request", "the first request must be `Start`")),
+        (Request::Places(terms), Some(session)) => session.enter_places(&terms),
+        (Request::Describe, Some(session)) => {
+            let facts = session.places.as_ref().map(Places::facts);
+            Ok(Reply::Described(facts.unwrap_or_default()))
+        }
+        (Request::Make(order), Some(session)) => session.make(&order, input),
+        (Request::Renew(order), Some(session)) => session.renew(&order),
+        (Request::Trial(request), Some(session)) => match session.trial(&request, input) {
+            Ended::Here(Ok(measurement)) => Ok(Reply::Measured(measurement)),
+            Ended::Here(Err(fault)) => Ok(Reply::Lost(fault)),
+            Ended::Deserted => return None,
+        },
+    };
+    Some(reply.unwrap_or_else(Reply::Refused))
+}
+
+/// What lives from `Start` to `End`. Field order is the order of dropping: open files before the
+/// places that they are on, and these before the directory that they are in.
+struct Session {
+    instances: BTreeMap<usize, Instance>,
+    trees: BTreeMap<usize, StandingTree>,
+    places: Option<Places>,
+    limits: BTreeMap<u64, Limit>,
+    prober: Prober,
+    scratch: Scratch,
+    directory: PathBuf,
+    drain_limit: Duration,
+}
+
+/// The clock is measured every time, the rest is made the first time.
+fn start(
+    session: &mut Option<Session>,
+    version: &str,
+    directory: &str,
+    cpus: &[u32],
+) -> Result<Reply, Fault> {
+    let own = env!("CARGO_PKG_VERSION");
+    if version != own {
+        let cause = format!("the agent is version {own}, the controller {version}");
+        return Err(refusal("start the agent", &cause));
+    }
+    bind(cpus)?;
+    let directory = path_from_text(directory);
+    if session.as_ref().is_none_or(|session| session.directory != directory) {
+        *session = None;
+        // What a killed agent has left goes first; that it cannot be removed is no reason to stop.
+        let _ = sweep(&directory);
+        place::sweep_loops();
+        sweep_groups();
+        let scratch = Scratch::make(&directory)?;
+        let prober = Prober::start(scratch.path())?;
+        let (instances, trees) = (BTreeMap::new(), BTreeMap::new());
+        let drain_limit = DRAIN_LIMIT;
+        let (places, limits) = (None, BTreeMap::new());
+        *session = Some(Session {
+            instances,
+            trees,
+            places,
+            limits,
+            prober,
+            scratch,
+            directory,
+            drain_limit,
+        });
+    }
+    let scratch = session.as_ref().map(|s| path_to_text(s.scratch.path())).unwrap_or_default();
+    let clock = clock::check().map_err(|e| refusal("measure the clock", &e.to_string()))?;
+    Ok(Reply::Started {
+        clock_resolution_ns: clock.resolution_ns,
+        clock_cost_ns: clock.pair_cost_ns,
+        scratch,
+    })
+}
+
+/// Binds this process, and so every trial, to these processors; none: as it is.
+fn bind(cpus: &[u32]) -> Result<(), Fault> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let doing = format!("bind to processors {cpus:?}");
+    let mut set = rustix::thread::CpuSet::new();
+    for cpu in cpus {
+        if *cpu as usize >= rustix::thread::CpuSet::MAX_CPU {
+            return Err(refusal(&doing, "there are not so many; `--cpus` takes numbers from 0"));
+        }
+        set.set(*cpu as usize);
+    }
+    rustix::thread::sched_setaffinity(None, &set).map_err(|e| fault(doing, &e.into()))
+}
+
+impl Session {
+    fn enter_places(&mut self, terms: &PlaceTerms) -> Result<Reply, Fault> {
+        if self.places.is_none() {
+            self.places = Some(Places::enter(&self.directory, self.scratch.path(), terms)?);
+        }
+        Ok(Reply::Done)
+    }
+
+    /// Where a file is to be made.
+    fn directory_for(&mut self, order: &InstanceOrder) -> Result<PathBuf, Fault> {
+        match (&order.place, &mut self.places) {
+            (None, _) => Ok(self.scratch.path().to_owned()),
+            (Some(place), Some(places)) => places.directory_for(place, order.id),
+            (Some(_), None) => Err(refusal("make a file on a place", "its terms were not given")),
+        }
+    }
+
+    fn make(&mut self, order: &InstanceOrder, input: &File) -> Result<Reply, Fault> {
+        if let Some(old) = self.instances.remove(&order.id)
+            && old.made()
+        {
+            let _ = old.remove();
+        }
+        if let Some(old) = self.trees.remove(&order.id) {
+            old.remove()?;
+        }
+        let directory = self.directory_for(order)?;
+        for place in &order.targets {
+            let missing = || refusal("make a place ready", "its terms were not given");
+            self.places.as_mut().ok_or_else(missing)?.ready(place)?;
+        }
+        if let Some(tree) = &order.tree {
+            let tree = StandingTree::new(order, tree, &directory, &|| !has_gone(input))?;
+            self.trees.insert(order.id, tree);
+            return Ok(Reply::Done);
+        }
+        let instance = Instance::new(order, &directory, &|| !has_gone(input))?;
+        self.instances.insert(order.id, instance);
+        Ok(Reply::Done)
+    }
+
+    fn renew(&mut self, order: &[usize]) -> Result<Reply, Fault> {
+        self.seal()?;
+        self.follow_places();
+        let each = |id: &usize| match (self.instances.get(id), self.trees.get(id)) {
+            (Some(instance), _) => Ok(Standing::File(&instance.file)),
+            (None, Some(tree)) => Ok(Standing::Tree(tree)),
+            (None, None) => Err(refusal("renew file instances", "there is no such instance")),
+        };
+        let all = order.iter().map(each).collect::<Result<Vec<_>, _>>()?;
+        all.iter().try_for_each(Standing::evict)?;
+        all.iter().try_for_each(Standing::prime)?;
+        Ok(Reply::Done)
+    }
+
+    fn trial(&mut self, request: &TrialRequest, input: &File) -> Ended {
+        let reached = match self.prepare(request) {
+            Ok(reached) => reached,
+            Err(fault) => return Ended::Here(Err(fault)),
+        };
+        let tree = request.instance.and_then(|id| self.trees.get(&id));
+        let limit_bytes = self.limit_bytes(request);
+        let instance = match request.instance {
+            None => None,
+            Some(_) if tree.is_some() => None,
+            Some(id) => match self.instances.get_mut(&id) {
+                Some(instance) => Some(instance),
+                None => {
+                    let fault = refusal("run a trial", &format!("there is no instance {id}"));
+                    return Ended::Here(Err(fault));
+                }
+            },
+        };
+        let on = |place: Option<&'_ str>| place.map(str::to_owned).zip(self.places.as_ref());
+        let (target, source) =
+            (on(request.levels.text(Factor::Place)), on(source_place(&request.levels)));
+        let setting = Setting {
+            scratch: target
+                .as_ref()
+                .and_then(|(place, all)| all.scratch(place))
+                .unwrap_or(self.scratch.path()),
+            prober: source.and_then(|(place, all)| all.prober(&place)).unwrap_or(&self.prober),
+            tree,
+            reached,
+            limit: limit_bytes.and_then(|bytes| self.limits.get(&bytes)),
+            copy_up_syncs: target.as_ref().is_some_and(|(place, all)| all.copy_up_syncs(place)),
+            upper: target.filter(|_| is_touch(request)).and_then(|(place, all)| all.upper(&place)),
+            watch: input.as_fd(),
+            drain_limit: self.drain_limit,
+        };
+        let ended = trial::run(request, instance, &setting);
+        if let Ended::Here(Ok(measurement)) = &ended {
+            let vain = measurement.flags.contains(&iolab_model::catalog::Code::NotDrained);
+            self.drain_limit = if vain { DRAIN_BRIEFLY } else { DRAIN_LIMIT };
+        }
+        ended
+    }
+
+    /// The memory limit of a trial: as written, or by its ratio to the trial's file.
+    fn limit_bytes(&self, request: &TrialRequest) -> Option<u64> {
+        if let Some(bytes) = request.levels.number(Factor::Memory) {
+            return Some(bytes);
+        }
+        let ratio = file_to_memory(request.levels.text(Factor::Memory)?)?;
+        let file_bytes = self.instances.get(&request.instance?)?.bytes;
+        let page_bytes = rustix::param::page_size() as u64;
+        Some(((file_bytes as f64 / ratio) as u64).next_multiple_of(page_bytes))
+    }
+
+    /// Trees move with the places that they are on.
+    fn follow_places(&mut self) {
+        if let Some(places) = &self.places {
+            self.trees.values_mut().for_each(|tree| tree.follow(|place| places.root(place)));
+        }
+    }
+
+    fn seal(&mut self) -> Result<(), Fault> {
+        self.places.as_mut().map_or(Ok(()), |places| places.seal(&mut self.instances))
+    }
+
+    /// What a trial needs beside its file: places ready, their caches emptied, a memory limit. The
+    /// state of a tree whose place was mounted again.
+    fn prepare(&mut self, request: &TrialRequest) -> Result<Option<CacheProof>, Fault> {
+        self.seal()?;
+        self.follow_places();
+        let mut reached = None;
+        let cache = request.levels.text(Factor::Cache);
+        if let (true, Some(place), Some(places)) =
+            (is_touch(request), request.levels.text(Factor::Place), &mut self.places)
+        {
+            places.renew(place, &mut self.instances)?;
+        }
+        match (source_place(&request.levels), &mut self.places, cache) {
+            (Some(place), Some(places), Some("remount")) => {
+                if let Some(tree) = request.instance.and_then(|id| self.trees.get(&id)) {
+                    let prober = places.prober(place).unwrap_or(&self.prober);
+                    reached = trial::reach_tree(request, tree, prober)?;
+                }
+                places.remount(place, &mut self.instances)?;
+            }
+            (Some(place), Some(places), Some("cold")) => places.evict_below(place)?,
+            (None, _, Some("remount")) => {
+                let cause = "iolab unmounts what it has mounted: use --place, or --cache cold";
+                return Err(refusal("remount the directory under test", cause));
+            }
+            _ => {}
+        }
+        self.follow_places();
+        if let Some(bytes) = self.limit_bytes(request)
+            && !self.limits.contains_key(&bytes)
+        {
+            self.limits.insert(bytes, Limit::make(bytes)?);
+        }
+        Ok(reached)
+    }
+
+    fn end(self) -> Result<Reply, Fault> {
+        drop(self.instances);
+        self.trees.into_values().try_for_each(StandingTree::remove)?;
+        self.limits.into_values().try_for_each(Limit::remove)?;
+        self.places.map_or(Ok(()), Places::take_down)?;
+        self.scratch.remove()?;
+        // A predecessor may have been killed so late that its trial still held its directory.
+        let _ = sweep(&self.directory);
+        Ok(Reply::Done)
+    }
+}
+
+/// Where the file of a trial is: the source of a copy may be in a place of its own, and a file of
+/// the person's is where it is.
+fn source_place(levels: &Levels) -> Option<&str> {
+    match levels.get(Factor::File) {
+        Some(_) => None,
+        None => levels.text(Factor::SourcePlace).or(levels.text(Factor::Place)),
+    }
+}
+
+/// Whether it matters what was touched before: such a trial begins on a fresh upper layer.
+fn is_touch(request: &TrialRequest) -> bool {
+    request.levels.get(Factor::Pass).is_some()
+}
+
+/// What is renewed together.
+enum Standing<'a> {
+    File(&'a File),
+    Tree(&'a StandingTree),
+}
+
+impl Standing<'_> {
+    fn evict(&self) -> Result<(), Fault> {
+        match self {
+            Standing::File(file) => cache::evict(file),
+            Standing::Tree(tree) => tree.evict(),
+        }
+    }
+
+    fn prime(&self) -> Result<(), Fault> {
+        match self {
+            Standing::File(file) => cache::prime(file).map(drop),
+            Standing::Tree(tree) => tree.prime(),
+        }
+    }
+}
+
+/// Whether the other end of the requests is closed.
+fn has_gone(input: &File) -> bool {
+    let mut fds = [PollFd::new(input, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok_and(|n| n > 0)
+}

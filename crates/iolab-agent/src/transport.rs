@@ -1,0 +1,147 @@
+//! How the controller reaches an agent. The local child is the first way; a virtual machine's
+//! port and the ranks of a parallel job speak the same messages.
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::frame::{read_frame, write_frame};
+use super::protocol::{Reply, Request};
+use iolab_io::sys::process::signal_name;
+
+/// How long an agent may take to clean up after its stream was closed.
+const END_GRACE: Duration = Duration::from_secs(10);
+
+/// A line to one agent.
+pub trait Transport {
+    /// Asks and waits for the answer.
+    ///
+    /// # Errors
+    /// The agent is gone or speaks something else; [`Transport::restart`] may help.
+    fn ask(&mut self, request: &Request) -> io::Result<Reply>;
+
+    /// Makes sure that the old agent is gone and starts a new one.
+    ///
+    /// # Errors
+    /// No agent can be started.
+    fn restart(&mut self) -> io::Result<()>;
+
+    /// How the last agent ended, in words, where it did.
+    fn ending(&mut self) -> Option<String>;
+}
+
+impl<T: Transport + ?Sized> Transport for Box<T> {
+    fn ask(&mut self, request: &Request) -> io::Result<Reply> {
+        (**self).ask(request)
+    }
+
+    fn restart(&mut self) -> io::Result<()> {
+        (**self).restart()
+    }
+
+    fn ending(&mut self) -> Option<String> {
+        (**self).ending()
+    }
+}
+
+/// An agent that is a child of this process, spoken to over its standard input and output.
+#[derive(Debug)]
+pub struct LocalChild {
+    program: PathBuf,
+    agent: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    requests: ChildStdin,
+    replies: ChildStdout,
+}
+
+impl LocalChild {
+    /// Starts this very program as an agent, whatever happened to its file since.
+    ///
+    /// # Errors
+    /// No process can be started.
+    pub fn start() -> io::Result<LocalChild> {
+        LocalChild::start_program(PathBuf::from("/proc/self/exe"))
+    }
+
+    /// Starts another iolab as the agent.
+    ///
+    /// # Errors
+    /// No process can be started.
+    pub fn start_program(program: PathBuf) -> io::Result<LocalChild> {
+        let agent = Some(spawn(&program)?);
+        Ok(LocalChild { program, agent })
+    }
+
+    /// The agent's process id, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.agent.as_ref().map(|agent| agent.child.id())
+    }
+
+    /// Closes the stream, which makes the agent clean up and end, and waits for that.
+    fn stop(&mut self) {
+        let Some(Running { mut child, requests, replies }) = self.agent.take() else { return };
+        drop((requests, replies));
+        let asked = Instant::now();
+        while asked.elapsed() < END_GRACE {
+            if !matches!(child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+fn spawn(program: &PathBuf) -> io::Result<Running> {
+    let mut command = Command::new(program);
+    // In a process group of its own: Ctrl-C at the terminal is the controller's to understand.
+    command.arg0("iolab").arg("agent").process_group(0);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    match (child.stdin.take(), child.stdout.take()) {
+        (Some(requests), Some(replies)) => Ok(Running { child, requests, replies }),
+        _ => Err(io::Error::other("the agent has no streams")),
+    }
+}
+
+impl Transport for LocalChild {
+    fn ask(&mut self, request: &Request) -> io::Result<Reply> {
+        let agent = self.agent.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        write_frame(&mut agent.requests, request)?;
+        read_frame(&mut agent.replies)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn restart(&mut self) -> io::Result<()> {
+        self.stop();
+        self.agent = Some(spawn(&self.program)?);
+        Ok(())
+    }
+
+    fn ending(&mut self) -> Option<String> {
+        let child = &mut self.agent.as_mut()?.child;
+        // The stream closes a moment before the process can be reaped.
+        let asked = Instant::now();
+        while asked.elapsed() < Duration::from_secs(1) {
+            if let Ok(Some(status)) = child.try_wait() {
+                return Some(match status.signal() {
+                    Some(signal) => format!("ended by {}", signal_name(signal)),
+                    None => status.to_string(),
+                });
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        None
+    }
+}
+
+impl Drop for LocalChild {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,319 @@
+//! One trial: reach the cache state, fork, measure in the child, conclude and check outside.
+
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use super::instance::{Instance, fault};
+use super::protocol::TrialRequest;
+use super::standing::StandingTree;
+use super::{copy_up, limited};
+use iolab_io::cache::{self, Prober, State};
+use iolab_io::method::Window;
+use iolab_io::metric;
+use iolab_io::place::memory::Limit;
+use iolab_io::sys::command::Reaper;
+use iolab_io::sys::fork::{End, run_forked};
+use iolab_io::sys::process::signal_name;
+use iolab_io::workload::files::{self, segments};
+use iolab_io::workload::{self, Subject, Trial, Visit, Workload};
+use iolab_model::catalog::{Code, Factor};
+use iolab_model::result::{CacheProof, CopyRoute, Fault, Measurement, Metrics};
+
+/// How a trial ended for the agent.
+pub enum Ended {
+    /// With a measurement or a fault of its own.
+    Here(Result<Box<Measurement>, Fault>),
+    /// The controller went away meanwhile.
+    Deserted,
+}
+
+/// What a trial needs of the agent.
+pub struct Setting<'a> {
+    /// The directory that it may write to.
+    pub scratch: &'a Path,
+    /// The probes that passed.
+    pub prober: &'a Prober,
+    /// Closed by the controller when it ends.
+    pub watch: BorrowedFd<'a>,
+    /// Longest wait for dirty pages.
+    pub drain_limit: Duration,
+    /// The tree that it works on.
+    pub tree: Option<&'a StandingTree>,
+    /// The state of that tree, where it was reached before its place was mounted again.
+    pub reached: Option<CacheProof>,
+    /// The memory that it may use.
+    pub limit: Option<&'a Limit>,
+    /// The upper layer that this trial alone writes to, where its place is an overlay.
+    pub upper: Option<&'a Path>,
+    /// Whether that layer's place syncs what it copies up even where no data are copied.
+    pub copy_up_syncs: bool,
+}
+
+/// Measures one trial.
+pub fn run(
+    request: &TrialRequest,
+    instance: Option<&mut Instance>,
+    setting: &Setting<'_>,
+) -> Ended {
+    match attempt(request, instance, setting) {
+        Ok(ended) => ended,
+        Err(fault) => Ended::Here(Err(fault)),
+    }
+}
+
+fn attempt(
+    request: &TrialRequest,
+    instance: Option<&mut Instance>,
+    setting: &Setting<'_>,
+) -> Result<Ended, Fault> {
+    let is_command = request.levels.get(Factor::Contender).is_some();
+    let found = match is_command {
+        true => workload::contender::find(&request.workload),
+        false => workload::find(&request.workload),
+    };
+    let workload = found.ok_or_else(|| Fault {
+        doing: format!("run a trial of {:?}", request.workload),
+        cause: "there is no such workload; `iolab list`".into(),
+        errno: None,
+        signal: None,
+    })?;
+    if let Some(instance) = instance.as_deref() {
+        instance.check()?;
+    }
+    let path = instance.as_deref().map(|i| i.path.clone());
+    let subject = match (&path, instance.as_deref()) {
+        (Some(path), Some(i)) => Some(Subject { path, bytes: i.bytes, seed: i.seed, tree: None }),
+        _ => setting.tree.map(StandingTree::subject),
+    };
+    let (levels, extent, scratch) = (&request.levels, request.extent, setting.scratch);
+    let trial = Trial { levels, extent, subject, scratch };
+    let around = &workload.around;
+    let prepared = (around.prepare)(&trial);
+    // A command may start processes that outlive it: they must not work on while others measure.
+    let reaper = if is_command { Reaper::begin().ok() } else { None };
+    let ended =
+        prepared.and_then(|()| prepared_trial(request, workload, &trial, instance, setting));
+    if let Some(reaper) = reaper {
+        reaper.end();
+    }
+    // What the trial made is removed however it ended; its own fault is the one to tell. An upper
+    // layer of its own is thrown away whole.
+    let cleared = match setting.upper {
+        Some(_) => Ok(()),
+        None => (around.clear)(&trial),
+    };
+    let ended = ended?;
+    cleared.map(|()| ended)
+}
+
+/// A trial whose files are there: cache state, window, checks.
+fn prepared_trial(
+    request: &TrialRequest,
+    workload: &Workload,
+    trial: &Trial<'_>,
+    instance: Option<&mut Instance>,
+    setting: &Setting<'_>,
+) -> Result<Ended, Fault> {
+    let visit = (workload.visits)(trial)?;
+    let drained = cache::drain(setting.scratch, setting.drain_limit)?;
+    let proof = match (instance.as_deref(), reads_direct(request, visit.as_ref()), setting.tree) {
+        (_, _, Some(_)) if setting.reached.is_some() => setting.reached.clone(),
+        (_, _, Some(tree)) => reach_tree(request, tree, setting.prober)?,
+        (Some(instance), true, _) => Some(cache::before_direct(&instance.file, setting.prober)?),
+        (instance, ..) => reach(request, instance, setting)?,
+    };
+    let before = setting.limit.map(Limit::evidence).transpose()?;
+    let lay_above = setting.upper.map(copy_up::count).transpose()?;
+    // From here to the window nothing waits: pages that were just freed are used again soonest.
+    let mut measurement = match in_child(workload, trial, request, setting)? {
+        Some(measurement) => measurement,
+        None => return Ok(Ended::Deserted),
+    };
+    if let (Some(limit), Some(before)) = (setting.limit, before) {
+        limited::record(&mut measurement, before, limit.evidence()?);
+    }
+    if let (Some(upper), Some(before)) = (setting.upper, lay_above) {
+        copy_up::record(&mut measurement, before, copy_up::count(upper)?);
+        measurement.flags.extend(setting.copy_up_syncs.then_some(Code::CopyUpFsync));
+    }
+    if !drained.drained {
+        measurement.flags.push(Code::NotDrained);
+    }
+    (workload.around.verify)(trial, &mut measurement)?;
+    conclude(&mut measurement, proof, visit.as_ref(), instance.as_deref(), setting)?;
+    if let (Some(visit), Some(instance)) = (visit, instance) {
+        check(&mut measurement, &visit, instance)?;
+    }
+    Ok(Ended::Here(Ok(Box::new(measurement))))
+}
+
+/// Reads past the page cache, whose state then says nothing.
+fn reads_direct(request: &TrialRequest, visit: Option<&Visit>) -> bool {
+    visit.is_some() && request.levels.text(Factor::Direct) == Some("on")
+}
+
+fn reach(
+    request: &TrialRequest,
+    instance: Option<&Instance>,
+    setting: &Setting<'_>,
+) -> Result<Option<CacheProof>, Fault> {
+    let (Some((wanted, remounted)), Some(instance)) = (wanted_state(request)?, instance) else {
+        return Ok(None);
+    };
+    if let Some(limit) = setting.limit {
+        limited::prepare(limit, &instance.file, instance.bytes, wanted)?;
+    }
+    let mut proof = cache::reach(wanted, &instance.file, setting.prober)?;
+    if remounted {
+        proof.how = format!("remount+{}", proof.how).into();
+    }
+    Ok(Some(proof))
+}
+
+/// The state of every file that the trial visits. Of one that is to be remounted it is the state
+/// before: looking at the files afterwards would bring their inodes in.
+pub fn reach_tree(
+    request: &TrialRequest,
+    tree: &StandingTree,
+    prober: &Prober,
+) -> Result<Option<CacheProof>, Fault> {
+    let Some((wanted, remounted)) = wanted_state(request)? else { return Ok(None) };
+    let listing = tree.subject().tree;
+    let ranges = listing.map(|listing| segments(listing.files(), request.extent));
+    let ranges = ranges.unwrap_or_default();
+    let looks = request.workload == "files" && files::looks_only(&request.levels);
+    let mut proof = match (looks, wanted) {
+        (true, State::Cold) => return Ok(remounted.then(cache::just_mounted)),
+        (true, State::Warm) => return tree.look_at(&ranges),
+        _ => tree.reach(wanted, &ranges, prober)?,
+    };
+    if let Some(proof) = proof.as_mut().filter(|_| remounted) {
+        proof.how = format!("remount+{}", proof.how).into();
+    }
+    Ok(proof)
+}
+
+/// The state that is asked for, and whether a remount was.
+fn wanted_state(request: &TrialRequest) -> Result<Option<(State, bool)>, Fault> {
+    let Some(wanted) = request.levels.text(Factor::Cache) else { return Ok(None) };
+    let remounted = wanted == "remount";
+    let state = if remounted { State::Cold.name() } else { wanted };
+    let state = state.parse().map_err(|cause: String| Fault {
+        doing: "reach a cache state".into(),
+        cause,
+        errno: None,
+        signal: None,
+    })?;
+    Ok(Some((state, remounted)))
+}
+
+/// `None`: the controller went away.
+fn in_child(
+    workload: &Workload,
+    trial: &Trial<'_>,
+    request: &TrialRequest,
+    setting: &Setting<'_>,
+) -> Result<Option<Measurement>, Fault> {
+    let doing = || format!("run a trial of {}", request.workload);
+    let lost = |cause: String, signal| Fault { doing: doing(), cause, errno: None, signal };
+    let work = || {
+        let mut counted = Counted::default();
+        let entered = setting.limit.map_or(Ok(()), Limit::enter);
+        let run = entered.and_then(|()| (workload.run)(trial, &mut counted));
+        let result = run.map(|mut measurement| {
+            // What the workload has measured itself stays.
+            let own = std::mem::replace(&mut measurement.metrics, counted.metrics);
+            measurement.metrics.extend(own.iter());
+            measurement
+        });
+        serde_json::to_vec(&result).unwrap_or_default()
+    };
+    let limit = Duration::from_nanos(request.limit_ns);
+    match run_forked(work, limit, Some(setting.watch)).map_err(|e| fault(doing(), &e.into()))? {
+        End::Done(bytes) => serde_json::from_slice::<Result<Measurement, Fault>>(&bytes)
+            .map_err(|e| lost(format!("its result cannot be read: {e}"), None))?
+            .map(Some),
+        End::Deserted => Ok(None),
+        End::Limit => Err(lost(format!("it passed its limit of {limit:.1?} and was ended"), None)),
+        End::Exit(status) => Err(lost(format!("it ended with exit status {status}"), None)),
+        End::Signal(signal) => Err(lost(why(signal), Some(signal))),
+    }
+}
+
+fn why(signal: i32) -> String {
+    let name = signal_name(signal);
+    match name.as_str() {
+        "SIGBUS" => {
+            "it was ended by SIGBUS: the mapped file became shorter, its device failed, or there \
+             was no space left for it"
+                .into()
+        }
+        "SIGKILL" => "it was ended by SIGKILL: by someone, or for want of memory".into(),
+        _ => format!("it was ended by {name}"),
+    }
+}
+
+/// Counts around the timed window, in the child.
+#[derive(Default)]
+struct Counted {
+    baseline: Option<metric::Baseline>,
+    metrics: Metrics,
+}
+
+impl Window for Counted {
+    fn open(&mut self) {
+        self.baseline = Some(metric::start());
+    }
+
+    fn close(&mut self) {
+        if let Some(baseline) = &self.baseline {
+            self.metrics = metric::finish(baseline);
+        }
+    }
+}
+
+fn conclude(
+    measurement: &mut Measurement,
+    proof: Option<CacheProof>,
+    visit: Option<&Visit>,
+    instance: Option<&Instance>,
+    setting: &Setting<'_>,
+) -> Result<(), Fault> {
+    let Some(mut proof) = proof else { return Ok(()) };
+    let metric = |id: &str| measurement.metrics.get(id).map(|value| *value as u64);
+    let (device_bytes, major) = (metric("device_read_bytes"), metric("major_faults"));
+    // A clone moves no byte, so that the device has none to deliver.
+    let cloned = measurement.proof.copy.as_ref().is_some_and(|c| c.route == CopyRoute::Cloned);
+    let visited =
+        if cloned { Some(0) } else { visit.and_then(|visit| visit.layout.visited_bytes()) };
+    match instance.filter(|_| cache::is_direct(&proof)) {
+        Some(instance) => {
+            let (file, work) = (&instance.file, (visited, measurement.repetitions));
+            cache::conclude_direct(&mut proof, file, setting.prober, work, device_bytes)?;
+        }
+        None => {
+            let aside = visit.map_or(0, |visit| visit.aside_bytes);
+            cache::conclude(&mut proof, visited, device_bytes, major.unwrap_or(0), aside);
+        }
+    }
+    measurement.flags.extend(cache::flag(&proof));
+    measurement.proof.cache = Some(proof);
+    Ok(())
+}
+
+/// Whether the bytes were the file's.
+fn check(
+    measurement: &mut Measurement,
+    visit: &Visit,
+    instance: &mut Instance,
+) -> Result<(), Fault> {
+    let Some(digest) = &mut measurement.proof.digest else { return Ok(()) };
+    if visit.real && digest.matches.is_none() {
+        digest.matches = instance.expected(visit)?.map(|hex| hex == digest.hex);
+    }
+    if digest.matches == Some(false) {
+        measurement.flags.push(Code::CheckFailed);
+    }
+    Ok(())
+}

@@ -1,0 +1,401 @@
+//! What on this machine can spoil or explain a result, in sentences that reason from its values.
+
+use super::mount::Mount;
+use iolab_model::catalog::{Code, bytes_text};
+use iolab_model::result::{Environment, Warning};
+
+/// What is going to be measured, as far as a hazard depends on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work<'a> {
+    /// Levels of `block`, in bytes.
+    pub block_bytes: &'a [u64],
+    /// Sizes of the files, in bytes.
+    pub file_bytes: &'a [u64],
+    /// Some cells start cold.
+    pub cold: bool,
+    /// Some cells start warm.
+    pub warm: bool,
+    /// Some cells write or copy.
+    pub writes: bool,
+    /// The sizes are those of whole trees.
+    pub trees: bool,
+    /// Trials make many files and remove them again.
+    pub remakes: bool,
+    /// Whether files are touched at all (a ladder of calls reads one byte).
+    pub reads_files: bool,
+}
+
+/// The hazards of a directory whose facts `environment` holds under plain names.
+pub fn hazards(environment: &Environment, work: &Work<'_>) -> Vec<Warning> {
+    const CHECKS: [fn(&Known<'_>, &Work<'_>) -> Option<Warning>; 14] = [
+        page_reporting,
+        smaller_than_cache,
+        unaligned_block,
+        dirty_throttling,
+        network_fs,
+        zram,
+        no_cold_state,
+        held_back,
+        read_ahead,
+        clock_source,
+        steal,
+        busy,
+        container,
+        virtual_machine,
+    ];
+    let known = Known(environment);
+    CHECKS.iter().filter_map(|check| check(&known, work)).collect()
+}
+
+/// Whether pages were swapped between two looks at the machine.
+pub fn swapped(before: &Environment, after: &Environment) -> Option<Warning> {
+    let pages = |name: &str| {
+        let (before, after) = (Known(before).number(name)?, Known(after).number(name)?);
+        after.checked_sub(before)
+    };
+    let (inward, outward) = (pages("swap.pswpin_pages")?, pages("swap.pswpout_pages")?);
+    (inward + outward > 0).then(|| {
+        let text = format!(
+            "{inward} pages were read from swap and {outward} written to it during the run: free \
+             some memory or use a smaller --file-size"
+        );
+        Warning { code: Code::SwapActive, text }
+    })
+}
+
+/// Facts by name and type.
+struct Known<'a>(&'a Environment);
+
+impl Known<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.0.get(name)?.as_str()
+    }
+    fn number(&self, name: &str) -> Option<u64> {
+        self.0.0.get(name)?.as_u64()
+    }
+    fn real(&self, name: &str) -> Option<f64> {
+        self.0.0.get(name)?.as_f64()
+    }
+}
+
+fn warn(code: Code, text: String) -> Option<Warning> {
+    Some(Warning { code, text })
+}
+
+fn page_reporting(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let order = known.number("memory.page_reporting_order")?;
+    if !(work.cold || work.writes) {
+        return None;
+    }
+    let bytes = known.number("page_bytes").unwrap_or(4096) << order.min(20);
+    let what = match (work.cold, work.writes) {
+        (true, true) => "cold reads and writes",
+        (true, false) => "cold reads",
+        _ => "writes",
+    };
+    warn(
+        Code::PageReporting,
+        format!(
+            "free blocks of {} go back to the host of this machine, and their next first touch is \
+             slow: {what} may vary several times; compare ratios, not absolute figures",
+            bytes_text(bytes)
+        ),
+    )
+}
+
+fn smaller_than_cache(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let cache = known.number("cpu.llc_bytes")?;
+    let smallest = *work.file_bytes.iter().filter(|bytes| **bytes < cache).min()?;
+    if !(work.warm && work.reads_files) {
+        return None;
+    }
+    if work.trees {
+        let (tree, cache) = (bytes_text(smallest), bytes_text(cache));
+        let text = format!(
+            "a tree of {tree} fits into the last-level cache of {cache}: warm reads of it may never \
+             reach memory; take more or larger files for memory-bound figures"
+        );
+        return warn(Code::SmallerThanCache, text);
+    }
+    warn(
+        Code::SmallerThanCache,
+        format!(
+            "a file of {} fits into the last-level cache of {}: warm reads of it may never reach \
+             memory; use --file-size {} or more for memory-bound figures",
+            bytes_text(smallest),
+            bytes_text(cache),
+            // A power of two is written without a fraction, as the option wants it.
+            bytes_text(cache.saturating_mul(2).min(1 << 62).next_power_of_two()).replace(' ', ""),
+        ),
+    )
+}
+
+fn unaligned_block(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let page = known.number("page_bytes")?;
+    // Blocks that divide the page never straddle one.
+    let straddles =
+        |block: &&u64| **block > 0 && !block.is_multiple_of(page) && !page.is_multiple_of(**block);
+    let odd: Vec<String> =
+        work.block_bytes.iter().filter(straddles).map(|b| format!("{b} B")).collect();
+    (!odd.is_empty()).then_some(())?;
+    warn(
+        Code::UnalignedBlock,
+        format!("blocks of {} straddle pages of {}", odd.join(", "), bytes_text(page)),
+    )
+}
+
+fn dirty_throttling(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let available = known.number("memory.available_bytes")?;
+    let bytes = known.number("vm.dirty_background_bytes").filter(|bytes| *bytes > 0);
+    let ratio = known.number("vm.dirty_background_ratio");
+    let share = |ratio: u64| (u128::from(available) * u128::from(ratio.min(100)) / 100) as u64;
+    let start = bytes.or_else(|| ratio.map(share))?;
+    (work.writes && work.file_bytes.iter().any(|size| *size < start)).then_some(())?;
+    warn(
+        Code::DirtyThrottling,
+        format!(
+            "the kernel starts to write back at about {} of dirty memory, so smaller buffered \
+             writes run at the speed of memory: look at the durable time",
+            bytes_text(start)
+        ),
+    )
+}
+
+fn network_fs(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let fs_type = known.text("mount.fs_type")?.to_owned();
+    let mount = Mount { fs_type, ..Mount::default() };
+    mount.is_remote().then_some(())?;
+    let cold = if work.cold { "; cold means cold on this machine only" } else { "" };
+    warn(
+        Code::NetworkFs,
+        format!("{} is served from elsewhere, whose caches cannot be seen{cold}", mount.fs_type),
+    )
+}
+
+fn zram(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+    let device = known.text("device.name").filter(|name| name.starts_with("zram"))?;
+    warn(
+        Code::Zram,
+        format!("{device} is compressed memory: speeds depend on how compressible the data is"),
+    )
+}
+
+fn no_cold_state(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let fs = known.text("mount.fs_type").filter(|fs| ["tmpfs", "ramfs"].contains(fs))?;
+    work.cold.then_some(())?;
+    warn(
+        Code::NoColdState,
+        format!("{fs} keeps files in memory only, so there are no cold reads here"),
+    )
+}
+
+fn held_back(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let journal = known.0.0.get("mount.journal")?.as_bool()?;
+    (work.remakes && !journal).then_some(())?;
+    let fs = known.text("mount.fs_type").unwrap_or("this file system");
+    warn(
+        Code::InodesHeldBack,
+        format!(
+            "{fs} has no journal here, and for minutes passes over the inodes of files that were \
+             removed, one by one: making files may slow down over the rounds although iolab lays \
+             them apart; take --place ext4 (made with a journal), or fewer --rounds or --files"
+        ),
+    )
+}
+
+fn read_ahead(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+    let bytes = known.number("device.read_ahead_bytes").filter(|bytes| *bytes >= 1 << 20)?;
+    work.cold.then_some(())?;
+    let device = known.text("device.name").unwrap_or("the device");
+    warn(
+        Code::ReadaheadLarge,
+        format!(
+            "{device} reads {} ahead (128 KiB is usual): small cold blocks look as fast as large \
+             ones",
+            bytes_text(bytes)
+        ),
+    )
+}
+
+/// Sources that are read without a system call, by architecture.
+const FAST_CLOCKS: [&str; 8] = [
+    "tsc",
+    "kvm-clock",
+    "hyperv_clocksource_tsc_page",
+    "arch_sys_counter",
+    "timebase",
+    "tod",
+    "riscv_clocksource",
+    "Constant",
+];
+
+fn clock_source(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+    let source = known.text("clock.source").filter(|name| !FAST_CLOCKS.contains(name))?;
+    let cost = known.real("clock.pair_ns").unwrap_or(0.0);
+    let fast = known.text("clock.available").unwrap_or_default();
+    let remedy = match fast.split(' ').find(|name| FAST_CLOCKS.contains(name)) {
+        Some(name) => format!("; {name} is there, boot with clocksource={name}"),
+        None => String::new(),
+    };
+    warn(
+        Code::ClockSource,
+        format!("the clock source {source} costs {cost:.0} ns a reading{remedy}"),
+    )
+}
+
+fn steal(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+    let share = known.real("cpu.steal_share").filter(|share| *share > 0.01)?;
+    warn(
+        Code::StealHigh,
+        format!("the host has taken {:.1} % of the processor time since boot", share * 100.0),
+    )
+}
+
+fn busy(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+    let processors = known.number("cpu.count").unwrap_or(1).max(1) as f64;
+    let load = known.real("load.1").filter(|load| *load >= (processors / 2.0).max(1.0));
+    let pressed = ["cpu", "io", "memory"].into_iter().find_map(|resource| {
+        let percent = known.real(&format!("psi.{resource}_some_avg10_percent"))?;
+        (percent > 10.0).then(|| format!("tasks waited for {resource} {percent:.0} % of the time"))
+    });
+    let load = load.map(|load| format!("the load is {load:.1} on {processors} processors"));
+    let what: Vec<String> = [load, pressed].into_iter().flatten().collect();
+    (!what.is_empty()).then_some(())?;
+    warn(Code::BusyMachine, format!("{}: intervals will be wider", what.join(" and ")))
+}
+
+fn container(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+    let engine = known.text("container")?;
+    let memory = known.number("cgroup.memory_limit_bytes");
+    let share = known.real("cgroup.cpu_limit").map(|n| format!("{n:.1} processors"));
+    let memory = memory.map(|bytes| format!("{} of memory", bytes_text(bytes)));
+    let limits: Vec<String> = [share, memory].into_iter().flatten().collect();
+    let limits = if limits.is_empty() { "no limit seen".into() } else { limits.join(" and ") };
+    warn(Code::Container, format!("this is a container ({engine}) with {limits}"))
+}
+
+fn virtual_machine(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+    let machine = known.text("virtualisation")?;
+    warn(
+        Code::Virtualised,
+        format!("a virtual machine ({machine}): a host and its other guests share in every figure"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Work, hazards, swapped};
+    use iolab_model::catalog::Code;
+    use iolab_model::result::Environment;
+
+    fn machine(facts: &Value) -> Environment {
+        serde_json::from_value(facts.clone()).unwrap()
+    }
+
+    const ALL: Work<'_> = Work {
+        block_bytes: &[1000, 4096],
+        file_bytes: &[1 << 20],
+        cold: true,
+        warm: true,
+        writes: true,
+        trees: false,
+        remakes: true,
+        reads_files: true,
+    };
+
+    fn codes(facts: &Value, work: &Work<'_>) -> Vec<Code> {
+        hazards(&machine(facts), work).iter().map(|warning| warning.code).collect()
+    }
+
+    #[test]
+    fn a_quiet_plain_machine_has_none() {
+        let facts = json!({"page_bytes": 4096, "cpu.llc_bytes": 8 << 20, "cpu.count": 8,
+            "load.1": 0.3, "clock.source": "tsc", "mount.fs_type": "ext4", "mount.journal": true, "device.name": "sda",
+            "device.read_ahead_bytes": 131_072, "psi.io_some_avg10_percent": 0.5,
+            "cpu.steal_share": 0.001, "memory.available_bytes": 1 << 30,
+            "vm.dirty_background_ratio": 10});
+        let work = Work { block_bytes: &[512, 4096, 65536], file_bytes: &[64 << 20], ..ALL };
+        let work = Work { writes: false, ..work };
+        assert_eq!(hazards(&machine(&facts), &work), []);
+    }
+
+    #[test]
+    fn each_hazard_is_named_with_this_machines_values() {
+        for (facts, code, words) in [
+            (json!({"memory.page_reporting_order": 9}), Code::PageReporting, "2 MiB"),
+            (json!({"cpu.llc_bytes": 8 << 20}), Code::SmallerThanCache, "8 MiB"),
+            (json!({"page_bytes": 4096}), Code::UnalignedBlock, "1000 B"),
+            (
+                json!({"memory.available_bytes": 10_u64 << 30, "vm.dirty_background_ratio": 10,
+                    "vm.dirty_background_bytes": 0}),
+                Code::DirtyThrottling,
+                "1 GiB",
+            ),
+            (json!({"mount.fs_type": "nfs4"}), Code::NetworkFs, "nfs4"),
+            (json!({"device.name": "zram1"}), Code::Zram, "zram1"),
+            (json!({"mount.fs_type": "tmpfs"}), Code::NoColdState, "tmpfs"),
+            (
+                json!({"device.read_ahead_bytes": 8 << 20, "device.name": "vdb"}),
+                Code::ReadaheadLarge,
+                "vdb reads 8 MiB",
+            ),
+            (
+                json!({"clock.source": "hpet", "clock.pair_ns": 1200.0,
+                    "clock.available": "tsc hpet"}),
+                Code::ClockSource,
+                "clocksource=tsc",
+            ),
+            (
+                json!({"mount.fs_type": "ext4", "mount.journal": false}),
+                Code::InodesHeldBack,
+                "--place ext4",
+            ),
+            (json!({"cpu.steal_share": 0.034}), Code::StealHigh, "3.4 %"),
+            (json!({"cpu.count": 4, "load.1": 3.2}), Code::BusyMachine, "3.2 on 4"),
+            (json!({"psi.io_some_avg10_percent": 30.0}), Code::BusyMachine, "io 30 %"),
+            (
+                json!({"container": "podman", "cgroup.memory_limit_bytes": 1 << 30}),
+                Code::Container,
+                "1 GiB",
+            ),
+            (json!({"virtualisation": "kvm"}), Code::Virtualised, "kvm"),
+        ] {
+            let found = hazards(&machine(&facts), &ALL);
+            assert_eq!(found.len(), 1, "{facts} gives {found:?}");
+            assert_eq!(found[0].code, code);
+            assert!(found[0].text.contains(words), "{words:?} is missing: {}", found[0].text);
+        }
+    }
+
+    #[test]
+    fn a_small_tree_takes_more_files_and_not_a_larger_one() {
+        let facts = machine(&json!({"cpu.llc_bytes": 8 << 20}));
+        let text = hazards(&facts, &Work { trees: true, ..ALL }).remove(0).text;
+        assert!(text.contains("a tree of 1 MiB") && !text.contains("--file-size"), "{text}");
+    }
+
+    #[test]
+    fn what_the_work_does_not_touch_is_not_said() {
+        let facts = json!({"memory.page_reporting_order": 9, "cpu.llc_bytes": 8 << 20,
+            "mount.fs_type": "tmpfs", "device.read_ahead_bytes": 8 << 20,
+            "mount.journal": false});
+        let calls = Work { warm: true, file_bytes: &[1], ..Work::default() };
+        assert_eq!(codes(&facts, &calls), []);
+    }
+
+    #[test]
+    fn facts_of_an_odd_type_are_passed_over() {
+        let facts = json!({"cpu.llc_bytes": "x", "load.1": [], "page_bytes": null,
+            "memory.page_reporting_order": -1, "device.read_ahead_bytes": {}, "container": 3});
+        assert_eq!(codes(&facts, &ALL), []);
+    }
+
+    #[test]
+    fn swapping_is_a_difference() {
+        let at = |n| machine(&json!({"swap.pswpin_pages": n, "swap.pswpout_pages": 5}));
+        assert_eq!(swapped(&at(3), &at(3)), None);
+        assert!(swapped(&at(3), &at(7)).unwrap().text.starts_with("4 pages"));
+    }
+}

@@ -1,0 +1,49 @@
+//! `copy_file_range(2)`: the kernel copies, or the file system clones where it can.
+
+use std::ops::Range;
+
+use rustix::fd::AsFd;
+
+use super::drive::{CopyJob, Ends, Mover, copy};
+use super::whole::{chunk, chunks};
+use super::{CopyEntry, CopyMethod};
+use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::result::CopyRoute;
+
+/// How it describes itself.
+pub const METHOD: CopyMethod = CopyMethod {
+    part: Part {
+        id: "copy_file_range",
+        kind: PartKind::Method,
+        summary: "copy: copy_file_range(2), in the kernel; a file system that can clones instead",
+        capabilities: &[Capability::Copy],
+        ignores: &[Factor::Block, Factor::QueueDepth],
+        needs: "",
+        by_name_only: false,
+    },
+    copy: CopyEntry { step_bytes: chunk, route: CopyRoute::InKernel, run: copy::<CopyFileRange> },
+};
+
+struct CopyFileRange;
+
+impl Mover for CopyFileRange {
+    fn open(_: &CopyJob<'_>) -> Result<CopyFileRange, Stop> {
+        Ok(CopyFileRange)
+    }
+
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
+        let after = || barrier.after_block(ends.target.as_fd());
+        chunks(range, after, |at, n| {
+            let (mut from, mut to) = (at, at);
+            let (source, target) = (&ends.source, &ends.target);
+            rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), n)
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! How a file is copied: one file each. A new way is its own file and one line in the list below;
+//! `tests/copy_methods.rs` then runs it by itself.
+
+mod copy_file_range;
+mod drive;
+mod io_uring;
+mod mmap;
+mod read_write;
+mod reflink;
+mod segments;
+mod sendfile;
+mod splice;
+mod whole;
+
+pub use drive::{Copied, CopyJob, Holes, Work};
+pub use whole::CHUNK_BYTES;
+
+use super::window::Window;
+use iolab_model::catalog::Part;
+use iolab_model::result::{CopyRoute, Fault};
+
+/// A way to copy: what it says of itself, and how it does it.
+#[derive(Debug)]
+pub struct CopyMethod {
+    /// Its description.
+    pub part: Part,
+    /// How.
+    pub copy: CopyEntry,
+}
+
+/// How a file is copied.
+#[derive(Debug)]
+pub struct CopyEntry {
+    /// Bytes of one operation, given the block asked for.
+    pub step_bytes: fn(block: u64) -> u64,
+    /// Which way the bytes go where the file system does nothing of its own accord.
+    pub route: CopyRoute,
+    /// Copies; the loop inside is chosen once.
+    pub run: fn(&CopyJob<'_>, &mut dyn Window) -> Result<Copied, Fault>,
+}
+
+/// The list.
+const ALL: [&CopyMethod; 8] = [
+    &read_write::METHOD,
+    &copy_file_range::METHOD,
+    &sendfile::METHOD,
+    &splice::METHOD,
+    &mmap::METHOD,
+    &mmap::BOTH,
+    &io_uring::METHOD,
+    &reflink::METHOD,
+];
+
+/// Every method's description.
+pub const METHODS: &[Part] = &{
+    let mut parts = [ALL[0].part; ALL.len()];
+    let mut at = 0;
+    while at < ALL.len() {
+        parts[at] = ALL[at].part;
+        at += 1;
+    }
+    parts
+};
+
+/// The method of this name.
+pub fn find(id: &str) -> Option<&'static CopyMethod> {
+    ALL.into_iter().find(|method| method.part.id == id)
+}

@@ -1,0 +1,60 @@
+//! `FICLONE`: the target shares the source's extents. No byte is moved, so it is a class of its
+//! own: it is compared with other clones only.
+
+use std::ops::Range;
+
+use rustix::fd::AsFd;
+
+use super::drive::{CopyJob, Ends, Holes, Mover, copy, refused};
+use super::whole::{CHUNK_BYTES, chunk};
+use super::{CopyEntry, CopyMethod};
+use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
+use crate::sys::clone::clone_range;
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::result::CopyRoute;
+
+/// How it describes itself.
+pub const METHOD: CopyMethod = CopyMethod {
+    part: Part {
+        id: "reflink",
+        kind: PartKind::Method,
+        summary: "copy: FICLONE, the target shares the source's extents; never ranked with copies",
+        capabilities: &[Capability::Copy],
+        ignores: &[Factor::Block, Factor::QueueDepth],
+        needs: "a file system that clones, such as btrfs or XFS",
+        by_name_only: false,
+    },
+    copy: CopyEntry { step_bytes: chunk, route: CopyRoute::Cloned, run: copy::<Reflink> },
+};
+
+struct Reflink {
+    bytes: u64,
+}
+
+impl Mover for Reflink {
+    fn open(job: &CopyJob<'_>) -> Result<Reflink, Stop> {
+        match job.holes {
+            Holes::Fill => {
+                Err(Stop::new("a clone keeps the holes of its source; take another way"))
+            }
+            Holes::Keep | Holes::AsItComes => Ok(Reflink { bytes: job.bytes }),
+        }
+    }
+
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
+        let bytes = range.end - range.start;
+        if range == (0..self.bytes) {
+            rustix::fs::ioctl_ficlone(&ends.target, &ends.source).map_err(refused)?;
+        } else if bytes > 0 {
+            clone_range(ends.source.as_fd(), ends.target.as_fd(), range).map_err(refused)?;
+        }
+        barrier.after_block(ends.target.as_fd()).map_err(refused)?;
+        Ok(Moved { bytes, operations: bytes.div_ceil(CHUNK_BYTES) })
+    }
+}

@@ -1,0 +1,51 @@
+//! `sendfile(2)` to a file: the kernel splices page by page through a pipe of its own.
+
+use std::ops::Range;
+
+use rustix::fd::AsFd;
+use rustix::fs::{SeekFrom, seek};
+
+use super::drive::{CopyJob, Ends, Mover, copy};
+use super::whole::{chunk, chunks};
+use super::{CopyEntry, CopyMethod};
+use crate::method::lane::{Moved, Stop};
+use crate::method::sync::Barrier;
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::result::CopyRoute;
+
+/// How it describes itself.
+pub const METHOD: CopyMethod = CopyMethod {
+    part: Part {
+        id: "sendfile",
+        kind: PartKind::Method,
+        summary: "copy: sendfile(2), in the kernel",
+        capabilities: &[Capability::Copy],
+        ignores: &[Factor::Block, Factor::QueueDepth],
+        needs: "",
+        by_name_only: false,
+    },
+    copy: CopyEntry { step_bytes: chunk, route: CopyRoute::InKernel, run: copy::<Sendfile> },
+};
+
+struct Sendfile;
+
+impl Mover for Sendfile {
+    fn open(_: &CopyJob<'_>) -> Result<Sendfile, Stop> {
+        Ok(Sendfile)
+    }
+
+    fn range<B: Barrier>(
+        &mut self,
+        ends: &Ends,
+        range: Range<u64>,
+        barrier: &mut B,
+    ) -> Result<Moved, Stop> {
+        // The target's position is its own; the call advances it.
+        seek(&ends.target, SeekFrom::Start(range.start))?;
+        let after = || barrier.after_block(ends.target.as_fd());
+        chunks(range, after, |at, n| {
+            let mut from = at;
+            rustix::fs::sendfile(&ends.target, &ends.source, Some(&mut from), n)
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! Map, fault in on touch, unmap: all three are timed.
+//!
+//! A mapping has no block. The operation is a window of 1 MiB in sequential order and one page in
+//! any other. A whole pass is one mapping of the thread's range; a bounded trial maps only what
+//! it visits where that is contiguous. With `--consume none` one byte of each page is touched,
+//! for a mapping that nobody touches brings no byte in.
+
+use std::ops::Range;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::mm::Advice;
+
+use super::access::open_job;
+use super::consume::Fold;
+use super::drive::{self, Reader, Sink};
+use super::lane::{Lane, Moved, ReadJob, Stop};
+use super::latency::Watch;
+use super::order::{Order, Pattern};
+use super::{Method, ReadEntry, mmap_write};
+use crate::sys::map::Mapping;
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+
+/// How it describes itself.
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "mmap",
+        kind: PartKind::Method,
+        summary: "map the file, touch or fill it, unmap it",
+        capabilities: &[Capability::Read, Capability::Write],
+        ignores: &[Factor::Block, Factor::QueueDepth],
+        needs: "",
+        by_name_only: false,
+    },
+    read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: drive::read::<Mmap> }),
+    write: Some(mmap_write::ENTRY),
+};
+
+const WINDOW_BYTES: u64 = 1 << 20;
+
+/// The operation of every mapping method: 1 MiB in sequential order, else a page.
+pub(super) fn window_or_page(_: u64, pattern: Pattern) -> u64 {
+    let page_bytes = rustix::param::page_size() as u64;
+    if pattern == Pattern::Sequential { WINDOW_BYTES.max(page_bytes) } else { page_bytes }
+}
+
+/// Opens a file that is to be mapped: a mapping is the page cache, whatever O_DIRECT says.
+pub(super) fn open_to_map(job: &ReadJob<'_>) -> Result<OwnedFd, Stop> {
+    if job.access.direct {
+        return Err(Stop::new("a mapping cannot bypass the page cache; leave out --direct"));
+    }
+    open_job(job, 1)
+}
+
+struct Mmap(OwnedFd);
+
+impl Reader for Mmap {
+    fn open(job: &ReadJob<'_>, _: &Lane) -> Result<Mmap, Stop> {
+        open_to_map(job).map(Mmap)
+    }
+
+    fn leg<O: Order, F: Fold, W: Watch>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        to: &mut Sink<F, W>,
+    ) -> Result<Moved, Stop> {
+        let mapped = if O::CONTIGUOUS { leg.clone() } else { 0..lane.count };
+        touch(&self.0, lane, mapped, order.steps(leg), to, Bring::OnTouch)
+    }
+}
+
+/// How the pages of a mapping come in.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bring {
+    /// By faults.
+    OnTouch,
+    /// All of them within mmap(2).
+    Populate,
+    /// By faults or at once, as madvise(2) was told.
+    Advise(Advice),
+}
+
+/// Maps the blocks `mapped` of a lane, hands the blocks of `steps` to the consumer, unmaps.
+pub(super) fn touch<F: Fold, W: Watch>(
+    file: &OwnedFd,
+    lane: &Lane,
+    mapped: Range<u64>,
+    steps: impl Iterator<Item = u64>,
+    to: &mut Sink<F, W>,
+    bring: Bring,
+) -> Result<Moved, Stop> {
+    if mapped.is_empty() {
+        return Ok(Moved::default());
+    }
+    let (start, last) = (lane.offset(mapped.start), mapped.end - 1);
+    let bytes = lane.offset(last) + lane.block_bytes(last) - start;
+    let populate = matches!(bring, Bring::Populate);
+    let mapping = Mapping::new(file.as_fd(), start, bytes as usize, populate)?;
+    if let Bring::Advise(advice) = bring {
+        mapping.advise(advice)?;
+    }
+    let all = mapping.bytes();
+    let page_bytes = rustix::param::page_size();
+    let mut moved = Moved::default();
+    for block in steps {
+        let at = lane.offset(block);
+        let from = (at - start) as usize;
+        let bytes = &all[from..from + lane.block_bytes(block) as usize];
+        // Touching is what brings the bytes in, so an operation holds the consumer's work too.
+        let began = to.watch.begin();
+        if F::TOUCHES {
+            to.fold.block(at, bytes);
+        } else {
+            for byte in bytes.iter().step_by(page_bytes) {
+                std::hint::black_box(*byte);
+            }
+        }
+        to.watch.end(began);
+        moved += Moved { bytes: bytes.len() as u64, operations: 1 };
+    }
+    mapping.unmap()?;
+    Ok(moved)
+}
+
+/// The same for what brings every mapped page in at once: where a bounded trial visits scattered
+/// pages, each is mapped by itself, for else the trial would not be bounded.
+pub(super) fn touch_at_once<O: Order, F: Fold, W: Watch>(
+    file: &OwnedFd,
+    lane: &Lane,
+    order: O,
+    leg: Range<u64>,
+    to: &mut Sink<F, W>,
+    bring: Bring,
+) -> Result<Moved, Stop> {
+    if O::CONTIGUOUS || leg == (0..lane.count) {
+        return touch(file, lane, leg.clone(), order.steps(leg), to, bring);
+    }
+    let mut moved = Moved::default();
+    for block in order.steps(leg) {
+        let one = block..block + 1;
+        moved += touch(file, lane, one.clone(), one, to, bring)?;
+    }
+    Ok(moved)
+}

@@ -1,0 +1,134 @@
+//! How it is done: one file each. A new method is its own file (copy `skeleton.rs`) and one line
+//! in the list below; conformance tests then run it by themselves.
+
+mod access;
+mod buffer;
+pub mod consume;
+pub mod copy;
+mod crew;
+mod drive;
+mod fill;
+mod gate;
+mod histogram;
+mod io_uring;
+mod io_uring_write;
+mod lane;
+pub mod latency;
+mod mmap;
+mod mmap_advice;
+mod mmap_populate;
+mod mmap_write;
+mod null;
+pub mod order;
+mod pread;
+mod preadv2;
+mod pwrite;
+mod read;
+mod readv;
+mod sendfile;
+#[cfg(test)]
+mod skeleton;
+mod splice;
+pub mod sync;
+mod target;
+mod window;
+mod write;
+mod write_drive;
+mod writev;
+
+pub use access::{Access, Readahead, open_for_reading};
+pub use buffer::Buffer;
+pub use consume::{Consume, Partial};
+pub use drive::Outcome;
+pub use fill::{Fill, Pool};
+pub use gate::Gate;
+pub use histogram::Histogram;
+pub use lane::{Lane, Layout, ReadJob, Stop};
+pub use latency::{Latencies, Unwatched, Watch, Watched};
+pub use order::Pattern;
+pub use sync::Sync;
+pub use target::{Target, Until, WriteJob};
+pub use window::{NoWindow, Window};
+pub use write_drive::{Times, Written, fault as write_fault};
+
+use iolab_model::catalog::{Factor, Part};
+use iolab_model::result::Fault;
+
+/// A method: what it says of itself and what it can do. A field is empty where it cannot.
+#[derive(Debug)]
+pub struct Method {
+    /// Its description.
+    pub part: Part,
+    /// How it reads a file.
+    pub read: Option<ReadEntry>,
+    /// How it writes a file.
+    pub write: Option<WriteEntry>,
+}
+
+/// How a method reads a file.
+#[derive(Debug)]
+pub struct ReadEntry {
+    /// Bytes of one operation, given the block asked for and the pattern: the block itself, but
+    /// for methods that have none.
+    pub step_bytes: fn(block: u64, pattern: Pattern) -> u64,
+    /// Whether what it hands on are the file's bytes (`null` has none).
+    pub real: bool,
+    /// Reads; the loop inside is chosen once.
+    pub run: fn(&ReadJob, &mut dyn Window) -> Result<Outcome, Fault>,
+}
+
+/// How a method writes a file.
+#[derive(Debug)]
+pub struct WriteEntry {
+    /// Bytes of one operation, as for reading.
+    pub step_bytes: fn(block: u64, pattern: Pattern) -> u64,
+    /// Whether there is a file with the bytes afterwards (`null` leaves none).
+    pub real: bool,
+    /// Levels that it cannot be combined with, each with the reason and what to do instead.
+    pub lacks: &'static [(Factor, &'static str, &'static str)],
+    /// Writes; the loop inside is chosen once.
+    pub run: fn(&WriteJob<'_>, &mut dyn Window) -> Result<Written, Fault>,
+}
+
+/// The list.
+const ALL: [&Method; 18] = [
+    &read::METHOD,
+    &pread::METHOD,
+    &write::METHOD,
+    &pwrite::METHOD,
+    &writev::METHOD,
+    &mmap::METHOD,
+    &mmap_populate::METHOD,
+    &io_uring::METHOD,
+    &readv::METHOD,
+    &preadv2::METHOD,
+    &preadv2::DONTCACHE,
+    &mmap_advice::SEQUENTIAL,
+    &mmap_advice::RANDOM,
+    &mmap_advice::WILLNEED,
+    &mmap_advice::POPULATE_READ,
+    &splice::METHOD,
+    &sendfile::METHOD,
+    &null::METHOD,
+];
+
+/// Every method's description.
+pub const METHODS: &[Part] = &{
+    let mut parts = [ALL[0].part; ALL.len()];
+    let mut at = 0;
+    while at < ALL.len() {
+        parts[at] = ALL[at].part;
+        at += 1;
+    }
+    parts
+};
+
+/// The method of this name.
+pub fn find(id: &str) -> Option<&'static Method> {
+    ALL.into_iter().find(|method| method.part.id == id)
+}
+
+/// Whether a block is a step: what [`ReadEntry::step_bytes`] is for most.
+fn the_block(block: u64, _: Pattern) -> u64 {
+    block
+}

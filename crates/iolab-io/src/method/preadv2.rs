@@ -1,0 +1,106 @@
+//! `preadv2(2)`: a read at an offset with flags of its own. `preadv2` has none;
+//! `preadv2-dontcache` drops from the page cache what it brought in (`RWF_DONTCACHE`, Linux 6.14),
+//! and is refused with EOPNOTSUPP where the file system has no such thing.
+
+use std::io::IoSliceMut;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use rustix::fd::OwnedFd;
+use rustix::io::{ReadWriteFlags, preadv2};
+
+use super::access::open_job;
+use super::buffer::Buffer;
+use super::consume::Fold;
+use super::drive::{self, Reader, Sink};
+use super::lane::{Lane, Moved, ReadJob, Stop, complete};
+use super::latency::Watch;
+use super::order::Order;
+use super::{Method, ReadEntry, the_block};
+use crate::sys::uncached::RWF_DONTCACHE;
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+
+/// How `preadv2` describes itself.
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "preadv2",
+        kind: PartKind::Method,
+        summary: "preadv2(2) at an offset, one buffer, no flags",
+        capabilities: &[Capability::Read, Capability::Direct],
+        ignores: &[Factor::QueueDepth],
+        needs: "",
+        by_name_only: true,
+    },
+    read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<Plain> }),
+    write: None,
+};
+
+/// How `preadv2-dontcache` describes itself.
+pub const DONTCACHE: Method = Method {
+    part: Part {
+        id: "preadv2-dontcache",
+        kind: PartKind::Method,
+        summary: "preadv2(2) with RWF_DONTCACHE: what it brings in does not stay cached",
+        capabilities: &[Capability::Read],
+        ignores: &[Factor::QueueDepth],
+        needs: "Linux 6.14 and a file system that knows it",
+        by_name_only: true,
+    },
+    read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<DontCache> }),
+    write: None,
+};
+
+trait Flags: 'static {
+    const FLAGS: ReadWriteFlags;
+}
+
+struct NoFlags;
+impl Flags for NoFlags {
+    const FLAGS: ReadWriteFlags = ReadWriteFlags::empty();
+}
+
+struct Dropped;
+impl Flags for Dropped {
+    const FLAGS: ReadWriteFlags = RWF_DONTCACHE;
+}
+
+type Plain = Preadv2<NoFlags>;
+type DontCache = Preadv2<Dropped>;
+
+struct Preadv2<G> {
+    file: OwnedFd,
+    buffer: Buffer,
+    flags: PhantomData<G>,
+}
+
+impl<G: Flags> Reader for Preadv2<G> {
+    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Preadv2<G>, Stop> {
+        let file = open_job(job, lane.step_bytes)?;
+        Ok(Preadv2 { file, buffer: Buffer::new(lane.step_bytes)?, flags: PhantomData })
+    }
+
+    fn leg<O: Order, F: Fold, W: Watch>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        to: &mut Sink<F, W>,
+    ) -> Result<Moved, Stop> {
+        let (file, buffer) = (&self.file, self.buffer.as_mut());
+        let read =
+            |bytes: &mut [u8], at| preadv2(file, &mut [IoSliceMut::new(bytes)], at, G::FLAGS);
+        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
+        for block in order.steps(leg) {
+            let at = lane.offset(block);
+            let began = to.watch.begin();
+            let n = match read(&mut *buffer, at) {
+                Ok(n) if n == buffer.len() => n,
+                first => complete(first, buffer, at, lane.block_bytes(block), read)?,
+            };
+            to.watch.end(began);
+            to.fold.block(at, &buffer[..n]);
+            moved.bytes += n as u64;
+        }
+        Ok(moved)
+    }
+}

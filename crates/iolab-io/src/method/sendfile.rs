@@ -1,0 +1,73 @@
+//! `sendfile(2)` to `/dev/null`: the kernel looks the pages up and lets go of them. No byte is
+//! copied or looked at, so it says what a look-up costs and is no speed that a program can have.
+
+use std::ops::Range;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags, sendfile};
+use rustix::io::Errno;
+
+use super::access::open_job;
+use super::consume::Fold;
+use super::drive::{self, Reader, Sink};
+use super::lane::{Lane, Moved, ReadJob, Stop, became_shorter};
+use super::latency::Watch;
+use super::order::Order;
+use super::{Method, ReadEntry, the_block};
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+
+/// How it describes itself.
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "sendfile",
+        kind: PartKind::Method,
+        summary: "sendfile(2) to /dev/null: no byte is touched, never compared with one that is",
+        capabilities: &[Capability::Read, Capability::Unconsumed],
+        ignores: &[Factor::QueueDepth],
+        needs: "",
+        by_name_only: true,
+    },
+    read: Some(ReadEntry { step_bytes: the_block, real: false, run: drive::read::<Sendfile> }),
+    write: None,
+};
+
+/// Where the pages go.
+pub(super) fn open_null() -> Result<OwnedFd, Errno> {
+    rustix::fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())
+}
+
+struct Sendfile {
+    file: OwnedFd,
+    null: OwnedFd,
+}
+
+impl Reader for Sendfile {
+    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Sendfile, Stop> {
+        Ok(Sendfile { file: open_job(job, lane.step_bytes)?, null: open_null()? })
+    }
+
+    fn leg<O: Order, F: Fold, W: Watch>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        to: &mut Sink<F, W>,
+    ) -> Result<Moved, Stop> {
+        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
+        for block in order.steps(leg) {
+            let (mut at, mut left) = (lane.offset(block), lane.block_bytes(block));
+            let began = to.watch.begin();
+            while left > 0 {
+                match sendfile(&self.null, &self.file, Some(&mut at), left as usize) {
+                    Ok(0) => return Err(became_shorter(at)),
+                    Ok(n) => left -= n as u64,
+                    Err(Errno::INTR) => {}
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+            to.watch.end(began);
+            moved.bytes += lane.block_bytes(block);
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,100 @@
+//! `splice(2)` through a pipe to `/dev/null`: references to pages of the cache are moved, no byte
+//! is. The pipe is made as large as a block where it may be; a larger block takes several rounds.
+
+use std::ops::Range;
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+
+use super::access::open_job;
+use super::consume::Fold;
+use super::drive::{self, Reader, Sink};
+use super::lane::{Lane, Moved, ReadJob, Stop, became_shorter};
+use super::latency::Watch;
+use super::order::Order;
+use super::sendfile::open_null;
+use super::{Method, ReadEntry, the_block};
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+
+/// How it describes itself.
+pub const METHOD: Method = Method {
+    part: Part {
+        id: "splice",
+        kind: PartKind::Method,
+        summary: "splice(2) to /dev/null: no byte is touched, never compared with one that is",
+        capabilities: &[Capability::Read, Capability::Unconsumed],
+        ignores: &[Factor::QueueDepth],
+        needs: "",
+        by_name_only: true,
+    },
+    read: Some(ReadEntry { step_bytes: the_block, real: false, run: drive::read::<Splice> }),
+    write: None,
+};
+
+/// The size that a pipe has by itself, and the greatest that anyone may give it by default
+/// (pipe(7), `/proc/sys/fs/pipe-max-size`).
+const PIPE_BYTES: u64 = 64 << 10;
+const GREATEST_PIPE_BYTES: u64 = 1 << 20;
+
+struct Splice {
+    file: OwnedFd,
+    null: OwnedFd,
+    from_pipe: OwnedFd,
+    to_pipe: OwnedFd,
+}
+
+impl Reader for Splice {
+    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Splice, Stop> {
+        let (from_pipe, to_pipe) = pipe_with(PipeFlags::CLOEXEC)?;
+        if lane.step_bytes > PIPE_BYTES {
+            // A pipe that stays small costs more calls; it is no reason to give up.
+            let wanted = lane.step_bytes.min(GREATEST_PIPE_BYTES) as usize;
+            let _ = fcntl_setpipe_size(&to_pipe, wanted);
+        }
+        Ok(Splice { file: open_job(job, lane.step_bytes)?, null: open_null()?, from_pipe, to_pipe })
+    }
+
+    fn leg<O: Order, F: Fold, W: Watch>(
+        &mut self,
+        lane: &Lane,
+        order: O,
+        leg: Range<u64>,
+        to: &mut Sink<F, W>,
+    ) -> Result<Moved, Stop> {
+        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
+        for block in order.steps(leg) {
+            let began = to.watch.begin();
+            self.block(lane.offset(block), lane.block_bytes(block))?;
+            to.watch.end(began);
+            moved.bytes += lane.block_bytes(block);
+        }
+        Ok(moved)
+    }
+}
+
+impl Splice {
+    #[inline(always)]
+    fn block(&self, mut at: u64, mut left: u64) -> Result<(), Stop> {
+        const FLAGS: SpliceFlags = SpliceFlags::MOVE;
+        while left > 0 {
+            let (file, pipe) = (&self.file, &self.to_pipe);
+            let mut piped = match splice(file, Some(&mut at), pipe, None, left as usize, FLAGS) {
+                Ok(0) => return Err(became_shorter(at)),
+                Ok(n) => n,
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(errno.into()),
+            };
+            left -= piped as u64;
+            while piped > 0 {
+                match splice(&self.from_pipe, None, &self.null, None, piped, FLAGS) {
+                    Ok(0) => return Err(Stop::new("/dev/null took nothing from a full pipe")),
+                    Ok(n) => piped -= n,
+                    Err(Errno::INTR) => {}
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+        }
+        Ok(())
+    }
+}

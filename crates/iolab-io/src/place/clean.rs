@@ -1,0 +1,128 @@
+//! Finding what a killed run has left behind, and removing it.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, unlinkat};
+
+use super::fault;
+use super::marker::{self, Marker};
+use super::remove::{disk_bytes, names, open_directory, remove_contents};
+use super::scratch::PREFIX;
+use iolab_model::result::Fault;
+
+/// Between making a directory and marking it lie microseconds; an unmarked one that is older was
+/// left by a kill in between.
+const UNMARKED_AGE: Duration = Duration::from_secs(60);
+
+/// Who a found directory belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Its process has ended: it may go.
+    Gone,
+    /// It is in use, or may be; left alone for the reason given.
+    Alive(String),
+}
+
+/// A scratch directory that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Where.
+    pub path: PathBuf,
+    /// Whose.
+    pub owner: Owner,
+    /// Space it takes or took.
+    pub bytes: u64,
+    /// Whether it was removed.
+    pub removed: bool,
+    /// Why it could not be, where it should have been.
+    pub failed: Option<String>,
+}
+
+/// Removes every abandoned scratch directory directly in `directory`.
+pub fn sweep(directory: &Path) -> Result<Vec<Found>, Fault> {
+    clean(directory, false)
+}
+
+/// Finds scratch directories directly in `directory` by name and marker, and removes those whose
+/// owner has ended, unless `dry_run`. What carries no marker of iolab's is never touched.
+pub fn clean(directory: &Path, dry_run: bool) -> Result<Vec<Found>, Fault> {
+    let refuse = |error: io::Error| {
+        let doing = format!("look for leftovers in {}", directory.display());
+        fault(doing, &error, "name a directory that exists and that you may read")
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let parent = openat(CWD, directory, flags, Mode::empty()).map_err(|e| refuse(e.into()))?;
+    let mut found = Vec::new();
+    for name in names(parent.as_fd()).map_err(refuse)? {
+        if is_scratch_name(name.to_bytes())
+            && let Ok(inner) = open_directory(&parent, &name)
+        {
+            let path = directory.join(OsStr::from_bytes(name.to_bytes()));
+            found.extend(judge(&parent, &name, &inner, path, dry_run));
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn is_scratch_name(name: &[u8]) -> bool {
+    name.strip_prefix(PREFIX.as_bytes()).is_some_and(|random| {
+        random.len() == 16 && random.iter().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b))
+    })
+}
+
+fn judge(
+    parent: &OwnedFd,
+    name: &CStr,
+    inner: &OwnedFd,
+    path: PathBuf,
+    dry_run: bool,
+) -> Option<Found> {
+    // The lock on the marker is held until the directory is gone: of two sweeps one wins.
+    let (owner, _lock) = match Marker::read(inner) {
+        Ok((marker, file)) => (whose(&marker, &file, inner), Some(file)),
+        Err(_) if is_forgotten(inner) => (Owner::Gone, None),
+        Err(_) => return None,
+    };
+    let bytes = disk_bytes(inner.as_fd()).unwrap_or(0);
+    let mut found = Found { path, owner, bytes, removed: false, failed: None };
+    if found.owner == Owner::Gone && !dry_run {
+        match take_away(parent, name, inner) {
+            Ok(()) => found.removed = true,
+            Err(error) => found.failed = Some(error.to_string()),
+        }
+    }
+    Some(found)
+}
+
+fn whose(marker: &Marker, file: &std::fs::File, inner: &OwnedFd) -> Owner {
+    let genuine = marker.tool == "iolab" && fstat(inner).is_ok_and(|s| s.st_uid == marker.uid);
+    if !genuine {
+        return Owner::Alive("its marker does not fit its owner".into());
+    }
+    marker.is_abandoned(file).map_or_else(Owner::Alive, |()| Owner::Gone)
+}
+
+/// An empty directory without a marker that is old enough.
+fn is_forgotten(inner: &OwnedFd) -> bool {
+    let empty = names(inner.as_fd()).is_ok_and(|names| names.is_empty());
+    let age = fstat(inner).ok().and_then(|about| {
+        let made = UNIX_EPOCH + Duration::from_secs(u64::try_from(about.st_mtime).ok()?);
+        SystemTime::now().duration_since(made).ok()
+    });
+    empty && age.is_some_and(|age| age > UNMARKED_AGE)
+}
+
+fn take_away(parent: &OwnedFd, name: &CStr, inner: &OwnedFd) -> io::Result<()> {
+    let marker_name = CString::new(marker::NAME)?;
+    remove_contents(inner.as_fd(), Some(&marker_name))?;
+    Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
+}
+
+#[cfg(test)]
+mod tests;

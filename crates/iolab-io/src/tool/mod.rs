@@ -1,0 +1,35 @@
+//! The small tools around a measurement: make a file, digest it, compare two files or two trees.
+
+mod checksum;
+mod compare;
+mod make;
+mod sweep;
+mod time;
+mod walk;
+
+pub use checksum::{Digests, checksum};
+pub use compare::{Allocation, Difference, allocation, compare_files};
+pub use make::{Interrupted, Order, make_file};
+pub use time::{Kind, Model, timed};
+pub use walk::{Walk, compare_trees};
+
+use std::io;
+use std::path::Path;
+
+use iolab_model::catalog::path_to_text;
+use iolab_model::result::Fault;
+
+/// A fault about one file.
+fn fault(doing: &str, path: &Path, error: &io::Error) -> Fault {
+    Fault {
+        doing: format!("{doing} {}", path_to_text(path)),
+        cause: error.to_string(),
+        errno: error.raw_os_error(),
+        signal: None,
+    }
+}
+
+fn refusal(doing: &str, path: &Path, cause: impl Into<String>) -> Fault {
+    let doing = format!("{doing} {}", path_to_text(path));
+    Fault { doing, cause: cause.into(), errno: None, signal: None }
+}

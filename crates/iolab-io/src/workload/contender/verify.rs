@@ -1,0 +1,104 @@
+//! Whether a command made what it was to make: a file of the right size, with the bytes of its
+//! source. What is wrong costs the trial, for the command has not done the work.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::tool::{Walk, compare_trees};
+use iolab_model::catalog::{Capability, Factor, shell_text};
+use iolab_model::result::{Digest, Fault, Measurement};
+
+use super::super::copy::is_clone;
+use super::super::{Trial, refusal};
+use super::order::{Order, failed};
+
+/// Bytes compared at a time.
+const PIECE_BYTES: u64 = 256 << 10;
+/// Of a larger file only every n-th piece is compared, about this much in all.
+const CHECKED_BYTES: u64 = 64 << 20;
+
+/// Looks at the file that a command was to make.
+pub fn file(
+    capability: Capability,
+    trial: &Trial<'_>,
+    measurement: &mut Measurement,
+) -> Result<(), Fault> {
+    let order = Order::new(capability, trial)?;
+    let wrong = |cause: String| {
+        Err(refusal(&format!("check what {} made", shell_text(&order.argv)), cause))
+    };
+    let about = match fs::symlink_metadata(&order.target) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return wrong("it made no {target}, though it ended well".into());
+        }
+        other => other.map_err(|error| failed("look at", &order.target, &error))?,
+    };
+    if !about.is_file() {
+        return wrong("its {target} is no regular file".into());
+    }
+    if about.len() != order.bytes {
+        return wrong(format!(
+            "its {{target}} has {} bytes instead of {}",
+            about.len(),
+            order.bytes
+        ));
+    }
+    if !order.from_source {
+        return Ok(());
+    }
+    let pieces = order.bytes.div_ceil(PIECE_BYTES);
+    let every = order.bytes.div_ceil(CHECKED_BYTES).max(1);
+    let first = trial.subject.map_or(0, |subject| subject.seed) % every;
+    let mut crc = 0;
+    let (source, target) = (open(&order.source)?, open(&order.target)?);
+    for piece in (0..pieces).filter(|piece| piece % every == first % every || pieces < every) {
+        let at = piece * PIECE_BYTES;
+        let length = PIECE_BYTES.min(order.bytes - at) as usize;
+        let mut pair = (vec![0; length], vec![0; length]);
+        source
+            .read_exact_at(&mut pair.0, at)
+            .map_err(|error| failed("read", &order.source, &error))?;
+        target
+            .read_exact_at(&mut pair.1, at)
+            .map_err(|error| failed("read back", &order.target, &error))?;
+        if let Some(offset) = pair.0.iter().zip(&pair.1).position(|(a, b)| a != b) {
+            let at = at + offset as u64;
+            return wrong(format!("its {{target}} differs from {{source}} at byte {at}"));
+        }
+        crc = crc32c::crc32c_append(crc, &pair.1);
+    }
+    // What shares its extents with the source is no copy, whatever the command is called.
+    measurement.proof.copy =
+        is_clone(&target).map_err(|error| failed("look at", &order.target, &error))?;
+    let (kind, hex) = ("crc32c".into(), format!("{crc:08x}"));
+    measurement.proof.digest = Some(Digest { kind, hex, matches: Some(true) });
+    Ok(())
+}
+
+/// Compares the tree that a command has copied with its source.
+pub fn tree(trial: &Trial<'_>) -> Result<(), Fault> {
+    let order = Order::new(Capability::Files, trial)?;
+    if trial.levels.text(Factor::Operation) != Some("copy") {
+        return Ok(());
+    }
+    let mut first = None;
+    let mut tell = |line: &str| {
+        first.get_or_insert_with(|| line.to_owned());
+    };
+    let mut walk = Walk::new(&mut tell);
+    compare_trees(&order.source, &order.target, &mut walk);
+    let differences = walk.differences;
+    match first {
+        None => Ok(()),
+        Some(line) => {
+            let doing = format!("check what {} made", shell_text(&order.argv));
+            let cause = format!("{differences} differences, the first: {line}");
+            Err(refusal(&doing, cause))
+        }
+    }
+}
+
+fn open(path: &std::path::Path) -> Result<File, Fault> {
+    File::open(path).map_err(|error| failed("open", path, &error))
+}

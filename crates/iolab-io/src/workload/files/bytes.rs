@@ -1,0 +1,319 @@
+//! Tasks that move bytes: read, write, copy; and those that move none: create, stat, remove.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, copy_file_range, fsync, ioctl_ficlone, openat, sendfile,
+    statat, unlinkat,
+};
+use rustix::io::{Errno, read, write};
+
+use super::build::write_all;
+use super::laps::{Laps, Step};
+use super::listing::File;
+use super::task::{Gone, Site, Task};
+use crate::method::Buffer;
+use crate::sys::fold::{Xor32, xor32};
+use iolab_model::tree::Content;
+
+/// Bytes asked for in one call that moves them inside of the kernel.
+const WHOLE: usize = 1 << 30;
+
+/// Opens a file for reading. A link, or a FIFO that has taken its place, is neither followed nor
+/// waited for; the access time stays where that is permitted (`O_NOATIME`, open(2)).
+#[inline(always)]
+fn open_for_reading(
+    site: &Site<'_>,
+    file: &File<'_>,
+    quiet: &mut OFlags,
+) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    match openat(site.directory()?, file.name, flags | *quiet, Mode::empty()) {
+        Err(Errno::PERM) if !quiet.is_empty() => {
+            *quiet = OFlags::empty();
+            openat(site.directory()?, file.name, flags, Mode::empty())
+        }
+        other => other,
+    }
+}
+
+#[inline(always)]
+fn open_new(site: &Site<'_>, file: &File<'_>) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    openat(site.directory()?, file.name, flags, Mode::RUSR | Mode::WUSR)
+}
+
+#[inline(always)]
+fn made_durable<L: Laps>(file: &OwnedFd, each: bool, laps: &mut L) -> Result<(), Errno> {
+    if each {
+        fsync(file)?;
+        laps.lap(Step::Sync);
+    }
+    Ok(())
+}
+
+/// Opens, reads to the end, closes.
+pub(super) struct Read<'a> {
+    site: Site<'a>,
+    buffer: Buffer,
+    quiet: OFlags,
+    /// Folds the bytes of a block; absent: they are not looked at.
+    fold: Option<Xor32>,
+    /// The XOR of each file's words, in the order of reading, of the pass under way.
+    pub(super) seen: Vec<(u64, u32)>,
+}
+
+impl<'a> Read<'a> {
+    /// `files`: how many it will read in a pass.
+    pub(super) fn new(site: Site<'a>, buffer: Buffer, touches: bool, files: u64) -> Read<'a> {
+        let mut seen = Vec::new();
+        if touches {
+            // Written once, so that no page fault of the table's own is timed.
+            seen.resize(files as usize, (u64::MAX, 0));
+            seen.clear();
+        }
+        Read { site, buffer, quiet: OFlags::NOATIME, fold: touches.then(xor32), seen }
+    }
+}
+
+impl Task for Read<'_> {
+    const SIZES: bool = false;
+
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.site)
+    }
+
+    #[inline(always)]
+    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+        laps.begin();
+        let opened = open_for_reading(&self.site, file, &mut self.quiet)?;
+        laps.lap(Step::Open);
+        let buffer = self.buffer.as_mut();
+        let (mut at, mut word) = (0_u64, 0);
+        loop {
+            let count = match read(&opened, &mut *buffer) {
+                Ok(count) => count,
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(errno),
+            };
+            if let Some(fold) = self.fold {
+                word ^= fold(&buffer[..count]).rotate_left(8 * (at % 4) as u32);
+            }
+            at += count as u64;
+            // A regular file gives less than it is asked for at its end alone.
+            if count < buffer.len() {
+                break;
+            }
+        }
+        laps.lap(Step::Transfer);
+        drop(opened);
+        laps.lap(Step::Close);
+        if self.fold.is_some() {
+            if self.seen.len() == self.seen.capacity() {
+                // The next pass over the same files.
+                self.seen.clear();
+            }
+            self.seen.push((file.number, word));
+        }
+        Ok(at)
+    }
+}
+
+/// Creates, writes, closes; of no bytes it is *create*.
+pub(super) struct Write<'a> {
+    pub(super) site: Site<'a>,
+    pub(super) content: Content,
+    pub(super) block: u64,
+    pub(super) each: bool,
+    /// Whatever sizes the tree has, no byte is written.
+    pub(super) empty: bool,
+}
+
+impl Task for Write<'_> {
+    const SIZES: bool = true;
+
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.site)
+    }
+
+    #[inline(always)]
+    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+        laps.begin();
+        let made = open_new(&self.site, file)?;
+        laps.lap(Step::Open);
+        let size = if self.empty { 0 } else { file.size };
+        if size > 0 {
+            write_all(&made, file.number, size, &mut self.content, self.block)?;
+            laps.lap(Step::Transfer);
+        }
+        made_durable(&made, self.each, laps)?;
+        drop(made);
+        laps.lap(Step::Close);
+        Ok(size)
+    }
+}
+
+/// How bytes get from one open file to another.
+pub(super) trait Way: std::marker::Send {
+    /// Moves all of them; how many. `size` is what the file had when it was looked at: whoever
+    /// has moved as many does not ask for the end once more.
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno>;
+}
+
+/// `copy_file_range`: inside of the kernel, or by the file system, which may share blocks.
+pub(super) struct ByRange;
+
+impl Way for ByRange {
+    #[inline(always)]
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno> {
+        until_moved(size, || copy_file_range(from, None, to, None, WHOLE))
+    }
+}
+
+/// `sendfile`.
+pub(super) struct BySend;
+
+impl Way for BySend {
+    #[inline(always)]
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno> {
+        until_moved(size, || sendfile(to, from, None, WHOLE))
+    }
+}
+
+/// A clone that shares all blocks (`FICLONE`).
+pub(super) struct ByClone;
+
+impl Way for ByClone {
+    #[inline(always)]
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, _: u64) -> Result<u64, Errno> {
+        ioctl_ficlone(to, from)?;
+        Ok(rustix::fs::fstat(from)?.st_size as u64)
+    }
+}
+
+/// `read` and `write` through a buffer.
+pub(super) struct ByBuffer(pub(super) Buffer);
+
+impl Way for ByBuffer {
+    #[inline(always)]
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, _: u64) -> Result<u64, Errno> {
+        let buffer = self.0.as_mut();
+        let mut moved = 0;
+        loop {
+            let count = match read(from, &mut *buffer) {
+                Ok(count) => count,
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(errno),
+            };
+            let mut rest = &buffer[..count];
+            while !rest.is_empty() {
+                match write(to, rest) {
+                    Ok(0) => return Err(Errno::IO),
+                    Ok(written) => rest = &rest[written..],
+                    Err(Errno::INTR) => {}
+                    Err(errno) => return Err(errno),
+                }
+            }
+            moved += count as u64;
+            if count < buffer.len() {
+                return Ok(moved);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn until_moved(size: u64, mut call: impl FnMut() -> Result<usize, Errno>) -> Result<u64, Errno> {
+    let mut moved = 0;
+    loop {
+        match call() {
+            Ok(0) => return Ok(moved),
+            Ok(count) => moved += count as u64,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+        if moved >= size && size > 0 {
+            return Ok(moved);
+        }
+    }
+}
+
+/// Opens one, creates the other, moves the bytes, closes both.
+pub(super) struct Copy<'a, W> {
+    pub(super) from: Site<'a>,
+    pub(super) to: Site<'a>,
+    pub(super) way: W,
+    pub(super) each: bool,
+    pub(super) quiet: OFlags,
+}
+
+impl<W: Way> Task for Copy<'_, W> {
+    const SIZES: bool = true;
+
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.from)?;
+        act(&mut self.to)
+    }
+
+    #[inline(always)]
+    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+        laps.begin();
+        let from = open_for_reading(&self.from, file, &mut self.quiet)?;
+        let to = open_new(&self.to, file)?;
+        laps.lap(Step::Open);
+        let bytes = self.way.all(&from, &to, file.size)?;
+        laps.lap(Step::Transfer);
+        made_durable(&to, self.each, laps)?;
+        drop((from, to));
+        laps.lap(Step::Close);
+        Ok(bytes)
+    }
+}
+
+/// `fstatat`.
+pub(super) struct Look<'a> {
+    pub(super) site: Site<'a>,
+    /// Sum of the sizes that were seen.
+    pub(super) bytes: u64,
+}
+
+impl Task for Look<'_> {
+    const SIZES: bool = false;
+
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.site)
+    }
+
+    #[inline(always)]
+    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+        laps.begin();
+        let about = statat(self.site.directory()?, file.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        laps.lap(Step::Call);
+        if FileType::from_raw_mode(about.st_mode) != FileType::RegularFile {
+            return Err(Errno::STALE);
+        }
+        self.bytes = self.bytes.wrapping_add(about.st_size as u64);
+        Ok(0)
+    }
+}
+
+/// `unlinkat`.
+pub(super) struct Remove<'a> {
+    pub(super) site: Site<'a>,
+}
+
+impl Task for Remove<'_> {
+    const SIZES: bool = false;
+
+    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+        act(&mut self.site)
+    }
+
+    #[inline(always)]
+    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+        laps.begin();
+        unlinkat(self.site.directory()?.as_fd(), file.name, AtFlags::empty())?;
+        laps.lap(Step::Call);
+        Ok(0)
+    }
+}

@@ -1,0 +1,106 @@
+//! The workload `files`: many files read, written, copied, created, looked at or removed by
+//! several workers.
+//!
+//! An operation is one file. *read* opens it, reads to its end and closes it; *write* makes a new
+//! file (`O_EXCL`) with its bytes; *create* the same without bytes; *copy* makes a new file with
+//! another's bytes; *stat* is `fstatat`, *remove* `unlinkat`. Directories are made beforehand.
+//! Every worker has a thread, a table of descriptors of its own (`unshare(CLONE_FILES)`), the
+//! directory it is in, and names relative to it.
+
+mod around;
+mod build;
+mod bytes;
+mod crew;
+mod errors;
+mod laps;
+mod listing;
+mod operation;
+mod scan;
+mod share;
+mod task;
+#[cfg(test)]
+mod tests;
+mod verify;
+mod walk;
+
+pub use build::{MAKE_BLOCK, clear, make_directories, make_directories_apart, make_files};
+pub use listing::{Cursor, File, Listing, Opener};
+pub use operation::{METHODS, OPERATIONS};
+pub use scan::{Found, LeftOut, scan};
+pub use share::segments;
+
+use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
+use iolab_model::result::{Fault, Measurement};
+use iolab_model::tree::SHAPES;
+
+use self::operation::Settings;
+use super::{Around, Trial, Workload};
+use crate::method::Window;
+
+/// The workload.
+pub const WORKLOAD: Workload = Workload {
+    info: INFO,
+    run,
+    visits: |_| Ok(None),
+    around: Around { prepare: around::prepare, verify: around::verify, clear: around::clear },
+};
+
+const INFO: WorkloadInfo = WorkloadInfo {
+    part: Part {
+        id: "files",
+        kind: PartKind::Workload,
+        summary: "many files: read, write, copy, create, stat or remove them with several workers",
+        capabilities: &[],
+        ignores: &[],
+        needs: "",
+        by_name_only: false,
+    },
+    factors: &[
+        FactorUse { factor: Factor::File, default: "", words: &[] },
+        FactorUse { factor: Factor::Operation, default: "read", words: &[] },
+        FactorUse { factor: Factor::Files, default: "1000", words: &[] },
+        FactorUse { factor: Factor::FileSize, default: "64Ki", words: &[] },
+        FactorUse { factor: Factor::Sizes, default: "", words: &[] },
+        FactorUse { factor: Factor::Layout, default: "sharded", words: &SHAPES },
+        FactorUse { factor: Factor::Place, default: "", words: &[] },
+        FactorUse {
+            factor: Factor::Method,
+            default: "copy_file_range,read-write,sendfile",
+            words: &[],
+        },
+        FactorUse { factor: Factor::Contender, default: "", words: &[] },
+        FactorUse { factor: Factor::Block, default: "128Ki", words: &[] },
+        FactorUse { factor: Factor::Threads, default: "1,2,4", words: &[] },
+        FactorUse { factor: Factor::Consume, default: "xor", words: &["none", "xor"] },
+        FactorUse {
+            factor: Factor::Cache,
+            default: "warm",
+            words: &["cold", "warm", "any", "remount"],
+        },
+        FactorUse { factor: Factor::Sync, default: "none", words: &["none", "each", "end"] },
+        FactorUse { factor: Factor::Fill, default: "random", words: &["random", "zero", "text"] },
+        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
+    ],
+    capability: Capability::Files,
+    sweep: false,
+};
+
+/// Whether a trial looks at files and reads no data of theirs.
+pub fn looks_only(levels: &Levels) -> bool {
+    levels.text(Factor::Operation) == Some("stat")
+}
+
+/// Why these levels make no trial together, and what to do instead.
+pub(super) fn impossible(levels: &Levels) -> Option<String> {
+    let cold = levels.text(Factor::Cache) == Some("cold");
+    (cold && looks_only(levels)).then(|| {
+        "stat reads no data, and --cache cold empties data alone: take --cache remount with a \
+         --place, which empties names and attributes too, or --cache warm"
+            .into()
+    })
+}
+
+fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+    let settings = Settings::of(trial)?;
+    operation::run(&settings, window)
+}

@@ -1,0 +1,66 @@
+//! The rungs of the system-call ladder, cheapest first: one row each.
+
+mod bench;
+mod calls;
+
+pub use bench::Bench;
+
+use crate::method::Stop;
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+
+/// A rung: a description and a loop that makes the call so many times and returns the bytes moved.
+#[derive(Debug)]
+pub struct Rung {
+    /// What it is.
+    pub part: Part,
+    /// The loop.
+    pub run: fn(&mut Bench, u64) -> Result<u64, Stop>,
+}
+
+const fn rung(
+    id: &'static str,
+    run: fn(&mut Bench, u64) -> Result<u64, Stop>,
+    ignores: &'static [Factor],
+    summary: &'static str,
+) -> Rung {
+    let kind = PartKind::Operation;
+    let capabilities = &[Capability::Call];
+    Rung {
+        part: Part { id, kind, summary, capabilities, ignores, needs: "", by_name_only: false },
+        run,
+    }
+}
+
+const NO_BYTES: &[Factor] = &[Factor::Block];
+
+const RUNGS: [Rung; 12] = [
+    rung("clock", calls::clock, NO_BYTES, "clock_gettime, answered without entering the kernel"),
+    rung("getppid", calls::getppid, NO_BYTES, "the cheapest real call: enter the kernel, return"),
+    rung("lseek", calls::lseek, NO_BYTES, "look up a descriptor and set its position"),
+    rung("read", calls::read, &[], "read at the file position, cached"),
+    rung("pread", calls::pread, &[], "read at an offset, cached"),
+    rung("write", calls::write, &[], "write at the file position, to the page cache"),
+    rung("pwrite", calls::pwrite, &[], "write at an offset, to the page cache"),
+    rung("fstat", calls::fstat, NO_BYTES, "attributes of a descriptor"),
+    rung("stat", calls::stat, NO_BYTES, "attributes of a path"),
+    rung("open-close", calls::open_close, NO_BYTES, "open a path and close it"),
+    rung("fchmod", calls::fchmod, NO_BYTES, "change the mode of a descriptor, back and forth"),
+    rung("chmod", calls::chmod, NO_BYTES, "change the mode of a path, back and forth"),
+];
+
+/// Every rung's description.
+pub const OPERATIONS: &[Part] = &{
+    let mut parts = [RUNGS[0].part; RUNGS.len()];
+    let mut at = 0;
+    while at < RUNGS.len() {
+        parts[at] = RUNGS[at].part;
+        at += 1;
+    }
+    parts
+};
+
+/// The rung of this name.
+pub fn find(id: &str) -> Option<&'static Rung> {
+    static ALL: [Rung; RUNGS.len()] = RUNGS;
+    ALL.iter().find(|rung| rung.part.id == id)
+}

@@ -1,0 +1,177 @@
+//! The workload `meta`: calls on names and attributes, file by file, with the first touch kept
+//! apart from later ones.
+
+mod around;
+mod attempt;
+mod calls;
+#[cfg(test)]
+mod lies;
+mod operation;
+mod span;
+mod stage;
+mod tree;
+
+pub use attempt::impossible;
+pub use operation::OPERATIONS;
+pub use tree::Tree;
+
+use crate::method::{Latencies, Stop, Unwatched, Watch, Window};
+use crate::sys::clock::now_ns;
+use crate::sys::usage::usage;
+use iolab_model::catalog::{
+    Capability, Factor, FactorUse, Part, PartKind, Touch, WorkloadInfo, list_text,
+};
+use iolab_model::result::{Fault, Measurement};
+
+use super::{Around, Extent, Trial, Workload, refusal};
+use calls::Done;
+use operation::{Before, Effect, Loop, Operation, find};
+use span::Span;
+use stage::Stage;
+
+/// The workload.
+pub const WORKLOAD: Workload = Workload {
+    info: INFO,
+    run,
+    visits: |_| Ok(None),
+    around: Around { prepare: around::prepare, verify: around::verify, clear: around::clear },
+};
+
+/// Files in one tree, at most.
+const MOST_FILES: u64 = 10_000_000;
+
+const INFO: WorkloadInfo = WorkloadInfo {
+    part: Part {
+        id: "meta",
+        kind: PartKind::Workload,
+        summary: "metadata calls: create, stat, chmod, rename, … on many files, first touch apart",
+        capabilities: &[],
+        ignores: &[],
+        needs: "",
+        by_name_only: false,
+    },
+    factors: &[
+        FactorUse { factor: Factor::FileSize, default: "0", words: &[] },
+        FactorUse { factor: Factor::Files, default: "1000", words: &[] },
+        FactorUse { factor: Factor::Operation, default: "", words: &[] },
+        FactorUse { factor: Factor::Place, default: "", words: &[] },
+        FactorUse { factor: Factor::Repeats, default: "1", words: &[] },
+        FactorUse { factor: Factor::Pass, default: Touch::Steady.word(), words: &Touch::WORDS },
+        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
+    ],
+    capability: Capability::Metadata,
+    sweep: true,
+};
+
+/// What a trial asks for, checked.
+pub(super) struct Job {
+    pub(super) operation: &'static Operation,
+    pub(super) tree: Tree,
+    pub(super) span: Span,
+}
+
+impl Job {
+    pub(super) fn of(trial: &Trial<'_>) -> Result<Job, Fault> {
+        let refuse = |cause: String| refusal("prepare a metadata trial", cause);
+        let id = trial.levels.text(Factor::Operation).unwrap_or("stat");
+        let operation = find(id)
+            .ok_or_else(|| refuse(format!("no operation {id:?}; `iolab list operations`")))?;
+        let subject = trial.subject.ok_or_else(|| refuse("it names no tree".into()))?;
+        let files = trial.levels.number(Factor::Files).unwrap_or(1);
+        if files == 0 || files > MOST_FILES {
+            return Err(refuse(format!("{files} files; name 1 to {MOST_FILES}")));
+        }
+        let span = span(trial, operation, files).map_err(refuse)?;
+        let (root, bytes, seed) = (subject.path.to_owned(), subject.bytes, subject.seed);
+        Ok(Job { operation, tree: Tree { root, files, bytes, seed }, span })
+    }
+}
+
+/// One call a file for the first and second touch, and for what uses up its file; all repeats on
+/// each file, the first touch among them, for the whole; else as many calls as the extent says.
+fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<Span, String> {
+    let word = trial.levels.text(Factor::Pass).unwrap_or(Touch::Steady.word());
+    let touch = Touch::new(word)
+        .ok_or_else(|| format!("no pass {word:?}: there are {}", list_text(&Touch::WORDS)))?;
+    let (before, whole) = (touch.before(), touch == Touch::Whole);
+    let one_call = touch.is_one_call() || operation.effect.once();
+    let repeats = match one_call {
+        true => 1,
+        false => trial.levels.number(Factor::Repeats).unwrap_or(1).max(1),
+    };
+    // A part of the whole is some of the files with all of their calls.
+    let row = if whole { repeats } else { 1 };
+    let (first, asked) = match trial.extent {
+        Extent::Passes(passes) if before < 2 => (0, passes.min(1) * files * row),
+        Extent::Passes(calls) => (0, calls),
+        Extent::Part { first_operation, operations } => {
+            (first_operation / row % files, operations.div_ceil(row) * row)
+        }
+    };
+    if asked == 0 {
+        return Err("it asks for no call".into());
+    }
+    let calls = match one_call || whole {
+        true => asked.min(files * row),
+        false => asked,
+    };
+    Ok(Span { files, first, calls, repeats, before })
+}
+
+fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+    let job = Job::of(trial)?;
+    let doing = || {
+        let (id, calls) = (job.operation.part.id, job.span.calls);
+        format!("{id}, {calls} calls in {}", iolab_model::catalog::path_to_text(&job.tree.root))
+    };
+    let opened = Stage::open(&job.tree)
+        .and_then(|stage| stage.named(&job.tree, job.operation.effect == Effect::Name))
+        .map_err(|error| around::fault(doing(), &error))?;
+    warm(&job, &opened).map_err(|stop| around::stopped(doing(), stop))?;
+    let latency = trial.levels.text(Factor::Latency) == Some("on");
+    let measured = match latency {
+        false => timed(&job, &opened, job.operation.run, window),
+        true => timed(&job, &opened, job.operation.watched, window),
+    };
+    measured.map_err(|stop| around::stopped(doing(), stop))
+}
+
+/// The touches that come before the one that is measured, where the files are still there.
+fn warm(job: &Job, stage: &Stage) -> Result<(), Stop> {
+    if job.operation.before == Before::Chmod {
+        calls::chmod(stage, &job.span.warming(0), &mut Unwatched)?;
+    }
+    if job.operation.effect.once() {
+        return Ok(());
+    }
+    for at in 0..job.span.before {
+        (job.operation.run)(stage, &job.span.warming(at), &mut Unwatched)?;
+    }
+    Ok(())
+}
+
+fn timed<W: Watch>(
+    job: &Job,
+    stage: &Stage,
+    run: Loop<W>,
+    window: &mut dyn Window,
+) -> Result<Measurement, Stop> {
+    let mut watch = W::default();
+    window.open();
+    let before = usage();
+    let start_ns = now_ns();
+    let result = run(stage, &job.span, &mut watch);
+    let end_ns = now_ns();
+    let after = usage();
+    window.close();
+    let Done { operations, .. } = result?;
+    Ok(Measurement {
+        wall_ns: end_ns.saturating_sub(start_ns).max(1),
+        user_ns: after.user_ns.saturating_sub(before.user_ns),
+        system_ns: after.system_ns.saturating_sub(before.system_ns),
+        operations,
+        metrics: watch.finish().iter().flat_map(Latencies::metrics).collect(),
+        repetitions: if job.span.before < 2 { 1 } else { operations },
+        ..Measurement::default()
+    })
+}

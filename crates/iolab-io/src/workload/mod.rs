@@ -1,0 +1,153 @@
+//! What is done: one file each. A new workload is its own file and two lines here.
+
+mod apart;
+pub mod contender;
+mod copy;
+pub mod files;
+mod ladder;
+pub mod meta;
+mod read;
+mod syscall;
+mod write;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::method::{Consume, Layout, Window};
+use iolab_model::catalog::{Factor, Levels, Part, WorkloadInfo};
+use iolab_model::result::{Fault, Measurement};
+
+/// A workload: what it says of itself and what it does.
+#[derive(Debug)]
+pub struct Workload {
+    /// Its description.
+    pub info: WorkloadInfo,
+    /// Measures one trial, in the process that calls. `window` is told when time begins and ends.
+    pub run: fn(&Trial<'_>, &mut dyn Window) -> Result<Measurement, Fault>,
+    /// Which bytes of its file the trial consumes and how, so that its digest can be checked;
+    /// nothing where there is none.
+    pub visits: fn(&Trial<'_>) -> Result<Option<Visit>, Fault>,
+    /// What is done outside of the timed window.
+    pub around: Around,
+}
+
+/// What a workload does outside of the timed window, in the agent itself: never in the process
+/// that is measured, whose caches and counters are to be its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Around {
+    /// Makes what the trial needs in its scratch directory; the cache state is reached afterwards.
+    pub prepare: fn(&Trial<'_>) -> Result<(), Fault>,
+    /// Whether the trial did what it says; puts flags and proofs into the measurement.
+    pub verify: fn(&Trial<'_>, &mut Measurement) -> Result<(), Fault>,
+    /// Removes what the trial made: always called once `prepare` was, however the trial ended.
+    pub clear: fn(&Trial<'_>) -> Result<(), Fault>,
+}
+
+impl Around {
+    /// For a workload that leaves nothing behind.
+    pub const NOTHING: Around =
+        Around { prepare: |_| Ok(()), verify: |_, _| Ok(()), clear: |_| Ok(()) };
+}
+
+/// Every workload's description.
+pub const WORKLOADS: &[WorkloadInfo] = &[
+    read::WORKLOAD.info,
+    write::WORKLOAD.info,
+    copy::WORKLOAD.info,
+    files::WORKLOAD.info,
+    syscall::WORKLOAD.info,
+    meta::WORKLOAD.info,
+];
+
+const ALL: [&Workload; 6] = [
+    &read::WORKLOAD,
+    &write::WORKLOAD,
+    &copy::WORKLOAD,
+    &files::WORKLOAD,
+    &syscall::WORKLOAD,
+    &meta::WORKLOAD,
+];
+
+/// The workload of this name.
+pub fn find(id: &str) -> Option<&'static Workload> {
+    ALL.into_iter().find(|workload| workload.info.part.id == id)
+}
+
+/// Why a workload cannot be done with these levels together, and what to do instead.
+pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
+    if levels.get(Factor::Contender).is_some() {
+        return contender::impossible(id, levels);
+    }
+    match id {
+        "write" => write::impossible(levels),
+        "copy" => copy::impossible(levels),
+        "files" => files::impossible(levels),
+        _ => None,
+    }
+}
+
+/// The rungs of the workload `syscall`.
+pub const fn operations() -> &'static [Part] {
+    ladder::OPERATIONS
+}
+
+/// How much one trial does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// Whole passes over the data (for a call: that many calls).
+    Passes(u64),
+    /// Part of a pass: this many operations from this one on, wrapping at the end.
+    Part {
+        /// Index of the first operation within a pass.
+        first_operation: u64,
+        /// How many operations.
+        operations: u64,
+    },
+}
+
+/// One trial, with everything it needs at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial<'a> {
+    /// The cell's levels.
+    pub levels: &'a Levels,
+    /// How much.
+    pub extent: Extent,
+    /// The file that it works on, where it needs one.
+    pub subject: Option<Subject<'a>>,
+    /// A directory of iolab's own, for files that the workload makes itself.
+    pub scratch: &'a Path,
+}
+
+/// The file that a trial works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Where.
+    pub path: &'a Path,
+    /// Its size.
+    pub bytes: u64,
+    /// Decides the random order: trials of one file share it.
+    pub seed: u64,
+    /// Where it is a tree of files, what is in it; `path` is then its root.
+    pub tree: Option<&'a files::Listing>,
+}
+
+/// What a trial consumes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// Which bytes in which order.
+    pub layout: Layout,
+    /// How.
+    pub consume: Consume,
+    /// Whether the bytes are the file's.
+    pub real: bool,
+    /// Bytes that the device may deliver beside those of the file: tables of a file system that is
+    /// written to.
+    pub aside_bytes: u64,
+}
+
+/// A trial that cannot be done as asked.
+fn refusal(doing: &str, cause: impl Into<String>) -> Fault {
+    Fault { doing: doing.into(), cause: cause.into(), errno: None, signal: None }
+}

@@ -1,0 +1,126 @@
+//! The workload `write`: bytes of the program, brought to a file, and how long until they are
+//! safe there.
+
+mod check;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use crate::method::{self, Fill, Latencies, Sync, Target, Until, Window, Written};
+use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
+use iolab_model::result::{Fault, Measurement, Metrics, Name};
+
+use super::{Around, Extent, Trial, Workload};
+use task::Task;
+
+/// The workload.
+pub const WORKLOAD: Workload = Workload {
+    info: INFO,
+    run,
+    visits: |_| Ok(None),
+    around: Around { prepare: task::prepare, verify: check::verify, clear: task::clear },
+};
+
+const INFO: WorkloadInfo = WorkloadInfo {
+    part: Part {
+        id: "write",
+        kind: PartKind::Workload,
+        summary: "write a file: method × block × sync × target, timed until it is durable",
+        capabilities: &[],
+        ignores: &[],
+        needs: "",
+        by_name_only: false,
+    },
+    factors: &[
+        FactorUse { factor: Factor::FileSize, default: "", words: &[] },
+        FactorUse { factor: Factor::Method, default: "", words: &[] },
+        FactorUse { factor: Factor::Contender, default: "", words: &[] },
+        FactorUse { factor: Factor::Place, default: "", words: &[] },
+        FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
+        FactorUse { factor: Factor::Threads, default: "1", words: &[] },
+        FactorUse {
+            factor: Factor::Pattern,
+            default: "sequential",
+            words: &["sequential", "random", "reverse", "stride:N"],
+        },
+        FactorUse { factor: Factor::Sync, default: "none", words: Sync::WORDS },
+        FactorUse { factor: Factor::Direct, default: "off", words: &["off", "on"] },
+        FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
+        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
+        FactorUse { factor: Factor::Fill, default: "random", words: Fill::WORDS },
+        FactorUse { factor: Factor::Target, default: "new", words: Target::WORDS },
+        FactorUse { factor: Factor::Until, default: "durable", words: Until::WORDS },
+        FactorUse { factor: Factor::Memory, default: "", words: &[] },
+    ],
+    capability: Capability::Write,
+    sweep: false,
+};
+
+fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+    let task = Task::new(trial)?;
+    let pool = task.pool()?;
+    task.create()?;
+    let written = (task.entry.run)(&task.job(&pool), window)?;
+    let repetitions = match trial.extent {
+        Extent::Passes(passes) => passes,
+        Extent::Part { .. } => 1,
+    };
+    Ok(Measurement {
+        wall_ns: written.wall_ns,
+        user_ns: written.user_ns,
+        system_ns: written.system_ns,
+        bytes: written.bytes,
+        operations: written.operations,
+        repetitions,
+        metrics: metrics(&task, &written),
+        ..Measurement::default()
+    })
+}
+
+/// The times, and what a sync and a byte cost.
+fn metrics(task: &Task, written: &Written) -> Metrics {
+    let times = &written.times;
+    let lanes = task.layout.lanes.len() as f64;
+    let syncs = task.sync.count(written.operations);
+    let sync_ns = match (task.sync, times.end_sync_ns, times.durable_ns) {
+        (Sync::End, Some(end_ns), _) => Some(end_ns as f64),
+        (Sync::None, _, Some(durable_ns)) => Some(durable_ns.saturating_sub(times.close_ns) as f64),
+        (Sync::None | Sync::End, ..) => None,
+        _ => Some(times.return_ns as f64 * lanes / syncs.max(1) as f64),
+    };
+    let per_byte = (written.bytes > 0).then(|| written.wall_ns as f64 / written.bytes as f64);
+    let rows = [
+        ("return_ns", Some(times.return_ns as f64)),
+        ("close_ns", Some(times.close_ns as f64)),
+        ("durable_ns", times.durable_ns.map(|ns| ns as f64)),
+        ("namespace_ns", times.namespace_ns.map(|ns| ns as f64)),
+        ("sync_ns", sync_ns),
+        ("ns_per_byte", per_byte),
+    ];
+    let rows = rows.into_iter().filter_map(|(id, value)| Some((Name::from(id), value?)));
+    rows.chain(written.latencies.iter().flat_map(Latencies::metrics)).collect()
+}
+
+/// Why these levels cannot be combined, and what to do instead.
+pub fn impossible(levels: &Levels) -> Option<String> {
+    let word = |factor| levels.text(factor);
+    let id = word(Factor::Method)?;
+    let entry = method::find(id)?.write.as_ref()?;
+    let lacks = entry.lacks.iter().find(|(factor, level, _)| word(*factor) == Some(*level));
+    if let Some((factor, level, why)) = lacks {
+        return Some(format!("{id} with {factor} {level}: {why}"));
+    }
+    if let Some(Err(why)) = word(Factor::Fill).map(str::parse::<Fill>) {
+        return Some(why);
+    }
+    if word(Factor::Target) != Some("append") {
+        return None;
+    }
+    let in_order = word(Factor::Pattern).is_none_or(|pattern| pattern == "sequential");
+    let alone = levels.number(Factor::Threads).is_none_or(|threads| threads == 1);
+    (!in_order || !alone).then(|| {
+        "append: what is appended comes in the order of the calls; take --pattern sequential and \
+         --threads 1"
+            .to_owned()
+    })
+}

@@ -1,0 +1,263 @@
+//! read against mmap over file size and block: who is faster, by how much, and where it is a tie.
+
+use std::collections::HashMap;
+
+use super::block::subtitle;
+use super::cells::{Index, Part, Source, Split};
+use super::model::{Chart, Datum, Heat, HeatCell, HeatState, Layer, MOST_PANELS, Panel, Table};
+use super::scale::Axis;
+use super::standing::turned;
+use super::words::{clean, level_phrase, level_text};
+use iolab_model::catalog::{Factor, Level, bytes_text, ratio_interval_text, ratio_text};
+use iolab_model::result::{Comparison, Verdict};
+
+/// Most columns and rows; a larger map would be unreadable.
+const MOST: usize = 24;
+
+/// The chart, where two methods were compared over at least two file sizes.
+pub fn chart(index: &Index<'_>) -> Option<Chart> {
+    let [document] = index.documents else { return None };
+    let (a, b) = contest(index)?;
+    let sizes = index.levels(Factor::FileSize);
+    if !(2..=MOST).contains(&sizes.len()) {
+        return None;
+    }
+    let pairs: HashMap<(&str, &str), &Comparison> = document
+        .answers
+        .iter()
+        .flat_map(|answer| &answer.comparisons)
+        .map(|c| ((c.a.as_str(), c.b.as_str()), c))
+        .collect();
+    let of = |method: &str| -> Vec<Source<'_>> {
+        let has = |s: &&Source<'_>| s.cell.factors.text(Factor::Method) == Some(method);
+        index.cells.iter().filter(has).copied().collect()
+    };
+    let (left, right) = (of(&a), of(&b));
+    let columns = columns(index, &left)?;
+    let rest: Vec<Split> = index
+        .varying(&index.cells, &[Factor::Method, Factor::FileSize, Factor::Block])
+        .into_iter()
+        .take(2)
+        .collect();
+    let mut panels: Vec<(Vec<Part>, String, Vec<HeatCell>)> = Vec::new();
+    let mut table = Vec::new();
+    for cell in left {
+        let (Some(row), Some(column)) = (
+            sizes.iter().position(|l| Some(*l) == cell.cell.factors.get(Factor::FileSize)),
+            columns.iter().position(|c| *c == cell.cell.factors.get(Factor::Block)),
+        ) else {
+            continue;
+        };
+        let rival = right.iter().find(|r| same_job(&cell, r));
+        let met = rival.and_then(|r| between(&pairs, &cell.cell.id, &r.cell.id));
+        let drawn = heat_cell(&cell, met, (column, row), (&a, &b));
+        table.push(row_of(&cell, met, &drawn));
+        let key: Vec<Part> = rest.iter().map(|split| index.part(*split, &cell)).collect();
+        match panels.iter_mut().find(|(known, _, _)| *known == key) {
+            Some((_, _, cells)) => cells.push(drawn),
+            None => {
+                let words: Vec<String> =
+                    rest.iter().map(|split| index.split_text(*split, &cell, true)).collect();
+                panels.push((key, words.join(" · "), vec![drawn]));
+            }
+        }
+    }
+    let all: Vec<&HeatCell> = panels.iter().flat_map(|(_, _, cells)| cells).collect();
+    if all.iter().all(|c| c.state == HeatState::Missing) {
+        return None;
+    }
+    let title = title(&all, &sizes, (&a, &b));
+    let widest = all.iter().filter(|c| c.state != HeatState::Missing).map(|c| c.value.abs());
+    // Full colour at 2× or 4×: beyond that it no longer matters how much, and small ratios show.
+    let limit = widest.fold(1.0, f64::max).ceil().min(2.0);
+    let x_names = columns.iter().map(|c| level_text(Factor::Block, *c)).collect();
+    let y_names = sizes.iter().map(|l| level_text(Factor::FileSize, Some(l))).collect();
+    let (x, y) = (Axis::category("bytes per call", x_names), Axis::category("file size", y_names));
+    let draw = |(_, title, cells)| Panel {
+        title,
+        x: x.clone(),
+        y: y.clone(),
+        layers: vec![Layer::Heat(Heat {
+            low_name: format!("{a} faster"),
+            high_name: format!("{b} faster"),
+            limit,
+            cells,
+        })],
+    };
+    let names = ["file size", "block", "faster", "ratio", "low", "high", "verdict"];
+    Some(Chart {
+        slug: "method-by-size".to_owned(),
+        rows: Vec::new(),
+        title,
+        subtitle: subtitle(index, &[Factor::Method, Factor::FileSize, Factor::Block]),
+        panels: panels.into_iter().take(MOST_PANELS).map(draw).collect(),
+        keys: Vec::new(),
+        notes: Vec::new(),
+        guide: vec![format!("Figures: how many times as long the slower of {a} and {b} takes")],
+        table: Table { columns: names.map(str::to_owned).to_vec(), rows: table },
+    })
+}
+
+/// The two methods: one that maps and one that reads, else the only two there are.
+fn contest(index: &Index<'_>) -> Option<(String, String)> {
+    let words: Vec<String> = index
+        .levels(Factor::Method)
+        .into_iter()
+        .filter_map(|l| match l {
+            Level::Word(word) if word != "null" => Some(clean(word)),
+            _ => None,
+        })
+        .collect();
+    let maps = |w: &&String| w.starts_with("mmap");
+    match (words.iter().find(|w| !maps(w)), words.iter().find(maps)) {
+        (Some(read), Some(mmap)) => Some((read.clone(), mmap.clone())),
+        _ => match words.as_slice() {
+            [a, b] => Some((a.clone(), b.clone())),
+            _ => None,
+        },
+    }
+}
+
+/// Block levels of the reading side; one empty column where it has none.
+fn columns<'a>(index: &Index<'a>, left: &[Source<'a>]) -> Option<Vec<Option<&'a Level>>> {
+    let has =
+        |level: &&Level| left.iter().any(|s| s.cell.factors.get(Factor::Block) == Some(level));
+    let found: Vec<Option<&Level>> =
+        index.levels(Factor::Block).into_iter().filter(has).map(Some).collect();
+    // With a single block a heat map is a column: a line says it better.
+    (2..=MOST).contains(&found.len()).then_some(found)
+}
+
+/// Every level but the method equal, where both have it: mmap has no block.
+fn same_job(a: &Source<'_>, b: &Source<'_>) -> bool {
+    Factor::ALL.into_iter().filter(|f| *f != Factor::Method).all(|factor| {
+        match (a.cell.factors.get(factor), b.cell.factors.get(factor)) {
+            (Some(a), Some(b)) => a == b,
+            (_, None) => factor == Factor::Block || a.cell.factors.get(factor).is_none(),
+            (None, Some(_)) => false,
+        }
+    })
+}
+
+/// Time of a over time of b with its interval and the verdict on a.
+type Met = (f64, Option<f64>, Option<f64>, Verdict);
+
+fn between(pairs: &HashMap<(&str, &str), &Comparison>, a: &str, b: &str) -> Option<Met> {
+    let over = |v: f64| if v > 0.0 { 1.0 / v } else { f64::NAN };
+    let met = match (pairs.get(&(a, b)), pairs.get(&(b, a))) {
+        (Some(c), _) => (c.ratio, c.low, c.high, c.verdict),
+        (_, Some(c)) => (over(c.ratio), c.high.map(over), c.low.map(over), turned(c.verdict)),
+        _ => return None,
+    };
+    (met.0.is_finite() && met.0 > 0.0).then_some(met)
+}
+
+fn heat_cell(
+    source: &Source<'_>,
+    met: Option<Met>,
+    (column, row): (usize, usize),
+    (a, b): (&str, &str),
+) -> HeatCell {
+    let id = clean(&source.cell.id);
+    let Some((ratio, low, high, verdict)) = met else {
+        let why = source.cell.reason.as_deref().map_or_else(|| "not compared".to_owned(), clean);
+        let (value, text) = (0.0, String::new());
+        return HeatCell {
+            column,
+            row,
+            value,
+            text,
+            state: HeatState::Missing,
+            tip: format!("{id}\n{why}"),
+        };
+    };
+    let state = match verdict {
+        Verdict::Equivalent => HeatState::Tie,
+        Verdict::Undecided => HeatState::Undecided,
+        _ => HeatState::Proven,
+    };
+    let over = |v: Option<f64>| v.filter(|v| *v > 0.0).map(|v| 1.0 / v);
+    let (winner, by) = match ratio >= 1.0 {
+        true => (b, ratio_interval_text(ratio, low, high)),
+        false => (a, ratio_interval_text(1.0 / ratio, over(high), over(low))),
+    };
+    let said = match state {
+        HeatState::Proven => format!("{winner} is faster: {by}"),
+        HeatState::Tie => format!("equivalent: {by}"),
+        _ => format!("undecided: {by}"),
+    };
+    HeatCell {
+        column,
+        row,
+        // Over 1: a takes longer, so b is faster: the orange side.
+        value: ratio.log2(),
+        text: ratio_text(ratio.max(1.0 / ratio)),
+        state,
+        tip: format!("{id}\n{said}"),
+    }
+}
+
+fn row_of(source: &Source<'_>, met: Option<Met>, cell: &HeatCell) -> Vec<Datum> {
+    let field = |factor| {
+        let level = source.cell.factors.get(factor);
+        let value = source.cell.factors.number(factor).map(|n| n as f64);
+        Datum { text: level.map_or("–".to_owned(), |l| level_text(factor, Some(l))), value }
+    };
+    let ratio = |v: Option<f64>| v.map_or(Datum::default(), |v| Datum::number(v, ratio_text(v)));
+    let said = cell.tip.split('\n').nth(1).unwrap_or_default();
+    vec![
+        field(Factor::FileSize),
+        field(Factor::Block),
+        Datum::text(said.split(" is faster").next().filter(|w| *w != said).unwrap_or("–")),
+        ratio(met.map(|m| m.0)),
+        ratio(met.and_then(|m| m.1)),
+        ratio(met.and_then(|m| m.2)),
+        Datum::text(match cell.state {
+            HeatState::Proven => "proven",
+            HeatState::Tie => "equivalent",
+            HeatState::Undecided => "undecided",
+            HeatState::Missing => said,
+        }),
+    ]
+}
+
+/// Who wins where, read off the proven cells.
+fn title(cells: &[&HeatCell], sizes: &[&Level], (a, b): (&str, &str)) -> String {
+    let proven = |side: f64| {
+        let rows =
+            cells.iter().filter(move |c| c.state == HeatState::Proven && c.value * side > 0.0);
+        rows.map(|c| c.row).collect::<Vec<usize>>()
+    };
+    let (wins_a, wins_b) = (proven(-1.0), proven(1.0));
+    let size = |row: usize| match sizes.get(row) {
+        Some(Level::Number(n)) => bytes_text(*n),
+        Some(level) => level_phrase(Factor::FileSize, Some(level)),
+        None => String::new(),
+    };
+    // Rows where one side wins at every block that was decided.
+    let last_a = wins_a.iter().filter(|r| !wins_b.contains(r)).max();
+    let first_b = wins_b.iter().filter(|r| !wins_a.contains(r)).min();
+    let decided = |rows: &dyn Fn(usize) -> bool| {
+        let open = |c: &&&HeatCell| c.state == HeatState::Undecided && rows(c.row);
+        if cells.iter().any(|c| open(&c)) { "Where it is decided, " } else { "" }
+    };
+    match (wins_a.is_empty(), wins_b.is_empty(), last_a, first_b) {
+        (true, true, _, _) => format!("No difference shown between {a} and {b}"),
+        (false, true, _, _) => format!("{a} is faster than {b}, or not told apart, everywhere"),
+        (true, false, _, _) => format!("{b} is faster than {a}, or not told apart, everywhere"),
+        (_, _, Some(last), Some(first)) if last < first => {
+            let who = decided(&|row| row <= *last || row >= *first);
+            let (last, first) = (size(*last), size(*first));
+            format!("{who}{a} wins up to {last}, {b} from {first}, whatever the block")
+        }
+        (_, _, Some(last), None) => {
+            let who = decided(&|row| row <= *last);
+            format!("{who}{a} wins up to {}; above it depends on the block", size(*last))
+        }
+        (_, _, None, Some(first)) => {
+            let who = decided(&|row| row >= *first);
+            format!("{who}{b} wins from {}; below it depends on the block", size(*first))
+        }
+        _ => format!("Whether {a} or {b} is faster depends on file size and block"),
+    }
+}

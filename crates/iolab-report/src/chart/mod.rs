@@ -1,0 +1,70 @@
+//! Pictures of runs: one model, builders that fill it (a file each), one back-end for SVG from
+//! which PNG is rendered, and one for terminals.
+
+mod block;
+mod block_title;
+mod cells;
+mod cost;
+mod estimate;
+pub mod export;
+mod files;
+mod gain;
+mod heat;
+pub mod history;
+mod ladder;
+mod latency;
+mod model;
+mod pace;
+mod plateau;
+#[cfg(feature = "png")]
+pub mod png;
+mod ranking;
+mod rounds;
+mod runs;
+mod scale;
+mod scaling;
+mod size;
+mod slope;
+mod spread;
+mod stack;
+mod standing;
+mod svg;
+pub mod terminal;
+mod terminal_heat;
+mod words;
+
+pub use model::{Chart, Datum, Table};
+pub use runs::Beside;
+pub use svg::{NARROW, Style, Theme, WIDE, chart_style, draw, escape, standalone_style};
+pub use words::{clean, levels_phrase as condition_text};
+
+use cells::Index;
+use iolab_model::result::Document;
+
+type Builder = fn(&Index<'_>) -> Vec<Chart>;
+
+/// The builders in the order a report shows their charts; each decides for itself whether the
+/// factors that vary give it something to show.
+const BUILDERS: &[Builder] = &[
+    |index| history::chart(index.documents).into_iter().collect(),
+    |index| runs::chart(index).into_iter().collect(),
+    |index| slope::chart(index).into_iter().collect(),
+    |index| heat::chart(index).into_iter().collect(),
+    |index| block::chart(index).into_iter().collect(),
+    |index| scaling::chart(index).into_iter().collect(),
+    |index| files::chart(index).into_iter().collect(),
+    |index| ladder::chart(index).into_iter().collect(),
+    |index| cost::chart(index).into_iter().collect(),
+    size::charts,
+    |index| latency::chart(index).into_iter().collect(),
+    |index| ranking::chart(index).into_iter().collect(),
+    |index| stack::chart(index).into_iter().collect(),
+    |index| rounds::chart(index).into_iter().collect(),
+];
+
+/// The charts that say something about a run, the most telling first. Several runs are laid over
+/// each other where their cells have a common axis.
+pub fn charts_for(documents: &[Document]) -> Vec<Chart> {
+    let index = Index::new(documents);
+    BUILDERS.iter().flat_map(|build| build(&index)).collect()
+}

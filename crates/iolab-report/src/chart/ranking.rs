@@ -1,0 +1,301 @@
+//! Who is ahead: every cell's time as a ratio to the best with its interval, the tie set
+//! bracketed, ranks as what is proven allows ("1–3").
+
+use std::collections::{HashMap, HashSet};
+
+use super::block::subtitle;
+use super::cells::{Index, Source};
+use super::model::{Chart, Datum, Direction, Ink, Layer, Mark, Panel, Point, Series, Table};
+use super::scale::Axis;
+use super::standing::{Conditions, Standing, unit_time};
+use super::words::{clean, levels_phrase, short};
+use iolab_model::catalog::{Factor, list_text, percent_text, ratio_interval_text, ratio_text};
+use iolab_model::result::{Answer, AnswerKind, CellRecord, Document, Verdict};
+
+/// Most rows of a panel; what is further behind stands in the table.
+const MOST_ROWS: usize = 24;
+/// Most answers that are drawn; with more, another chart says it better.
+const MOST_ANSWERS: usize = 6;
+
+struct Row<'a> {
+    cell: &'a CellRecord,
+    name: String,
+    ranks: (usize, usize),
+    ratio: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    best: bool,
+}
+
+/// The chart, where an answer compares at least two cells.
+pub fn chart(index: &Index<'_>) -> Option<Chart> {
+    let [document] = index.documents else { return None };
+    let answers: Vec<&Answer> =
+        document.answers.iter().filter(|a| !a.comparisons.is_empty()).collect();
+    if answers.is_empty() || answers.len() > MOST_ANSWERS {
+        return None;
+    }
+    let conditions = Conditions::of(document);
+    let ranked: Vec<(&Answer, Vec<Row<'_>>)> = answers
+        .iter()
+        .filter_map(|answer| Some((*answer, rows(index, &conditions, document, answer)?)))
+        .filter(|(_, rows)| rows.len() > 1)
+        .collect();
+    if ranked.is_empty() {
+        return None;
+    }
+    let several = ranked.len() > 1;
+    let delta = document.experiment.protocol.delta;
+    // What all answers share is in the subtitle.
+    let first = &ranked[0].0.condition;
+    let varies = |f: Factor| ranked.iter().any(|(a, _)| a.condition.get(f) != first.get(f));
+    let panels = ranked.iter().map(|(answer, rows)| {
+        let title = levels_phrase(&answer.condition.only(varies));
+        panel(title, answer.kind, rows, delta)
+    });
+    let mut guide = vec![format!(
+        "In parentheses: the ranks a cell can have, as far as it is proven. Shaded: differences under {} do not matter",
+        percent_text(delta)
+    )];
+    let mut notes = Vec::new();
+    let hidden: usize = ranked.iter().map(|(_, rows)| rows.len().saturating_sub(MOST_ROWS)).sum();
+    if hidden > 0 {
+        notes.push(format!("{hidden} slower cells are in the table only"));
+    }
+    if ranked.iter().any(|(_, rows)| rows.iter().take(MOST_ROWS).filter(|r| r.best).count() > 1) {
+        guide.push("Bracket: no cell is proven faster than these; a tie where they are proven equal, else open".to_owned());
+    }
+    if ranked.iter().any(|(_, rows)| rows.iter().take(MOST_ROWS).any(|r| !r.best)) {
+        guide.push("Hollow: not among the best".to_owned());
+    }
+    Some(Chart {
+        slug: "ranking".to_owned(),
+        rows: Vec::new(),
+        title: title(&ranked),
+        subtitle: format!(
+            "{} · time of a cell over time of the best, paired within rounds",
+            subtitle(index, &[])
+        ),
+        panels: panels.collect(),
+        keys: Vec::new(),
+        notes,
+        guide,
+        table: table(&ranked, several),
+    })
+}
+
+/// Cells of an answer, the fastest first.
+fn rows<'a>(
+    index: &Index<'a>,
+    conditions: &Conditions<'a>,
+    document: &'a Document,
+    answer: &'a Answer,
+) -> Option<Vec<Row<'a>>> {
+    let inside = conditions.cells(answer);
+    let standing = Standing::ahead(document, &inside, answer)?;
+    let cells: Vec<&'a CellRecord> =
+        inside.iter().copied().filter(|c| unit_time(c).is_some()).collect();
+    let source = |cell: &'a CellRecord| Source { run: 0, document, cell };
+    let sources: Vec<Source<'a>> = cells.iter().map(|c| source(c)).collect();
+    let varying = index.varying(&sources, &[]);
+    let ids: HashSet<&str> = cells.iter().map(|c| c.id.as_str()).collect();
+    // How many are proven faster and how many slower than each.
+    let mut proven: HashMap<&str, (usize, usize)> = HashMap::new();
+    for pair in answer
+        .comparisons
+        .iter()
+        .filter(|c| ids.contains(c.a.as_str()) && ids.contains(c.b.as_str()))
+    {
+        let (fast, slow) = match pair.verdict {
+            Verdict::Faster => (&pair.a, &pair.b),
+            Verdict::Slower => (&pair.b, &pair.a),
+            _ => continue,
+        };
+        proven.entry(fast).or_default().1 += 1;
+        proven.entry(slow).or_default().0 += 1;
+    }
+    let count = cells.len();
+    let mut rows: Vec<Row<'_>> = cells
+        .into_iter()
+        .filter_map(|cell| {
+            let (ahead, behind) = proven.get(cell.id.as_str()).copied().unwrap_or_default();
+            let leads = cell.id == standing.leader.id;
+            let good = |v: f64| v.is_finite() && v > 0.0;
+            let (ratio, low, high) = match standing.others.get(cell.id.as_str()) {
+                Some(a) if good(a.ratio) => {
+                    (a.ratio, a.low.filter(|v| good(*v)), a.high.filter(|v| good(*v)))
+                }
+                _ if leads => (1.0, None, None),
+                _ => return None,
+            };
+            let name = short(&index.name(&source(cell), &varying));
+            Some(Row {
+                cell,
+                name,
+                ranks: (ahead + 1, count - behind),
+                ratio,
+                low,
+                high,
+                best: standing.best(&cell.id),
+            })
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        (!a.best, a.ratio).partial_cmp(&(!b.best, b.ratio)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    Some(rows)
+}
+
+fn rank_text(ranks: (usize, usize)) -> String {
+    match ranks {
+        (a, b) if a >= b => a.to_string(),
+        (a, b) => format!("{a}–{b}"),
+    }
+}
+
+fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel {
+    let shown = &rows[..rows.len().min(MOST_ROWS)];
+    let names = shown.iter().map(|r| format!("{} ({})", r.name, rank_text(r.ranks)));
+    let ends = shown.iter().flat_map(|r| [Some(r.ratio), r.low, r.high]).flatten();
+    let x = Axis::ratios("time as a ratio to the best (log)", ends);
+    let points = shown.iter().enumerate().map(|(at, row)| Point {
+        x: row.ratio,
+        y: at as f64,
+        low: row.low,
+        high: row.high,
+        mark: if row.best { Mark::Filled } else { Mark::Hollow },
+        tip: format!(
+            "{}\n{} the time of the best\nrank {}",
+            clean(&row.cell.id),
+            ratio_interval_text(row.ratio, row.low, row.high),
+            rank_text(row.ranks)
+        ),
+    });
+    let mut layers = vec![
+        Layer::Shade {
+            axis: Direction::X,
+            from: (1.0 / (1.0 + delta)).max(x.low),
+            to: (1.0 + delta).min(x.high),
+            label: String::new(),
+        },
+        Layer::Rule { axis: Direction::X, at: 1.0, label: String::new() },
+        Layer::Series(Series {
+            key: None,
+            ink: Ink::Series(0),
+            joined: false,
+            band: false,
+            interval: Direction::X,
+            across: false,
+            points: points.collect(),
+        }),
+    ];
+    let best = shown.iter().filter(|r| r.best).count();
+    if best > 1 {
+        let label = if kind == AnswerKind::Tie { "tie" } else { "open" }.to_owned();
+        layers.push(Layer::Bracket { from: 0, to: best - 1, label });
+    }
+    Panel { title, x, y: Axis::category("", names.collect()), layers }
+}
+
+/// Whether every rival of a winner is shown to be slower: one that was screened out is not.
+fn proven(answer: &Answer, rows: &[Row<'_>]) -> bool {
+    let mut rivals = rows.iter().filter(|row| !row.best);
+    answer.kind == AnswerKind::Winner && rivals.all(|row| row.low.is_some_and(|low| low > 1.0))
+}
+
+fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
+    let names = |rows: &[Row<'_>]| {
+        let best: Vec<String> = rows.iter().filter(|r| r.best).map(|r| r.name.clone()).collect();
+        match best.len() {
+            0..=3 => list_text(&best),
+            n => format!("{} and {} more", best[..2].join(", "), n - 2),
+        }
+    };
+    match ranked {
+        [(_, rows)] if rows.iter().all(|r| !r.best) => "No ranking: no cell is ahead".to_owned(),
+        [(answer, rows)] => match answer.kind {
+            AnswerKind::Winner => {
+                let next = rows.iter().find(|r| !r.best);
+                let by = next.and_then(|r| Some((r, r.low?))).filter(|_| proven(answer, rows));
+                match by {
+                    Some((next, low)) => format!(
+                        "{} is the fastest, by at least {} over {}",
+                        names(rows),
+                        percent_text(low - 1.0),
+                        next.name
+                    ),
+                    None => format!("{} is the fastest of those measured to the end", names(rows)),
+                }
+            }
+            AnswerKind::Tie => format!("{} are equally fast, ahead of the rest", names(rows)),
+            AnswerKind::Undecided => format!("{} cannot be told apart yet", names(rows)),
+            AnswerKind::Invalid => "No ranking: the measurement is not sound".to_owned(),
+        },
+        many => {
+            let won = many.iter().filter(|(a, rows)| proven(a, rows)).count();
+            match (won, many.len()) {
+                (0, all) => format!("No winner is proven in any of {all} conditions"),
+                (won, all) if won == all => format!("Each of {all} conditions has one winner"),
+                (1, all) => format!("1 of {all} conditions has a proven winner"),
+                (won, all) => format!("{won} of {all} conditions have a proven winner"),
+            }
+        }
+    }
+}
+
+fn table(ranked: &[(&Answer, Vec<Row<'_>>)], several: bool) -> Table {
+    let mut columns = vec!["cell", "rank", "time to the best", "low", "high", "tie set"];
+    if several {
+        columns.insert(0, "condition");
+    }
+    let ratio = |v: Option<f64>| v.map_or(Datum::default(), |v| Datum::number(v, ratio_text(v)));
+    let rows = ranked.iter().flat_map(|(answer, rows)| {
+        rows.iter().map(move |row| {
+            let mut fields = vec![
+                Datum::text(clean(&row.cell.id)),
+                Datum { text: rank_text(row.ranks), value: Some(row.ranks.0 as f64) },
+                ratio(Some(row.ratio)),
+                ratio(row.low),
+                ratio(row.high),
+                Datum::text(if row.best { "yes" } else { "no" }),
+            ];
+            if several {
+                fields.insert(0, Datum::text(levels_phrase(&answer.condition)));
+            }
+            fields
+        })
+    });
+    Table {
+        columns: columns.into_iter().map(str::to_owned).collect(),
+        rows: rows.take(2000).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cells::Index;
+    use super::chart;
+    use iolab_model::catalog::{Factor, Level};
+    use iolab_test::fakes::{document, fake, levels};
+
+    /// Rivals that were screened out have a ratio without an interval; "each of 2 conditions has
+    /// one winner" once counted them as beaten.
+    #[test]
+    fn a_winner_over_cells_that_were_screened_out_is_not_proven() {
+        let cells = ["warm", "cold"].into_iter().flat_map(|cache| {
+            [("read", 1e8), ("mmap", 3e8)].map(|(method, wall)| {
+                let cache = (Factor::Cache, Level::word(cache));
+                fake(levels(&[(Factor::Method, Level::word(method)), cache]), wall, 1 << 28)
+            })
+        });
+        let mut run = document(3, "read", &[Factor::Method], 24, cells.collect());
+        let title = |run: &_| chart(&Index::new(std::slice::from_ref(run))).unwrap().title;
+        assert_eq!(title(&run), "Each of 2 conditions has one winner");
+        for pair in &mut run.answers[0].comparisons {
+            (pair.low, pair.high) = (None, None);
+        }
+        assert_eq!(title(&run), "1 of 2 conditions has a proven winner");
+        run.answers.truncate(1);
+        assert_eq!(title(&run), "read is the fastest of those measured to the end");
+    }
+}

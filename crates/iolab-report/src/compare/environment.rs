@@ -1,0 +1,190 @@
+//! Facts of machines that differ between runs, and what that does to a comparison.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use iolab_model::result::Document;
+
+/// What a difference does to a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Weight {
+    /// The hardware, the C library or the clock is another: times do not compare.
+    Machine,
+    /// Another machine of the same kind, or it is not known which.
+    Kin,
+    /// May be what is asked about (a kernel, a mount option), or what spoils it.
+    Setting,
+}
+
+/// Whether runs come from one machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// From one.
+    Same,
+    /// From several of one kind, or it is not known.
+    Kin,
+    /// From machines that differ.
+    Other,
+}
+
+/// One fact with the values that it took.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Difference {
+    /// Its name: `kernel.release`.
+    pub fact: String,
+    /// Distinct values in the order of the runs; `–` where a run does not know it.
+    pub values: Vec<String>,
+    /// What it does.
+    pub weight: Weight,
+}
+
+impl Difference {
+    /// `cpu.model: A → B`.
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.fact, self.values.join(" → "))
+    }
+}
+
+/// Facts that make another machine.
+const MACHINE: &[&str] = &[
+    "host.machine",
+    "cpu.model",
+    "cpu.count",
+    "memory.total_bytes",
+    "device.model",
+    "device.rotational",
+    "page_bytes",
+    "clock.source",
+    "libc",
+    "allocator",
+    "iolab.build",
+    "vm.machine",
+    "vm.accelerator",
+];
+
+/// Facts that tell machines of one kind apart.
+const KIN: &[&str] = &["host.name", "import.tool"];
+
+/// Facts that change from minute to minute or say where and when, not what.
+const PASSING: &[&str] = &[
+    "load.",
+    "psi.",
+    "swap.",
+    "space.",
+    "limits.",
+    "process.",
+    "run.",
+    "import.file",
+    "import.from",
+    "host.boot_id",
+    "memory.available_bytes",
+    "memory.free_bytes",
+    "memory.dirty_bytes",
+    "clock.pair_ns",
+    "clock.resolution_ns",
+    "cpu.mhz",
+    "cpu.steal_share",
+    "fs.total_bytes",
+    "device.bytes",
+    "directory",
+    "kernel.version",
+    "vm.min_free_kbytes",
+];
+
+/// Total memory may differ by this share on one machine: the kernel keeps a part of it.
+const MEMORY_SHARE: f64 = 0.03;
+
+/// The facts that differ among runs, the gravest first.
+pub fn differences(runs: &[&Document]) -> Vec<Difference> {
+    let mut values: BTreeMap<&str, Vec<Option<&Value>>> = BTreeMap::new();
+    for (at, run) in runs.iter().enumerate() {
+        for (fact, value) in &run.environment.0 {
+            let all = values.entry(fact).or_insert_with(|| vec![None; runs.len()]);
+            all[at] = Some(value).filter(|v| !v.is_null());
+        }
+    }
+    let differs = |(fact, values): (&str, Vec<Option<&Value>>)| {
+        let weight = weight(fact, &values)?;
+        let mut shown: Vec<String> = Vec::new();
+        for value in values {
+            let text = value.map_or_else(|| "–".to_owned(), text);
+            if !shown.contains(&text) {
+                shown.push(text);
+            }
+        }
+        (shown.len() > 1).then(|| Difference { fact: fact.to_owned(), values: shown, weight })
+    };
+    let mut found: Vec<Difference> = values.into_iter().filter_map(differs).collect();
+    found.sort_by_key(|d| d.weight);
+    found
+}
+
+/// What the differences make of the runs.
+pub fn likeness(differences: &[Difference]) -> Likeness {
+    match differences.iter().map(|d| d.weight).min() {
+        Some(Weight::Machine) => Likeness::Other,
+        Some(Weight::Kin) => Likeness::Kin,
+        Some(Weight::Setting) | None => Likeness::Same,
+    }
+}
+
+/// What a difference in this fact does; `None` where it is none.
+fn weight(fact: &str, values: &[Option<&Value>]) -> Option<Weight> {
+    let passes = |name: &&&str| match name.strip_suffix('.') {
+        Some(_) => fact.starts_with(**name),
+        None => fact == **name,
+    };
+    if PASSING.iter().any(|name| passes(&name)) || fact.starts_with("directory2") {
+        return None;
+    }
+    let unknown = values.iter().any(Option::is_none);
+    match fact {
+        // A machine of which this is not known is not proven another one.
+        _ if MACHINE.contains(&fact) && unknown => Some(Weight::Kin),
+        "memory.total_bytes" if alike(values) => None,
+        _ if MACHINE.contains(&fact) => Some(Weight::Machine),
+        _ if KIN.contains(&fact) => Some(Weight::Kin),
+        // What one iolab records and another does not is no difference of the machine.
+        _ if unknown => None,
+        _ => Some(Weight::Setting),
+    }
+}
+
+fn alike(values: &[Option<&Value>]) -> bool {
+    let numbers = values.iter().flatten().filter_map(|v| v.as_f64());
+    let (low, high) = numbers.fold((f64::INFINITY, 0.0_f64), |(l, h), v| (l.min(v), h.max(v)));
+    high <= low * (1.0 + MEMORY_SHARE)
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Likeness, Weight, likeness, weight};
+    use serde_json::json;
+
+    #[test]
+    fn facts_weigh_what_they_do() {
+        let (a, b) = (json!("a"), json!("b"));
+        let both = [Some(&a), Some(&b)];
+        assert_eq!(weight("cpu.model", &both), Some(Weight::Machine));
+        assert_eq!(weight("cpu.model", &[Some(&a), None]), Some(Weight::Kin));
+        assert_eq!(weight("host.name", &both), Some(Weight::Kin));
+        assert_eq!(weight("kernel.release", &both), Some(Weight::Setting));
+        assert_eq!(weight("load.1", &both), None);
+        assert_eq!(weight("vm.swappiness", &[Some(&a), None]), None);
+        let (x, y, z) = (json!(1000), json!(1010), json!(2000));
+        assert_eq!(weight("memory.total_bytes", &[Some(&x), Some(&y)]), None);
+        assert_eq!(weight("memory.total_bytes", &[Some(&x), Some(&z)]), Some(Weight::Machine));
+        assert_eq!(likeness(&[]), Likeness::Same);
+    }
+}

@@ -1,0 +1,328 @@
+//! Runs against runs, cell by cell, and cells of one run against each other: what a difference is,
+//! how sure it is, and whether it may be looked at as one at all.
+
+mod environment;
+mod gate;
+mod series;
+mod text;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use environment::{Difference, Likeness, Weight, differences, likeness};
+pub use gate::{Gate, GateVerdict, gate_json, gate_markdown, gate_table};
+pub use series::shown_ns;
+pub use text::{compared_json, compared_markdown, compared_table};
+
+use iolab_model::catalog::Levels;
+use iolab_model::result::{AnswerKind, CellRecord, Document, Verdict};
+use iolab_stats::{Basis, Observations, Rules, between, pairs, verdict};
+
+/// The name and version of the JSON.
+const SCHEMA: &str = "iolab.compare/1";
+
+/// How to compare.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Error allowed over all cells together.
+    pub alpha: f64,
+    /// Differences smaller than this share do not matter.
+    pub delta: f64,
+    /// Compare although the machines differ; nothing is clear then.
+    pub anyway: bool,
+}
+
+/// Why there is no comparison.
+#[derive(Debug, thiserror::Error)]
+pub enum Incomparable {
+    /// Other hardware, another C library, an emulated machine.
+    #[error(
+        "the runs were made on machines that cannot be compared: {}; --anyway shows the figures side by side, with no verdict called clear",
+        .0.join("; ")
+    )]
+    Machines(Vec<String>),
+    /// Nothing in common.
+    #[error(
+        "the runs have no cell in common: {first} against {second}; compare runs of the same experiment"
+    )]
+    NothingInCommon {
+        /// What the first side measured.
+        first: String,
+        /// What the second side measured.
+        second: String,
+    },
+    /// A cell that was named is not there, or has no figures.
+    #[error("{0}")]
+    NoCell(String),
+}
+
+/// One cell on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    /// Its name; where two cells of one run are compared both, with `→` between.
+    pub cell: String,
+    /// Median time on the first side in nanoseconds: of a pass where bytes move, else of a call.
+    pub first_ns: f64,
+    /// On the second side.
+    pub second_ns: f64,
+    /// Time of the second side / time of the first.
+    pub ratio: f64,
+    /// Lower end of its interval, over all rows together.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// What the interval shows of the second side.
+    pub verdict: Verdict,
+    /// Whether it lies beyond what matters.
+    pub clear: bool,
+    /// Standard deviation of ln time between runs, seen or allowed for; absent within one run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between_sd: Option<f64>,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Compared {
+    /// Always `iolab.compare/1`.
+    pub schema: &'static str,
+    /// The first side: the baseline.
+    pub first: String,
+    /// The second side.
+    pub second: String,
+    /// Error allowed over all rows together.
+    pub alpha: f64,
+    /// Differences smaller than this share do not matter.
+    pub delta: f64,
+    /// One a cell that both sides have.
+    pub rows: Vec<Row>,
+    /// Cells that have figures on the first side alone.
+    pub only_first: Vec<String>,
+    /// Cells that have figures on the second side alone.
+    pub only_second: Vec<String>,
+    /// Facts of the machines that differ, the gravest first.
+    pub differences: Vec<Difference>,
+    /// What to keep in mind, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Compared {
+    /// Whether both sides ran in the same rounds.
+    fn within_one_run(&self) -> bool {
+        self.rows.iter().all(|row| row.between_sd.is_none())
+    }
+
+    /// Rows of which this holds.
+    pub fn count(&self, holds: impl Fn(&Row) -> bool) -> usize {
+        self.rows.iter().filter(|r| holds(r)).count()
+    }
+}
+
+/// Runs against runs. Several on a side show what the machine does between runs.
+///
+/// # Errors
+/// Machines that cannot be compared (but for `anyway`), or no cell in common.
+pub fn compare(
+    first: &[Document],
+    second: &[Document],
+    terms: &Terms,
+) -> Result<Compared, Incomparable> {
+    let all: Vec<&Document> = first.iter().chain(second).collect();
+    let differences = differences(&all);
+    let likeness = likeness(&differences);
+    if likeness == Likeness::Other && !terms.anyway {
+        let grave = differences.iter().filter(|d| d.weight == Weight::Machine);
+        return Err(Incomparable::Machines(grave.map(Difference::text).collect()));
+    }
+    let common = series::common(first, second);
+    let m = common.len().max(1) as f64;
+    let mut single = false;
+    let rows: Vec<Row> = common
+        .iter()
+        .filter_map(|cell| {
+            let found = between(&cell.first.seen, &cell.second.seen, terms.alpha / m)?;
+            let (verdict, mut clear) = verdict(&found.interval, terms.delta);
+            single |= found.basis == Basis::SinglePair;
+            clear &= likeness == Likeness::Same
+                || likeness == Likeness::Kin && found.basis == Basis::RepeatedRuns;
+            Some(Row {
+                cell: cell.name.clone(),
+                first_ns: cell.first.median_ns,
+                second_ns: cell.second.median_ns,
+                ratio: found.ln_ratio.exp(),
+                low: found.interval.low.map(f64::exp),
+                high: found.interval.high.map(f64::exp),
+                verdict,
+                clear,
+                between_sd: Some(found.between_sd),
+            })
+        })
+        .collect();
+    if rows.is_empty() {
+        return Err(Incomparable::NothingInCommon { first: what(first), second: what(second) });
+    }
+    let mut notes = Vec::new();
+    if single {
+        notes.push(
+            "One run on a side does not show what the machine does between runs: at least 1 %, and what \
+             the runs show of themselves, is allowed for. Two or more runs a side replace the allowance."
+                .to_owned(),
+        );
+    }
+    notes.extend(likeness_note(likeness, single));
+    notes.extend(unsound(&all));
+    let names =
+        |docs: &[Document]| docs.iter().map(series::run_name).collect::<Vec<_>>().join(", ");
+    Ok(Compared {
+        schema: SCHEMA,
+        first: names(first),
+        second: names(second),
+        alpha: terms.alpha,
+        delta: terms.delta,
+        rows,
+        only_first: series::missing(first, &common),
+        only_second: series::missing(second, &common),
+        differences,
+        notes,
+    })
+}
+
+/// Pairs of cells of one run, which share its rounds: (first, second) by index. The guarantee of
+/// the run holds: whatever the machine did, it did to both.
+///
+/// # Errors
+/// A cell without figures.
+pub fn compare_within(
+    run: &Document,
+    wanted: &[(usize, usize)],
+    sides: (String, String),
+    terms: &Terms,
+) -> Result<Compared, Incomparable> {
+    let twin = run.twin.as_ref().and_then(|t| t.ratio).map_or(0.0, |r| (r - 1.0).abs());
+    let delta = terms.delta.max(twin);
+    let row = |&(a, b): &(usize, usize)| {
+        let (first, second) = (&run.cells[a], &run.cells[b]);
+        within(run, first, second, wanted.len(), &Terms { delta, ..*terms }).ok_or_else(|| {
+            Incomparable::NoCell(format!(
+                "{} and {} share no round: one of them was not measured",
+                first.id, second.id
+            ))
+        })
+    };
+    let rows = wanted.iter().map(row).collect::<Result<Vec<Row>, Incomparable>>()?;
+    let mut notes = vec![format!(
+        "Both sides ran in the same {} rounds of run {}, in random order.",
+        run.experiment.protocol.steady_rounds, run.run.id
+    )];
+    if delta > terms.delta {
+        notes.push(format!(
+            "The same cell measured twice differed by {}, so smaller differences are not called any.",
+            iolab_model::catalog::percent_text(twin)
+        ));
+    }
+    notes.extend(unsound(&[run]));
+    Ok(Compared {
+        schema: SCHEMA,
+        first: sides.0,
+        second: sides.1,
+        alpha: terms.alpha,
+        delta,
+        rows,
+        only_first: Vec::new(),
+        only_second: Vec::new(),
+        differences: Vec::new(),
+        notes,
+    })
+}
+
+fn within(
+    run: &Document,
+    first: &CellRecord,
+    second: &CellRecord,
+    rows: usize,
+    terms: &Terms,
+) -> Option<Row> {
+    let (y, epoch) = series::by_round(&[second, first]);
+    let protocol = &run.experiment.protocol;
+    let rules = Rules {
+        alpha: terms.alpha,
+        delta: terms.delta,
+        pairs: rows as f64,
+        fixed: protocol.rounds.is_some(),
+        by_epoch: protocol.epoch_rounds > 1 && !series::share_files(first, second),
+        seed: run.run.seed,
+    };
+    let seen = Observations { y, epoch, ..Observations::default() };
+    let pair = pairs(&seen, &rules).pop()?;
+    let sound = !invalid(run, &[first, second]);
+    Some(Row {
+        cell: match first.id == second.id {
+            true => first.id.clone(),
+            false => format!("{} → {}", first.id, second.id),
+        },
+        first_ns: series::shown_ns(first)?,
+        second_ns: series::shown_ns(second)?,
+        ratio: pair.median.exp(),
+        low: pair.interval.low.map(f64::exp),
+        high: pair.interval.high.map(f64::exp),
+        verdict: if sound { pair.verdict } else { Verdict::Undecided },
+        clear: pair.clear && sound,
+        between_sd: None,
+    })
+}
+
+/// Whether both cells belong to an answer that was not sound.
+fn invalid(run: &Document, cells: &[&CellRecord]) -> bool {
+    let belongs = |condition: &Levels, cell: &CellRecord| {
+        condition.iter().all(|(f, l)| cell.factors.get(f) == Some(l))
+    };
+    run.answers.iter().any(|answer| {
+        answer.kind == AnswerKind::Invalid
+            && cells.iter().all(|cell| belongs(&answer.condition, cell))
+    })
+}
+
+fn likeness_note(likeness: Likeness, single: bool) -> Option<String> {
+    match likeness {
+        Likeness::Same => None,
+        Likeness::Kin if single => Some(
+            "The runs come from two machines of one kind (or it is not known from which): from one \
+             run on each, no difference is called clear."
+                .to_owned(),
+        ),
+        Likeness::Kin => Some("The runs come from several machines of one kind.".to_owned()),
+        Likeness::Other => {
+            Some("The machines differ: nothing here is called clear.".to_owned())
+        }
+    }
+}
+
+/// Runs that were interrupted, or whose measurement was not sound.
+fn unsound(runs: &[&Document]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for run in runs {
+        let name = series::run_name(run);
+        if !run.run.complete {
+            notes.push(format!("{name} is partial."));
+        }
+        let invalid = run.answers.iter().filter(|a| a.kind == AnswerKind::Invalid).count();
+        if invalid > 0 {
+            notes.push(format!(
+                "{name}: {invalid} of {} answers were not sound (see its warnings).",
+                run.answers.len()
+            ));
+        }
+    }
+    notes
+}
+
+fn what(runs: &[Document]) -> String {
+    let mut titles: Vec<String> = runs
+        .iter()
+        .map(|d| match d.run.title.is_empty() {
+            true => d.experiment.workload.clone(),
+            false => d.run.title.clone(),
+        })
+        .collect();
+    titles.dedup();
+    titles.join(", ")
+}

@@ -1,0 +1,142 @@
+//! Cells of several documents brought together: which are the same, and their times.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iolab_model::catalog::{Factor, Levels};
+use iolab_model::result::{CellRecord, Document, Phase, Sample};
+use iolab_stats::{Seen, median};
+
+/// One cell of one side, over the runs of that side.
+pub(super) struct Arm {
+    pub(super) seen: Vec<Seen>,
+    /// Median of the runs' medians.
+    pub(super) median_ns: f64,
+}
+
+/// A cell that both sides have figures of.
+pub(super) struct Common {
+    pub(super) name: String,
+    pub(super) key: Key,
+    pub(super) first: Arm,
+    pub(super) second: Arm,
+}
+
+/// Cells are the same where workload and levels are.
+pub(super) type Key = (String, Levels);
+
+fn key(run: &Document, cell: &CellRecord) -> Key {
+    (run.experiment.workload.clone(), cell.factors.clone())
+}
+
+/// The cells that both sides have figures of, in the order of the first side.
+pub(super) fn common(first: &[Document], second: &[Document]) -> Vec<Common> {
+    let (mut a, mut b) = (arms(first), arms(second));
+    let mut done = BTreeSet::new();
+    let mut found = Vec::new();
+    let several = first
+        .iter()
+        .chain(second)
+        .any(|d| first.first().is_some_and(|f| f.experiment.workload != d.experiment.workload));
+    for (run, cell) in first.iter().flat_map(|d| d.cells.iter().map(move |c| (d, c))) {
+        let key = key(run, cell);
+        if !done.insert(key.clone()) {
+            continue;
+        }
+        if let (Some(first), Some(second)) = (a.remove(&key), b.remove(&key)) {
+            let name = match several {
+                true => format!("{} {}", key.0, cell.id),
+                false => cell.id.clone(),
+            };
+            found.push(Common { name, key, first, second });
+        }
+    }
+    found
+}
+
+/// Names of measured cells of one side that are not compared.
+pub(super) fn missing(side: &[Document], common: &[Common]) -> Vec<String> {
+    let compared: BTreeSet<&Key> = common.iter().map(|c| &c.key).collect();
+    let mut names = Vec::new();
+    let cells = side.iter().flat_map(|d| d.cells.iter().map(move |c| (d, c)));
+    for (run, cell) in cells.filter(|(_, cell)| shown_ns(cell).is_some()) {
+        if !compared.contains(&key(run, cell)) && !names.contains(&cell.id) {
+            names.push(cell.id.clone());
+        }
+    }
+    names
+}
+
+fn arms(side: &[Document]) -> BTreeMap<Key, Arm> {
+    let mut runs: BTreeMap<Key, (Vec<Seen>, Vec<f64>)> = BTreeMap::new();
+    for run in side {
+        let twin = run.twin.as_ref().and_then(|t| t.ratio).map(|r| r.ln().abs());
+        for cell in &run.cells {
+            let Some(median_ns) = shown_ns(cell) else { continue };
+            let y: Vec<f64> = steady(cell).filter_map(|s| Some(unit_ns(cell, s)?.ln())).collect();
+            if y.is_empty() {
+                continue;
+            }
+            let arm = runs.entry(key(run, cell)).or_default();
+            arm.0.push(Seen { y, twin });
+            arm.1.push(median_ns);
+        }
+    }
+    let arm = |(key, (seen, medians)): (Key, (Vec<Seen>, Vec<f64>))| {
+        Some((key, Arm { seen, median_ns: median(&medians)? }))
+    };
+    runs.into_iter().filter_map(arm).collect()
+}
+
+fn steady(cell: &CellRecord) -> impl Iterator<Item = &Sample> {
+    cell.samples.iter().filter(|s| s.phase == Phase::Steady)
+}
+
+/// Nanoseconds per unit of work, as a run compares its cells: a cell whose job is one call by the
+/// call, any other by the byte.
+fn unit_ns(cell: &CellRecord, sample: &Sample) -> Option<f64> {
+    let measured = &sample.measurement;
+    match cell.factors.get(Factor::Operation) {
+        Some(_) if sample.counts() && measured.operations > 0 => {
+            Some(measured.wall_ns as f64 / measured.operations as f64)
+        }
+        Some(_) => None,
+        None => sample.unit_ns(),
+    }
+}
+
+/// The median time that is shown, nanoseconds: of a pass where bytes move over a file, else of a
+/// call.
+pub fn shown_ns(cell: &CellRecord) -> Option<f64> {
+    let estimate = cell.estimate.as_ref()?;
+    let pass = estimate.bytes_per_second.is_some() && cell.factors.get(Factor::Operation).is_none();
+    Some(if pass { estimate.wall_ns.median } else { estimate.ns_per_operation.median })
+}
+
+/// ln times of some cells of one run by steady round, and the epoch of each round.
+pub(super) fn by_round(cells: &[&CellRecord]) -> (Vec<Vec<f64>>, Vec<u32>) {
+    let epochs: BTreeMap<u32, u32> =
+        cells.iter().flat_map(|c| steady(c)).map(|s| (s.round, s.epoch)).collect();
+    let one = |cell: &&CellRecord| {
+        let times: BTreeMap<u32, f64> =
+            steady(cell).filter_map(|s| Some((s.round, unit_ns(cell, s)?.ln()))).collect();
+        epochs.keys().map(|round| times.get(round).copied().unwrap_or(f64::NAN)).collect()
+    };
+    (cells.iter().map(one).collect(), epochs.into_values().collect())
+}
+
+/// Whether two cells of one run work on the same file instance.
+pub(super) fn share_files(a: &CellRecord, b: &CellRecord) -> bool {
+    [Factor::Place, Factor::File, Factor::FileSize, Factor::Files]
+        .into_iter()
+        .all(|f| a.factors.get(f) == b.factors.get(f))
+}
+
+/// `run 17`, or its file or title where it is in no history.
+pub(super) fn run_name(run: &Document) -> String {
+    let file = run.environment.0.get("import.file").and_then(|f| f.as_str());
+    match (run.run.id, file.unwrap_or(run.run.title.as_str())) {
+        (0, "") => "an unnamed run".to_owned(),
+        (0, title) => title.to_owned(),
+        (id, _) => format!("run {id}"),
+    }
+}

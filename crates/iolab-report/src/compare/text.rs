@@ -1,0 +1,215 @@
+//! A comparison for the terminal, for a pull request, and for programs.
+
+use std::io::{self, Write};
+
+use super::{Compared, Difference, Row, Weight};
+use crate::Look;
+use crate::grid::{self, Column, Field};
+use crate::look::Ink;
+use crate::markdown::{escaped, table};
+use iolab_model::catalog::{percent_text, ratio_digits, ratio_text, time_text};
+use iolab_model::result::Verdict;
+
+/// Most facts that are listed; the rest is counted.
+const MOST_FACTS: usize = 12;
+
+/// What a row shows, in a word or two.
+fn word(row: &Row) -> &'static str {
+    match (row.verdict, row.clear) {
+        (Verdict::Slower, true) => "slower",
+        (Verdict::Slower, false) => "barely slower",
+        (Verdict::Faster, true) => "faster",
+        (Verdict::Faster, false) => "barely faster",
+        (Verdict::Equivalent, _) => "same",
+        (Verdict::Undecided, _) => "undecided",
+    }
+}
+
+fn ink(row: &Row) -> Option<Ink> {
+    match (row.verdict, row.clear) {
+        (Verdict::Slower, true) => Some(Ink::Bad),
+        (Verdict::Faster, true) => Some(Ink::Good),
+        (Verdict::Slower | Verdict::Faster, false) | (Verdict::Undecided, _) => Some(Ink::Caution),
+        (Verdict::Equivalent, _) => None,
+    }
+}
+
+/// `1.02–1.09`; a bound that is not known is a question mark, and neither is nothing.
+fn bounds(row: &Row) -> String {
+    let bound = |b: Option<f64>| b.map_or_else(|| "?".to_owned(), ratio_digits);
+    match (row.low, row.high) {
+        (None, None) => String::new(),
+        (low, high) => format!("{}–{}", bound(low), bound(high)),
+    }
+}
+
+/// The finding: how many cells are what.
+pub(super) fn headline(c: &Compared) -> String {
+    let of = |verdict, clear| c.count(|r| r.verdict == verdict && r.clear == clear);
+    let (slower, faster) = (of(Verdict::Slower, true), of(Verdict::Faster, true));
+    let same = c.count(|r| r.verdict == Verdict::Equivalent);
+    let open = c.rows.len() - slower - faster - same;
+    let counts = [
+        (slower, "clearly slower"),
+        (faster, "clearly faster"),
+        (same, "the same"),
+        (open, "not decided"),
+    ];
+    let words = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+    let cells = match c.rows.len() {
+        1 => "1 cell".to_owned(),
+        n => format!("{n} cells"),
+    };
+    let words = words.collect::<Vec<_>>().join(", ");
+    format!("{} against {}: of {cells} {words}.", c.second, c.first)
+}
+
+fn legend(c: &Compared) -> String {
+    format!(
+        "ratio: time of {} over time of {}; above 1 it is slower. All intervals hold together with \
+         {}; differences under {} count as none.",
+        c.second,
+        c.first,
+        percent_text(1.0 - c.alpha),
+        percent_text(c.delta)
+    )
+}
+
+/// For the terminal.
+///
+/// # Errors
+/// What the writer says, unchanged.
+pub fn compared_table(c: &Compared, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let column = |title, right, rank| Column { title, right, rank };
+    let columns = [
+        column("cell", false, 0),
+        column("before", true, 2),
+        column("after", true, 2),
+        column("ratio", true, 0),
+        column("lies in", true, 1),
+        column("verdict", false, 0),
+    ];
+    let rows: Vec<Vec<Field>> = c
+        .rows
+        .iter()
+        .map(|r| {
+            let text = |raw: &str| Field::from(look.text(raw));
+            vec![
+                text(&r.cell),
+                text(&time_text(r.first_ns)),
+                text(&time_text(r.second_ns)),
+                text(&ratio_text(r.ratio)),
+                text(&bounds(r)),
+                Field { text: word(r).to_owned(), ink: ink(r) },
+            ]
+        })
+        .collect();
+    let mut text = look.paragraph(Ink::Strong, &look.text(&headline(c)));
+    text.push('\n');
+    text += &grid::draw(look, &columns, &rows);
+    text.push('\n');
+    for (side, names) in [(&c.first, &c.only_first), (&c.second, &c.only_second)] {
+        if !names.is_empty() {
+            text += &look.wrap("", &look.text(&format!("Only in {side}: {}.", some(names))));
+        }
+    }
+    for note in &c.notes {
+        text += &look.wrap("", &look.text(note));
+    }
+    text += &look.wrap("", &look.text(&legend(c)));
+    if !c.differences.is_empty() {
+        text += "\nWhat differs between the machines:\n";
+        for difference in c.differences.iter().take(MOST_FACTS) {
+            let mark = mark(difference);
+            text += &look.wrap("  ", &look.text(&format!("{}{mark}", difference.text())));
+        }
+        if let Some(more) = more(c) {
+            text += &look.wrap("  ", &more);
+        }
+    }
+    out.write_all(text.as_bytes())
+}
+
+fn mark(difference: &Difference) -> &'static str {
+    match difference.weight {
+        Weight::Machine => " (another machine)",
+        _ => "",
+    }
+}
+
+fn more(c: &Compared) -> Option<String> {
+    let hidden = c.differences.len().saturating_sub(MOST_FACTS);
+    (hidden > 0).then(|| format!("and {hidden} more; --format json has them all"))
+}
+
+fn some(names: &[String]) -> String {
+    match names.len() {
+        0..=6 => names.join(", "),
+        n => format!("{} and {} more", names[..5].join(", "), n - 5),
+    }
+}
+
+/// For a pull request: the finding, what is clear, and the rest folded away.
+///
+/// # Errors
+/// What the writer says, unchanged.
+pub fn compared_markdown(c: &Compared, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = format!("**{}**\n\n", escaped(&headline(c)));
+    let (clear, rest): (Vec<&Row>, Vec<&Row>) = c.rows.iter().partition(|r| r.clear);
+    if !clear.is_empty() {
+        text += &rows_markdown(&clear);
+        text.push('\n');
+    }
+    if !rest.is_empty() {
+        let folded = clear.len() + rest.len() > 8;
+        if folded {
+            text += &format!("<details><summary>{} more cells</summary>\n\n", rest.len());
+        }
+        text += &rows_markdown(&rest);
+        text += if folded { "\n</details>\n\n" } else { "\n" };
+    }
+    for (side, names) in [(&c.first, &c.only_first), (&c.second, &c.only_second)] {
+        if !names.is_empty() {
+            text += &format!("Only in {}: {}.\n\n", escaped(side), escaped(&some(names)));
+        }
+    }
+    for note in &c.notes {
+        text += &format!("{}\n\n", escaped(note));
+    }
+    text += &format!("{}\n", escaped(&legend(c)));
+    if !c.differences.is_empty() {
+        text += "\n| what differs | |\n| --- | --- |\n";
+        for d in c.differences.iter().take(MOST_FACTS) {
+            let values = d.values.join(" → ");
+            text += &format!("| {} | {}{} |\n", escaped(&d.fact), escaped(&values), mark(d));
+        }
+        if let Some(more) = more(c) {
+            text += &format!("\n{more}\n");
+        }
+    }
+    out.write_all(text.as_bytes())
+}
+
+fn rows_markdown(rows: &[&Row]) -> String {
+    let fields = |r: &&Row| {
+        vec![
+            r.cell.clone(),
+            time_text(r.first_ns),
+            time_text(r.second_ns),
+            ratio_text(r.ratio),
+            bounds(r),
+            word(r).to_owned(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(fields).collect();
+    table(&["cell", "before", "after", "ratio", "lies in", "verdict"], &rows)
+}
+
+/// For programs: the schema is `iolab.compare/1`.
+///
+/// # Errors
+/// What the writer says, unchanged.
+pub fn compared_json(c: &Compared, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, c).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,178 @@
+//! A report into a file: whole or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::chart::export::{ExportError as PictureError, FOLDERS, write_all};
+use super::chart::{Chart, charts_for};
+use super::{FORMATS, Look};
+use iolab_model::result::Document;
+
+/// Why there is no export. Whatever the file held before is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// No such format.
+    #[error("unknown format {id:?} in an export; known are {known}")]
+    Format {
+        /// What was asked for.
+        id: String,
+        /// What there is.
+        known: String,
+    },
+    /// The file could not be written.
+    #[error("cannot export to {}: {source}; {fix}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+        /// What to do.
+        fix: &'static str,
+    },
+    /// The pictures could not be written.
+    #[error(transparent)]
+    Pictures(#[from] PictureError),
+}
+
+/// What fills a file.
+pub type Fill<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
+
+/// Writes the run to a new file beside `path` and puts it there when it is whole. What is no
+/// regular file (a FIFO, `/dev/stdout`) is written to as it is.
+///
+/// # Errors
+/// The format is unknown, or the file cannot be written; then nothing was changed.
+pub fn export(format_id: &str, path: &Path, doc: &Document) -> Result<(), ExportError> {
+    let document = std::slice::from_ref(doc);
+    if let Some(folder) = FOLDERS.iter().find(|f| f.id == format_id) {
+        write_all(&charts_for(document), path, folder.kind)?;
+        return Ok(());
+    }
+    let format = super::format(format_id).ok_or_else(|| ExportError::Format {
+        id: format_id.to_owned(),
+        known: known().join(", "),
+    })?;
+    to_file(path, &|out| (format.write)(doc, &Look::default(), out))
+}
+
+/// Writes several runs as one page or as one set of pictures, laid over each other.
+///
+/// # Errors
+/// The format holds one run, the runs have no chart in common, or the file cannot be written.
+pub fn export_several(format_id: &str, path: &Path, runs: &[Document]) -> Result<(), ExportError> {
+    match format_id {
+        "html" => export_page(path, runs),
+        _ => export_charts(format_id, path, &charts_for(runs)),
+    }
+}
+
+/// Writes charts as files into a directory, in a format that makes several files.
+///
+/// # Errors
+/// The format makes one file, there is no chart, or the directory cannot be written.
+pub fn export_charts(format_id: &str, dir: &Path, charts: &[Chart]) -> Result<(), ExportError> {
+    match FOLDERS.iter().find(|f| f.id == format_id) {
+        Some(folder) => Ok(write_all(charts, dir, folder.kind).map(drop)?),
+        None => Err(ExportError::Format {
+            id: format_id.to_owned(),
+            known: FOLDERS.iter().map(|f| f.id).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// Writes whatever `fill` writes, whole or not at all.
+///
+/// # Errors
+/// The file cannot be written; then nothing was changed.
+pub fn export_with(path: &Path, fill: &Fill<'_>) -> Result<(), ExportError> {
+    to_file(path, fill)
+}
+
+/// Writes the HTML report of several runs, whole or not at all.
+///
+/// # Errors
+/// The file cannot be written; then nothing was changed.
+pub fn export_page(path: &Path, runs: &[Document]) -> Result<(), ExportError> {
+    to_file(path, &|out| super::html::write(runs, out))
+}
+
+/// Every name that an export can have.
+fn known() -> Vec<&'static str> {
+    FORMATS.iter().map(|f| f.id).chain(FOLDERS.iter().map(|f| f.id)).collect()
+}
+
+fn to_file(path: &Path, fill: &Fill<'_>) -> Result<(), ExportError> {
+    write_to(path, fill).map_err(|source| ExportError::Write {
+        path: path.to_path_buf(),
+        fix: fix(&source),
+        source,
+    })
+}
+
+fn fix(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "make the directory first",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space or name a file elsewhere; the run itself is in the history"
+        }
+        io::ErrorKind::IsADirectory => "name a file in that directory",
+        _ => "name a file that you may write",
+    }
+}
+
+fn write_to(path: &Path, fill: &Fill<'_>) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(meta) if !meta.is_file() => {
+            let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+            fill(&mut out)?;
+            out.flush()
+        }
+        // A link is followed: the file it names is what is replaced.
+        Ok(meta) => replace(&fs::canonicalize(path)?, fill, Some(meta.permissions())),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => replace(path, fill, None),
+        Err(e) => Err(e),
+    }
+}
+
+fn replace(path: &Path, fill: &Fill<'_>, permissions: Option<fs::Permissions>) -> io::Result<()> {
+    if permissions.is_some() {
+        // Renaming over a file asks for no right to it; writing to it would.
+        OpenOptions::new().write(true).open(path)?;
+    }
+    let (temporary, file) = create_beside(path)?;
+    let written = put(fill, file, permissions).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The error that matters is the first one.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn put(fill: &Fill<'_>, file: File, permissions: Option<fs::Permissions>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    fill(&mut out)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    // Some file systems say only now that there is no space.
+    file.sync_all()
+}
+
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    for attempt in 0..100 {
+        let mut temporary = std::ffi::OsString::from(".");
+        temporary.push(name);
+        temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
+        let temporary = path.with_file_name(temporary);
+        match OpenOptions::new().write(true).create_new(true).mode(0o666).open(&temporary) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (temporary, file)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}

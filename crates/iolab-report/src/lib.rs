@@ -1,0 +1,96 @@
+//! What people and programs read: one file a format, each a row in [`FORMATS`].
+
+mod ahead;
+mod asciidoc;
+mod bencher;
+mod beside;
+pub mod chart;
+pub mod compare;
+mod csv;
+mod explain;
+mod export;
+mod google_benchmark;
+mod grid;
+mod history;
+pub mod html;
+mod json;
+mod latency;
+mod look;
+mod mark;
+mod markdown;
+mod outline;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod published;
+mod rates;
+mod samples;
+pub mod schema;
+mod shares;
+pub mod survey;
+mod table;
+mod toml;
+mod touch;
+pub mod trend;
+mod view;
+mod warned;
+
+use std::io::{self, Write};
+
+pub use beside::beside_table;
+pub use chart::export::FOLDERS;
+pub use export::{ExportError, export, export_charts, export_page, export_several, export_with};
+pub use google_benchmark::{BenchmarkRows, benchmark_name, write_benchmarks};
+pub use history::{history_json, history_table};
+pub use look::Look;
+pub use trend::{Trend, trend, trend_json, trend_table};
+
+use iolab_model::result::Document;
+
+/// A way to write a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// As written on the command line: `--format ID`, `--export ID=PATH`.
+    pub id: &'static str,
+    /// One line for lists and help.
+    pub summary: &'static str,
+    /// Whether it is no text: nothing for a terminal.
+    pub binary: bool,
+    /// Writes the document. Errors are those of the writer alone, `BrokenPipe` among them.
+    pub write: fn(&Document, &Look, &mut dyn Write) -> io::Result<()>,
+}
+
+/// Every format, in the order of lists.
+pub const FORMATS: &[Format] = &[
+    table::FORMAT,
+    markdown::FORMAT,
+    asciidoc::FORMAT,
+    csv::FORMAT,
+    #[cfg(feature = "parquet")]
+    parquet::FORMAT,
+    json::FORMAT,
+    published::TABLE,
+    published::MARKDOWN,
+    published::CSV,
+    google_benchmark::FORMAT,
+    bencher::FORMAT,
+    html::FORMAT,
+    toml::FORMAT,
+];
+
+/// The format of that name.
+pub fn format(id: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|f| f.id == id)
+}
+
+/// Writes a run in the format of that name.
+///
+/// # Errors
+/// `InvalidInput` for an unknown name, else what the writer says, unchanged.
+pub fn write(id: &str, doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let format = format(id).ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().map(|f| f.id).collect();
+        let text = format!("unknown format {id:?}; known are {}", known.join(", "));
+        io::Error::new(io::ErrorKind::InvalidInput, text)
+    })?;
+    (format.write)(doc, look, out)
+}

@@ -1,0 +1,89 @@
+//! The report as Markdown, for an issue, a wiki, a commit message (GitHub's tables).
+
+use std::io::{self, Write};
+
+use super::Format;
+use super::look::{Look, harmless};
+use super::outline::{self, Block, Item};
+use iolab_model::result::Document;
+
+pub(super) const FORMAT: Format = Format {
+    id: "markdown",
+    summary: "the report as Markdown, for an issue or a wiki",
+    binary: false,
+    write,
+};
+
+fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let text: String = outline::blocks(doc).iter().map(block_text).collect();
+    out.write_all(text.trim_end().as_bytes())?;
+    out.write_all(b"\n")
+}
+
+/// A block with the empty line after it.
+fn block_text(block: &Block) -> String {
+    match block {
+        Block::Title(text) => format!("## {}\n\n", escaped(text)),
+        Block::Heading(text) => format!("### {}\n\n", escaped(text)),
+        Block::Finding(text) => format!("**{}**\n\n", escaped(text)),
+        Block::Paragraph(text) => format!("{}\n\n", escaped(text)),
+        Block::Table(found) => table(&found.titles, &found.rows) + "\n",
+        Block::List(items) => items.iter().map(item_text).collect::<String>() + "\n",
+        Block::Lines(lines) => {
+            lines.iter().map(|line| format!("{}  \n", escaped(line))).collect::<String>() + "\n"
+        }
+    }
+}
+
+fn item_text(item: &Item) -> String {
+    let code = item.code.map_or_else(String::new, |code| format!("`{code}` "));
+    format!("- {code}{}\n", escaped(&item.text))
+}
+
+/// A table: the first column and the last word to the left, figures to the right.
+pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |fields: &mut dyn Iterator<Item = String>| {
+        format!("| {} |\n", fields.collect::<Vec<_>>().join(" | "))
+    };
+    let rule = |at: usize| match outline::Table::is_left(head, at) {
+        true => "---".to_owned(),
+        false => "---:".to_owned(),
+    };
+    let mut text = line(&mut head.iter().map(|h| escaped(h)));
+    text += &line(&mut (0..head.len()).map(rule));
+    for row in rows {
+        text += &line(&mut row.iter().map(|f| escaped(f)));
+    }
+    text
+}
+
+/// Text that Markdown shows as it is: no table cell ends, no markup begins, nobody is mentioned.
+pub(super) fn escaped(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for c in harmless(raw).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '@' => out.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escaped, table};
+
+    #[test]
+    fn nothing_breaks_out_of_a_table() {
+        assert_eq!(escaped("a|b`c`\n<b>@me*"), r"a\|b\`c\`\\n&lt;b&gt;&#64;me\*");
+        let text = table(&["cell", "time"], &[vec!["a|b\n".into(), "1 ms".into()]]);
+        assert_eq!(text, "| cell | time |\n| --- | ---: |\n| a\\|b\\\\n | 1 ms |\n");
+    }
+}

@@ -1,0 +1,661 @@
+//! The one screen of `iolab quick`: what several runs say together, in at most 24 lines.
+
+mod written;
+
+use iolab_model::catalog::{Factor, Severity, bytes_text, rate_text, ratio_text, time_text};
+use iolab_model::result::{
+    Answer, AnswerKind, CellRecord, Comparison, Document, Grade, Verdict, Warning,
+};
+
+/// What a run of the survey was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    /// Block sizes on a cached file.
+    Warm,
+    /// Block sizes on an evicted file.
+    Cold,
+    /// read against mmap by file size.
+    Mapping,
+    /// The floor of system calls.
+    Calls,
+    /// Block sizes until the data are durable.
+    Durable,
+    /// Each block made durable before the next.
+    Synced,
+    /// Ways to copy a file.
+    Copying,
+    /// Metadata calls on many files.
+    Metadata,
+    /// Many small files with one worker and with more.
+    Small,
+}
+
+/// What stands where not one round came to its end: a line that is missing would not be missed.
+const NOTHING: &str = "nothing could be measured";
+
+/// One labelled paragraph of the screen and what follows from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Finding {
+    label: &'static str,
+    lines: Vec<String>,
+    advice: Option<String>,
+}
+
+/// The whole screen. `heading` is the first line, `next` the last; `width` columns.
+pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usize) -> String {
+    let of = |topic| runs.iter().find(|(t, _)| *t == topic).map(|(_, d)| d);
+    let findings = [
+        reading(of(Topic::Warm), of(Topic::Cold)),
+        of(Topic::Mapping).map(mapping).unwrap_or_default(),
+        written::writing(of(Topic::Durable), of(Topic::Synced)),
+        of(Topic::Copying).map(written::copying).unwrap_or_default(),
+        of(Topic::Small).map(small).unwrap_or_default(),
+        of(Topic::Calls).map(|run| calls("Calls", run)).unwrap_or_default(),
+        of(Topic::Metadata).map(|run| calls("Metadata", run)).unwrap_or_default(),
+    ];
+    let mut out = wrap(heading, "", "", width);
+    out.push('\n');
+    for finding in findings.iter().filter(|f| !f.lines.is_empty()) {
+        for (at, line) in finding.lines.iter().enumerate() {
+            let label = if at == 0 { finding.label } else { "" };
+            out += &wrap(line, &format!("{label:<10}"), "          ", width);
+        }
+    }
+    out.push('\n');
+    let advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
+    if let Some(sentence) = recommendation(&advice) {
+        out += &wrap(&sentence, "", "", width);
+    }
+    out += &wrap(&confidence(runs), "", "", width);
+    out + &wrap(next, "", "", width)
+}
+
+/// One sentence out of the findings' clauses.
+fn recommendation(advice: &[&str]) -> Option<String> {
+    let (last, rest) = advice.split_last()?;
+    let list = if rest.is_empty() {
+        (*last).to_owned()
+    } else {
+        format!("{} and {last}", rest.join(", "))
+    };
+    Some(format!("Use {list}."))
+}
+
+/// Block sizes, warm and cold side by side.
+fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
+    let mut finding = Finding { label: "Reading", ..Finding::default() };
+    for (state, document) in [("warm", warm), ("cold", cold)] {
+        let Some((answer, document)) = document.and_then(|d| Some((d.answers.first()?, d))) else {
+            continue;
+        };
+        if answer.kind == AnswerKind::Invalid {
+            finding.lines.push(format!("{state}: {}", answer.sentence));
+            continue;
+        }
+        let Some(plateau) = plateau(document, answer) else {
+            finding.lines.push(format!("{state}: {NOTHING}"));
+            continue;
+        };
+        finding
+            .lines
+            .push(format!("{state} {}", plateau.describe(document.experiment.protocol.delta)));
+        if finding.advice.is_none() {
+            finding.advice = Some(plateau.advice());
+        }
+    }
+    finding
+}
+
+/// The blocks that are as good as the best.
+struct Plateau {
+    smallest: u64,
+    best: u64,
+    largest: u64,
+    shown: bool,
+    speed: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+impl Plateau {
+    /// What to use: a block that is shown to be as good as any, else the fastest seen, said so.
+    fn advice(&self) -> String {
+        match (self.shown, self.smallest < self.largest) {
+            (true, true) => format!("blocks of {} or more", bytes_text(self.smallest)),
+            (true, false) => format!("blocks of {}", bytes_text(self.smallest)),
+            (false, _) => {
+                format!("blocks of {} (the fastest seen, not proven)", bytes_text(self.best))
+            }
+        }
+    }
+
+    fn describe(&self, delta: f64) -> String {
+        let speed = match (self.low, self.high) {
+            (Some(low), Some(high)) => {
+                let share = (high - low) / 2.0 / self.speed * 100.0;
+                format!("{} ±{share:.0} %", rate_text(self.speed))
+            }
+            _ => rate_text(self.speed),
+        };
+        let (smallest, best) = (bytes_text(self.smallest), bytes_text(self.best));
+        let place = match (self.smallest == self.best, self.shown) {
+            (true, true) => format!("{best} blocks are best"),
+            (true, false) => format!("{best} blocks look best, not proven"),
+            (false, true) => {
+                format!("{smallest} blocks are within {:.0} % of the best ({best})", delta * 100.0)
+            }
+            (false, false) => format!("{smallest} blocks cannot be told from the best ({best})"),
+        };
+        format!("{speed} · {place}")
+    }
+}
+
+/// The smallest block that is as good as the best: proven within δ where the interval says so,
+/// else one that was not told apart from it.
+fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
+    let delta = document.experiment.protocol.delta;
+    let cells: Vec<(&CellRecord, u64, f64)> = document
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let speed = cell.estimate.as_ref()?.bytes_per_second.as_ref()?.median;
+            Some((cell, cell.factors.number(Factor::Block)?, speed))
+        })
+        .collect();
+    let (leader, best, speed) = cells.iter().copied().max_by(|x, y| x.2.total_cmp(&y.2))?;
+    let near = |cell: &CellRecord, proven: bool| {
+        cell.id == leader.id
+            || if proven {
+                slower_by(answer, &cell.id, &leader.id)
+                    .is_some_and(|(_, high)| high.is_some_and(|h| h <= 1.0 + delta))
+            } else {
+                answer.best.contains(&cell.id)
+            }
+    };
+    let smallest =
+        |proven| cells.iter().filter(|(c, _, _)| near(c, proven)).map(|(_, block, _)| *block).min();
+    let proven = smallest(true).unwrap_or(best);
+    let maybe = smallest(false).unwrap_or(best);
+    // A smaller block that was not told apart is worth naming only where nothing is proven.
+    let shown = proven < best || answer.kind != AnswerKind::Undecided || maybe >= best;
+    let bounds = leader.estimate.as_ref()?.bytes_per_second.as_ref()?;
+    Some(Plateau {
+        smallest: if shown { proven } else { maybe },
+        best,
+        largest: cells.iter().map(|(_, block, _)| *block).max()?,
+        shown: shown && (proven < best || answer.kind != AnswerKind::Undecided),
+        speed,
+        low: bounds.low,
+        high: bounds.high,
+    })
+}
+
+/// Time of `slow` over time of `fast`, and the upper end of its interval.
+fn slower_by(answer: &Answer, slow: &str, fast: &str) -> Option<(f64, Option<f64>)> {
+    answer.comparisons.iter().find_map(|c: &Comparison| {
+        if c.a == slow && c.b == fast {
+            Some((c.ratio, c.high))
+        } else if c.a == fast && c.b == slow {
+            Some((1.0 / c.ratio, c.low.map(|low| 1.0 / low)))
+        } else {
+            None
+        }
+    })
+}
+
+/// One file size of read against mmap: which wins and by how much.
+struct Contest {
+    bytes: u64,
+    /// +1: read wins; −1: mmap wins; 0: no difference shown.
+    side: i8,
+    ratio: f64,
+}
+
+fn contests(document: &Document) -> Vec<Contest> {
+    let method = |id: &str| {
+        let cell = document.cells.iter().find(|c| c.id == id)?;
+        cell.factors.text(Factor::Method)
+    };
+    let mut found: Vec<Contest> = document
+        .answers
+        .iter()
+        .filter(|answer| answer.kind != AnswerKind::Invalid)
+        .filter_map(|answer| {
+            let bytes = answer.condition.number(Factor::FileSize)?;
+            let pair = answer.comparisons.first()?;
+            let read_first = !method(&pair.a)?.starts_with("mmap");
+            let read_over_mmap = if read_first { pair.ratio } else { 1.0 / pair.ratio };
+            let side = match (pair.verdict, read_first) {
+                (Verdict::Faster, true) | (Verdict::Slower, false) => 1,
+                (Verdict::Faster, false) | (Verdict::Slower, true) => -1,
+                _ => 0,
+            };
+            let ratio = if side > 0 { 1.0 / read_over_mmap } else { read_over_mmap };
+            Some(Contest { bytes, side, ratio })
+        })
+        .collect();
+    found.sort_by_key(|c| c.bytes);
+    found
+}
+
+/// read against mmap: where one gives way to the other.
+fn mapping(document: &Document) -> Finding {
+    let mut finding = Finding { label: "Mapping", ..Finding::default() };
+    let all = contests(document);
+    let (Some(first), Some(last)) = (all.first(), all.last()) else { return finding };
+    let span = format!("{} to {}", bytes_text(first.bytes), bytes_text(last.bytes));
+    let ratios = |side: i8| {
+        let mut seen: Vec<f64> = all.iter().filter(|c| c.side == side).map(|c| c.ratio).collect();
+        seen.sort_by(f64::total_cmp);
+        match (seen.first(), seen.last()) {
+            (Some(low), Some(high)) if high - low > 0.05 => {
+                format!("{low:.1}–{}", ratio_text(*high))
+            }
+            (_, Some(high)) => ratio_text(*high),
+            _ => String::new(),
+        }
+    };
+    let read_up_to = all.iter().filter(|c| c.side > 0).map(|c| c.bytes).max();
+    let mmap_from = all.iter().filter(|c| c.side < 0).map(|c| c.bytes).min();
+    let (line, advice) = match (read_up_to, mmap_from) {
+        (None, None) => (format!("no difference shown between read() and mmap, {span}"), None),
+        (Some(_), None) => (
+            format!("read() beats mmap or equals it at every size from {span} ({})", ratios(1)),
+            Some("read() rather than mmap".to_owned()),
+        ),
+        (None, Some(_)) => (
+            format!("mmap beats read() or equals it at every size from {span} ({})", ratios(-1)),
+            Some("mmap rather than read()".to_owned()),
+        ),
+        (Some(read), Some(mmap)) if read < mmap => (
+            format!(
+                "read() wins up to {} files ({}), mmap from {} ({})",
+                bytes_text(read),
+                ratios(1),
+                bytes_text(mmap),
+                ratios(-1)
+            ),
+            Some(format!(
+                "read() for files up to {} but mmap from {}",
+                bytes_text(read),
+                bytes_text(mmap)
+            )),
+        ),
+        _ => {
+            (format!("read() and mmap change places more than once, {span}: look at the run"), None)
+        }
+    };
+    finding.lines.push(line);
+    finding.advice = advice;
+    finding
+}
+
+/// Small files with one worker and with two.
+fn small(document: &Document) -> Finding {
+    let mut finding = Finding { label: "Small", ..Finding::default() };
+    let rate = |cell: &CellRecord| {
+        let workers = cell.factors.number(Factor::Threads)?;
+        let ns = cell.estimate.as_ref()?.ns_per_operation.median;
+        let what = if workers == 1 { "worker" } else { "workers" };
+        Some(format!("{workers} {what} {} a file", time_text(ns)))
+    };
+    let rates: Vec<String> = document.cells.iter().filter_map(rate).collect();
+    let size = document.cells.iter().find_map(|cell| cell.factors.number(Factor::FileSize));
+    if let (Some(bytes), false) = (size, rates.is_empty()) {
+        let files = format!("files of {} opened, read, closed: ", bytes_text(bytes));
+        finding.lines.push(files + &rates.join(" · "));
+    } else {
+        finding.lines.push(NOTHING.to_owned());
+    }
+    let winner = document.answers.iter().find(|answer| answer.kind == AnswerKind::Winner);
+    let best = winner.and_then(|answer| answer.best.first());
+    let cell = best.and_then(|id| document.cells.iter().find(|cell| cell.id == *id));
+    if let Some(workers) = cell.and_then(|cell| cell.factors.number(Factor::Threads)) {
+        finding.advice = Some(match workers {
+            1 => "one worker for small files".to_owned(),
+            more => format!("{more} workers for small files"),
+        });
+    }
+    finding
+}
+
+/// The floor: what one call costs.
+fn calls(label: &'static str, document: &Document) -> Finding {
+    let mut finding = Finding { label, ..Finding::default() };
+    let costs: Vec<String> = document
+        .cells
+        .iter()
+        .filter_map(|cell| {
+            let name = cell.factors.text(Factor::Operation)?;
+            let ns = cell.estimate.as_ref()?.ns_per_operation.median;
+            let name = match name {
+                "read" | "write" | "pread" | "pwrite" => format!("1-byte {name}"),
+                "open-close" => "open+close".to_owned(),
+                "readdir" => "readdir per entry".to_owned(),
+                other => other.to_owned(),
+            };
+            Some(format!("{name} {}", time_text(ns)))
+        })
+        .collect();
+    finding.lines.push(match costs.is_empty() {
+        true => NOTHING.to_owned(),
+        false => costs.join(" · "),
+    });
+    finding
+}
+
+/// How far to trust the screen, in words, and the one thing to keep in mind.
+fn confidence(runs: &[(Topic, Document)]) -> String {
+    let answers = || runs.iter().flat_map(|(_, d)| &d.answers);
+    let worst = answers().map(|a| a.grade).max();
+    let words = match worst {
+        None => "none: nothing could be measured",
+        Some(Grade::A) => "good",
+        Some(Grade::B) => "fair",
+        Some(Grade::C) => "rough",
+        Some(Grade::Invalid) => "mixed: where the measurement was not sound it says so",
+    };
+    let caution = runs
+        .iter()
+        .flat_map(|(_, d)| d.warnings.iter().chain(d.answers.iter().flat_map(|a| &a.warnings)))
+        .filter(|w| w.code.severity() >= Severity::Caution)
+        .max_by_key(|w| (w.code.severity(), std::cmp::Reverse(w.code)));
+    let raise = answers().filter(|a| Some(a.grade) == worst).find_map(|a| a.raise.as_deref());
+    let mut line = format!("Confidence: {words}.");
+    match (caution, raise) {
+        (Some(Warning { code, text }), _) => {
+            line += &format!(" Caution: {} ({code})", text.trim_end_matches('.'))
+        }
+        (None, Some(raise)) => line += &format!(" Better with: {}", raise.trim_end_matches('.')),
+        (None, None) => return line,
+    }
+    line + "."
+}
+
+/// Words broken at the width, the first line after `head`, later ones after `indent`.
+fn wrap(text: &str, head: &str, indent: &str, width: usize) -> String {
+    let width = width.max(indent.len() + 16);
+    let mut out = String::from(head);
+    let mut column = head.chars().count();
+    let mut fresh = true;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if !fresh && column + 1 + length > width {
+            out.push('\n');
+            out += indent;
+            column = indent.len();
+            fresh = true;
+        }
+        if !fresh {
+            out.push(' ');
+            column += 1;
+        }
+        out += word;
+        column += length;
+        fresh = false;
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Topic, screen};
+    use iolab_model::catalog::{Code, Factor, Level, Levels};
+    use iolab_model::result::{
+        Answer, AnswerKind, CellRecord, CellStatus, Comparison, Document, Environment, Estimate,
+        ExperimentRecord, Grade, ProtocolRecord, RunInfo, SCHEMA, Summary, Verdict, Warning,
+    };
+
+    fn document(workload: &str, cells: Vec<CellRecord>, answers: Vec<Answer>) -> Document {
+        Document {
+            schema: SCHEMA.to_owned(),
+            run: RunInfo::default(),
+            environment: Environment::default(),
+            experiment: ExperimentRecord {
+                workload: workload.to_owned(),
+                directory: None,
+                factors: std::collections::BTreeMap::new(),
+                ask: Vec::new(),
+                protocol: ProtocolRecord {
+                    alpha: 0.05,
+                    delta: 0.02,
+                    budget_ns: 1,
+                    rounds: None,
+                    eliminate: None,
+                    cpus: Vec::new(),
+                    clock_resolution_ns: 1.0,
+                    clock_cost_ns: 1.0,
+                    epoch_rounds: 1,
+                    steady_rounds: 20,
+                    stopped: String::new(),
+                },
+            },
+            cells,
+            twin: None,
+            answers,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn summary(median: f64) -> Summary {
+        Summary {
+            n: 20,
+            median,
+            low: Some(median * 0.97),
+            high: Some(median * 1.03),
+            ..Summary::default()
+        }
+    }
+
+    fn cell(id: &str, factors: Levels, speed: Option<f64>, ns: f64) -> CellRecord {
+        CellRecord {
+            id: id.to_owned(),
+            factors,
+            status: CellStatus::Measured,
+            reason: None,
+            samples: Vec::new(),
+            estimate: Some(Estimate {
+                bytes_per_second: speed.map(summary),
+                ns_per_operation: summary(ns),
+                ..Estimate::default()
+            }),
+        }
+    }
+
+    fn answer(
+        condition: Levels,
+        kind: AnswerKind,
+        best: &[&str],
+        pairs: Vec<Comparison>,
+    ) -> Answer {
+        Answer {
+            condition,
+            kind,
+            best: best.iter().map(|&b| b.to_owned()).collect(),
+            grade: Grade::A,
+            raise: None,
+            sentence: "the measurement is not sound: its twin differs".to_owned(),
+            rounds: 20,
+            detectable: None,
+            more_seconds: None,
+            warnings: Vec::new(),
+            comparisons: pairs,
+        }
+    }
+
+    fn pair(a: &str, b: &str, ratio: f64, half: f64) -> Comparison {
+        let verdict = match ratio {
+            r if r / half > 1.0 => Verdict::Slower,
+            r if r * half < 1.0 => Verdict::Faster,
+            _ => Verdict::Undecided,
+        };
+        Comparison {
+            a: a.into(),
+            b: b.into(),
+            ratio,
+            low: Some(ratio / half),
+            high: Some(ratio * half),
+            verdict,
+            clear: true,
+            n: 20,
+            ties: 0,
+        }
+    }
+
+    fn blocks(kind: AnswerKind, middle: f64) -> Document {
+        let of = |block: u64| Levels::new().with(Factor::Block, Level::Number(block));
+        let cells = vec![
+            cell("4Ki", of(4096), Some(4e9), 1.0),
+            cell("64Ki", of(65536), Some(7.95e9), 1.0),
+            cell("1Mi", of(1 << 20), Some(8e9), 1.0),
+        ];
+        let pairs = vec![
+            pair("4Ki", "64Ki", 1.99, 1.01),
+            pair("4Ki", "1Mi", 2.0, 1.01),
+            pair("64Ki", "1Mi", middle, 1.005),
+        ];
+        document("read", cells, vec![answer(Levels::new(), kind, &["64Ki", "1Mi"], pairs)])
+    }
+
+    fn sizes(read_over_mmap: &[(u64, f64)]) -> Document {
+        let mut cells = Vec::new();
+        let mut answers = Vec::new();
+        for (bytes, ratio) in read_over_mmap {
+            let at = Levels::new().with(Factor::FileSize, Level::Number(*bytes));
+            let (a, b) = (format!("{bytes}/read"), format!("{bytes}/mmap"));
+            for (id, method) in [(&a, "read"), (&b, "mmap")] {
+                let levels = at.clone().with(Factor::Method, Level::word(method));
+                cells.push(cell(id, levels, Some(1e9), 1.0));
+            }
+            answers.push(answer(at, AnswerKind::Winner, &[&a], vec![pair(&a, &b, *ratio, 1.02)]));
+        }
+        document("read", cells, answers)
+    }
+
+    fn ladder() -> Document {
+        let rung = |name: &str, ns| {
+            let levels = Levels::new().with(Factor::Operation, Level::word(name));
+            cell(name, levels, None, ns)
+        };
+        document("syscall", vec![rung("lseek", 130.4), rung("pread", 225.0)], Vec::new())
+    }
+
+    #[test]
+    fn the_screen_reads_well() {
+        let mut cold = blocks(AnswerKind::Tie, 1.003);
+        cold.warnings.push(Warning {
+            code: Code::PageReporting,
+            text: "this VM gives memory back to its host, so cold reads vary.".to_owned(),
+        });
+        let runs = [
+            (Topic::Warm, blocks(AnswerKind::Tie, 1.006)),
+            (Topic::Cold, cold),
+            (Topic::Mapping, sizes(&[(65536, 0.7), (1 << 20, 0.9), (1 << 26, 1.6)])),
+            (Topic::Calls, ladder()),
+        ];
+        insta::assert_snapshot!(screen(
+            "/data · ext4 on vda · 60 s",
+            &runs,
+            "Runs 1–4 recorded · iolab show 1",
+            80
+        ));
+    }
+
+    fn durable() -> Document {
+        let mut document = blocks(AnswerKind::Tie, 1.006);
+        let measurement = iolab_model::result::Measurement {
+            wall_ns: 1,
+            bytes: 1,
+            metrics: [(iolab_model::result::Name::from("sync_ns"), 1.9e6)].into_iter().collect(),
+            ..Default::default()
+        };
+        let phase = iolab_model::result::Phase::Steady;
+        let sample = iolab_model::result::Sample {
+            round: 3,
+            position: 0,
+            phase,
+            epoch: 0,
+            measurement,
+            fault: None,
+        };
+        document.cells[0].samples.push(sample);
+        document
+    }
+
+    fn synced() -> Document {
+        let way = |sync: &str, ns| {
+            let levels = Levels::new()
+                .with(Factor::Block, Level::Number(4096))
+                .with(Factor::Sync, Level::word(sync));
+            cell(sync, levels, Some(1e6), ns)
+        };
+        let cells = vec![way("fsync", 2.5e6), way("dsync", 1.2e6)];
+        let pairs = vec![pair("fsync", "dsync", 2.0, 1.1)];
+        document("write", cells, vec![answer(Levels::new(), AnswerKind::Winner, &["dsync"], pairs)])
+    }
+
+    fn copies() -> Document {
+        let way = |id: &str, method: &str, block: Option<u64>, speed| {
+            let levels = Levels::new().with(Factor::Method, Level::word(method));
+            let levels = match block {
+                Some(block) => levels.with(Factor::Block, Level::Number(block)),
+                None => levels,
+            };
+            cell(id, levels, Some(speed), 1.0)
+        };
+        let cells = vec![
+            way("rw4", "read-write", Some(4096), 1e9),
+            way("rw128", "read-write", Some(128 << 10), 2.1e9),
+            way("cfr", "copy_file_range", None, 2.2e9),
+            way("reflink", "reflink", None, 9e12),
+        ];
+        let pairs = vec![pair("rw4", "cfr", 2.2, 1.05), pair("rw128", "cfr", 1.01, 1.01)];
+        let best = ["rw128", "cfr"];
+        document("copy", cells, vec![answer(Levels::new(), AnswerKind::Tie, &best, pairs)])
+    }
+
+    #[test]
+    fn writing_and_copying_are_told_and_a_clone_is_not_ranked() {
+        let runs =
+            [(Topic::Durable, durable()), (Topic::Synced, synced()), (Topic::Copying, copies())];
+        let text = screen("/data", &runs, "next", 200);
+        let has = |part: &str| assert!(text.contains(part), "no {part:?} in\n{text}");
+        has("Writing   durable 7.45 GiB/s");
+        has("the flush at the end takes 1.90 ms");
+        has("each 4 KiB and fsync 2.50 ms, 4 KiB with O_DSYNC 1.20 ms");
+        has("Copying   copy_file_range 2.05 GiB/s, not told from read-write with 128 KiB blocks");
+        has("read-write with 4 KiB blocks takes 2.2");
+        has("a clone takes");
+        has("to write, O_DSYNC where each block must be safe and copy_file_range to copy.");
+    }
+
+    #[test]
+    fn it_wraps_in_a_narrow_terminal_and_fits_24_lines() {
+        let runs = [
+            (Topic::Warm, blocks(AnswerKind::Tie, 1.006)),
+            (Topic::Mapping, sizes(&[(65536, 1.2), (1 << 26, 1.6)])),
+            (Topic::Calls, ladder()),
+        ];
+        let text = screen("/data", &runs, "next", 40);
+        assert!(text.lines().count() <= 24, "{text}");
+        assert!(text.lines().all(|l| l.chars().count() <= 40), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_shown_is_not_recommended() {
+        let runs = [
+            (Topic::Warm, blocks(AnswerKind::Invalid, 1.006)),
+            (Topic::Mapping, sizes(&[(65536, 1.005), (1 << 26, 0.995)])),
+        ];
+        let text = screen("/data", &runs, "next", 80);
+        assert!(!text.contains("Use "), "{text}");
+        assert!(text.contains("no difference shown between read() and mmap"), "{text}");
+        assert!(text.contains("warm: the measurement is not sound"), "{text}");
+    }
+
+    #[test]
+    fn nothing_measured_says_so() {
+        assert!(screen("/data", &[], "next", 80).contains("nothing could be measured"));
+    }
+}

@@ -1,0 +1,70 @@
+//! What the budget buys. Pure.
+
+use super::Dose;
+
+/// Round 0 and two warm-up rounds.
+pub(super) const UNCOUNTED_ROUNDS: u32 = 3;
+/// No verdict under this many steady rounds.
+pub(super) const FEWEST_STEADY: u32 = 10;
+/// At most this share of the budget goes to calibration.
+pub(super) const CALIBRATION_SHARE: f64 = 0.1;
+/// Kept back for what follows the last round.
+const RESERVE_SHARE: f64 = 0.02;
+
+/// No more than this, however long it took to make the files: the rounds are what was asked for.
+const MOST_RESERVE_SHARE: f64 = 0.25;
+
+/// The time that rounds may use in all.
+pub(super) fn usable_ns(budget_ns: u64) -> f64 {
+    usable_beside_trees_ns(budget_ns, 0.0)
+}
+
+/// The same where trees of files must be removed: that takes up to as long as to make them did.
+pub(super) fn usable_beside_trees_ns(budget_ns: u64, trees_made_ns: f64) -> f64 {
+    let budget_ns = budget_ns as f64;
+    let least = budget_ns * RESERVE_SHARE;
+    budget_ns - trees_made_ns.clamp(least, budget_ns * MOST_RESERVE_SHARE)
+}
+
+/// Units with which every pair of every answer could be separated, and no fewer than a verdict asks.
+pub(super) fn fewest_units(alpha: f64, cells_per_answer: impl Iterator<Item = usize>) -> u32 {
+    let most = cells_per_answer.max().unwrap_or(1);
+    iolab_stats::fewest_rounds(pairs_of(most) / alpha).max(FEWEST_STEADY)
+}
+
+/// M = k(k − 1)/2, at least 1.
+pub(super) fn pairs_of(cells: usize) -> f64 {
+    let k = cells as f64;
+    (k * (k - 1.0) / 2.0).max(1.0)
+}
+
+/// One round: every cell once, the baseline twice.
+pub(super) fn round_ns(doses: &[Option<Dose>], baseline: Option<usize>) -> f64 {
+    let all: f64 = doses.iter().flatten().map(|d| d.trial_ns).sum();
+    all + baseline.and_then(|b| doses.get(b)?.as_ref()).map_or(0.0, |d| d.trial_ns)
+}
+
+/// What a round costs with its share of renewals.
+pub(super) fn cost_of_round_ns(round_ns: f64, renew_ns: f64, epoch: u32) -> f64 {
+    let renewal = if epoch == 0 { 0.0 } else { renew_ns / f64::from(epoch) };
+    (round_ns + renewal).max(1.0)
+}
+
+/// Rounds in all that fit into `left_ns`.
+pub(super) fn rounds_that_fit(left_ns: f64, round_ns: f64, renew_ns: f64, epoch: u32) -> f64 {
+    (left_ns / cost_of_round_ns(round_ns, renew_ns, epoch)).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::usable_beside_trees_ns;
+
+    /// Rounds ended in time, and then their files were removed for half as long again.
+    #[test]
+    fn time_is_kept_to_remove_what_took_long_to_make() {
+        assert_eq!(usable_beside_trees_ns(1000, 0.0), 980.0);
+        assert_eq!(usable_beside_trees_ns(1000, 100.0), 900.0);
+        assert_eq!(usable_beside_trees_ns(1000, 900.0), 750.0);
+        assert_eq!(usable_beside_trees_ns(0, 900.0), 0.0);
+    }
+}

@@ -1,0 +1,302 @@
+//! Before the rounds: the clock, the files, how fast each cell is, hence how much it does in a
+//! trial, how often instances are renewed and whether the budget reaches at all.
+
+use super::budget::{
+    CALIBRATION_SHARE, UNCOUNTED_ROUNDS, cost_of_round_ns, fewest_units, round_ns, rounds_that_fit,
+    usable_ns,
+};
+use super::dose::{Pilot, doses, trial_max_ns, trial_min_ns};
+use super::fit::{Fit, shortened};
+use super::renewal::{Renewal, variance_ratio};
+use super::schedule::{shuffle, stream};
+use super::work::wants_priming;
+use super::{
+    Amount, Calibration, ClockFacts, Dose, Executor, ExecutorError, History, Left, LeftWhy,
+};
+use iolab_agent::Extent;
+use iolab_model::catalog::Code;
+use iolab_model::plan::Plan;
+use iolab_model::result::Fault;
+
+/// Rounds that the longest trial is chosen for, unless their number is fixed.
+const ROUNDS_TO_PLAN: u32 = 40;
+/// A cell whose pilot fails so often in a row is left out.
+pub(super) const FAILURES: u32 = 3;
+/// No trial is killed sooner than this.
+pub(super) const SHORTEST_LIMIT_NS: f64 = 2e9;
+
+/// Works through the calibration of one plan.
+pub(super) struct Calibrator<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) executor: &'a mut dyn Executor,
+    pub(super) interrupted: &'a dyn Fn() -> bool,
+    pub(super) clock: ClockFacts,
+    /// When pilots must come to an end.
+    pub(super) until_ns: f64,
+    pub(super) renew_ns: f64,
+    renewals: u64,
+}
+
+impl<'a> Calibrator<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        executor: &'a mut dyn Executor,
+        interrupted: &'a dyn Fn() -> bool,
+    ) -> Result<Calibrator<'a>, Fault> {
+        let clock = asked_clock(executor)?;
+        let (renew_ns, renewals) = (0.0, 0);
+        Ok(Calibrator { plan, executor, interrupted, clock, until_ns: 0.0, renew_ns, renewals })
+    }
+
+    /// All of it, once the files are there. What failed is left out: index and why.
+    pub(super) fn run(
+        mut self,
+        history: Option<&History>,
+    ) -> Result<(Calibration, Vec<(usize, Left)>), Fault> {
+        let spent = history.map_or(0, |h| h.elapsed_ns) as f64;
+        let budget = self.plan.protocol.budget_ns as f64;
+        self.renew_ns = self.renew()?;
+        self.until_ns = self.executor.elapsed_ns() as f64 + CALIBRATION_SHARE * (budget - spent);
+        let mut lost = Vec::new();
+        let mut pilots = vec![None; self.plan.cells.len()];
+        let mut order = runnable(self.plan, history);
+        shuffle(&mut order, &mut stream(self.plan.protocol.seed, "pilot", 0));
+        for cell in order {
+            if (self.interrupted)() {
+                break;
+            }
+            let known =
+                history.and_then(|h| h.cells.get(cell)).and_then(|c| known_dose(&c.samples));
+            match known {
+                Some(_) => {}
+                None => match self.pilot(cell)? {
+                    Ok(pilot) => pilots[cell] = Some(pilot),
+                    Err(fault) if refused(&fault) => {
+                        let (why, reason) = (LeftWhy::Refused, fault.cause);
+                        lost.push((cell, Left { round: 0, why, reason }));
+                    }
+                    Err(fault) => lost.push((cell, given_up(0, &fault))),
+                },
+            }
+        }
+        Ok((self.settle(&pilots, history, spent)?, lost))
+    }
+
+    /// From pilots to doses, epoch and what the budget buys. Where the budget does not reach the
+    /// fewest rounds, trials are shortened towards T_min; a file is never shrunk.
+    fn settle(
+        &mut self,
+        pilots: &[Option<Pilot>],
+        history: Option<&History>,
+        spent_ns: f64,
+    ) -> Result<Calibration, Fault> {
+        let protocol = &self.plan.protocol;
+        let rounds = protocol.rounds.map_or(ROUNDS_TO_PLAN, |n| n + UNCOUNTED_ROUNDS);
+        let slots = runnable(self.plan, history).len() + 1;
+        let least = trial_min_ns(&self.clock, 1);
+        let units =
+            fewest_units(protocol.alpha, self.plan.conditions.iter().map(|c| c.cells.len()));
+        let longest = trial_max_ns(protocol.budget_ns, rounds, slots).max(least);
+        let fixed_epoch = history.map(|h| h.epoch_rounds).filter(|e| *e > 0);
+        let ratio = match fixed_epoch {
+            Some(_) => 1.0,
+            None => self.variance_pilot(&self.doses(pilots, longest, history))?,
+        };
+        let gone_ns = self.executor.elapsed_ns() as f64 + spent_ns;
+        let left_ns = usable_ns(protocol.budget_ns) - gone_ns;
+        let fit = shortened(longest, least, |longest_ns| {
+            let doses = self.doses(pilots, longest_ns, history);
+            let round_ns = round_ns(&doses, self.plan.baseline);
+            let epoch = fixed_epoch.unwrap_or_else(|| self.epoch(round_ns, ratio, left_ns, units));
+            let needed = self.needed_rounds(units, epoch);
+            let reaches = rounds_that_fit(left_ns, round_ns, self.renew_ns, epoch) >= needed;
+            Fit { longest_ns, doses, round_ns, epoch, needed, reaches }
+        });
+        let needed_ns =
+            gone_ns + fit.needed * cost_of_round_ns(fit.round_ns, self.renew_ns, fit.epoch);
+        Ok(Calibration {
+            clock: self.clock,
+            trial_min_ns: least,
+            trial_max_ns: fit.longest_ns,
+            doses: fit.doses,
+            epoch_rounds: fit.epoch,
+            renew_ns: self.renew_ns as u64,
+            round_ns: fit.round_ns as u64,
+            needed_ns: (!fit.reaches).then_some((needed_ns * 1.05) as u64),
+        })
+    }
+
+    /// Doses with this longest trial; a resumed run keeps those it had.
+    fn doses(
+        &self,
+        pilots: &[Option<Pilot>],
+        longest_ns: f64,
+        history: Option<&History>,
+    ) -> Vec<Option<Dose>> {
+        let mut all: Vec<Option<Dose>> = vec![None; pilots.len()];
+        for condition in &self.plan.conditions {
+            let cells: Vec<usize> =
+                condition.cells.iter().copied().filter(|c| pilots[*c].is_some()).collect();
+            let known: Vec<Pilot> = cells.iter().filter_map(|c| pilots[*c]).collect();
+            for (cell, dose) in cells.iter().zip(doses(&known, &self.clock, longest_ns)) {
+                all[*cell] = Some(dose);
+            }
+        }
+        for (dose, before) in all.iter_mut().zip(history.iter().flat_map(|h| &h.cells)) {
+            if before.left.is_none() {
+                *dose = known_dose(&before.samples).or(*dose);
+            }
+        }
+        all
+    }
+
+    /// Rounds that a verdict needs, uncounted ones too.
+    fn needed_rounds(&self, units: u32, epoch: u32) -> f64 {
+        let each = if self.own_instances() { epoch.max(1) } else { 1 };
+        let steady = self.plan.protocol.rounds.unwrap_or(units.saturating_mul(each));
+        f64::from(UNCOUNTED_ROUNDS) + f64::from(steady)
+    }
+
+    fn own_instances(&self) -> bool {
+        self.plan.conditions.iter().any(|c| {
+            c.own_instances && c.cells.iter().any(|cell| wants_priming(&self.plan.cells[*cell]))
+        })
+    }
+
+    /// E; 0 where no instance is primed.
+    fn epoch(&self, round_ns: f64, variance_ratio: f64, left_ns: f64, fewest_units: u32) -> u32 {
+        if primed_instances(self.plan, |_| true).is_empty() {
+            return 0;
+        }
+        let (renew_ns, own) = (self.renew_ns, self.own_instances());
+        Renewal { renew_ns, round_ns, variance_ratio, left_ns, own, fewest_units }.epoch_rounds()
+    }
+
+    /// Evicts all instances and primes those that warm cells use; the time it took.
+    fn renew(&mut self) -> Result<f64, Fault> {
+        let mut order = primed_instances(self.plan, |_| true);
+        shuffle(&mut order, &mut stream(self.plan.protocol.seed, "pilot-renewal", self.renewals));
+        self.renewals += 1;
+        if order.is_empty() {
+            return Ok(0.0);
+        }
+        let before = self.executor.elapsed_ns();
+        insist(|| self.executor.renew(&order))?;
+        Ok((self.executor.elapsed_ns() - before) as f64)
+    }
+
+    /// How much of the baseline's variance lies between renewals: three of them, two trials each,
+    /// where a tenth of the budget reaches. Only the efficiency of the run depends on it.
+    fn variance_pilot(&mut self, doses: &[Option<Dose>]) -> Result<f64, Fault> {
+        let warm = |index: &usize| wants_priming(&self.plan.cells[*index]);
+        let chosen = self.plan.baseline.filter(warm).filter(|b| doses[*b].is_some());
+        let Some((index, dose)) = chosen.and_then(|b| Some((b, doses[b]?))) else {
+            return Ok(1.0);
+        };
+        let cost = 3.0 * self.renew_ns + 6.0 * dose.trial_ns;
+        if self.executor.elapsed_ns() as f64 + cost > self.until_ns || (self.interrupted)() {
+            return Ok(1.0);
+        }
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            self.renew()?;
+            let mut group = Vec::new();
+            for _ in 0..2 {
+                let extent = match dose.amount {
+                    Amount::Passes(m) => Extent::Passes(m),
+                    Amount::Operations(operations) => {
+                        Extent::Part { first_operation: 0, operations }
+                    }
+                };
+                if let Ok(timed) = self.tried(&self.plan.cells[index], extent)? {
+                    group.push((timed.measurement.wall_ns.max(1) as f64).ln());
+                }
+            }
+            seen.push(group);
+        }
+        Ok(variance_ratio(&seen))
+    }
+}
+
+/// Tries again what failed for once: an agent that died and was replaced loses the one request.
+pub(super) fn insist(mut ask: impl FnMut() -> Result<(), ExecutorError>) -> Result<(), Fault> {
+    let mut failures = 0;
+    loop {
+        match ask() {
+            Ok(()) => return Ok(()),
+            Err(ExecutorError::Fatal(fault)) => return Err(fault),
+            Err(ExecutorError::Trial(fault)) => {
+                failures += 1;
+                if failures >= FAILURES {
+                    return Err(fault);
+                }
+            }
+        }
+    }
+}
+
+fn asked_clock(executor: &mut dyn Executor) -> Result<ClockFacts, Fault> {
+    let mut clock = ClockFacts::default();
+    insist(|| executor.clock().map(|facts| clock = facts))?;
+    Ok(clock)
+}
+
+/// Whether the kernel says that it has no such thing: not a failure, but something that cannot be
+/// had here.
+fn refused(fault: &Fault) -> bool {
+    const ENOSYS: i32 = 38;
+    const EXDEV: i32 = 18;
+    const EOPNOTSUPP: i32 = 95;
+    matches!(fault.errno, Some(EXDEV | ENOSYS | EOPNOTSUPP))
+}
+
+/// A cell that was given up.
+pub(super) fn given_up(round: u32, fault: &Fault) -> Left {
+    let reason = format!("{FAILURES} trials in a row failed: {fault}");
+    Left { round, why: LeftWhy::Failed, reason }
+}
+
+/// Cells that can run and were not left out before.
+pub(super) fn runnable(plan: &Plan, history: Option<&History>) -> Vec<usize> {
+    let left = |c: usize| {
+        history.and_then(|h| h.cells.get(c)).is_some_and(|outcome| outcome.left.is_some())
+    };
+    let cells = plan.conditions.iter().flat_map(|c| c.cells.iter().copied());
+    let mut cells: Vec<usize> =
+        cells.filter(|c| plan.cells[*c].skip.is_none() && !left(*c)).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    cells
+}
+
+/// Instances that warm cells use, of the cells that `active` keeps.
+pub(super) fn primed_instances(plan: &Plan, active: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut instances: Vec<usize> = runnable(plan, None)
+        .into_iter()
+        .filter(|c| active(*c) && wants_priming(&plan.cells[*c]))
+        .filter_map(|c| plan.cells[c].instance)
+        .collect();
+    instances.sort_unstable();
+    instances.dedup();
+    instances
+}
+
+/// The dose that earlier samples of this run were measured with.
+fn known_dose(samples: &[iolab_model::result::Sample]) -> Option<Dose> {
+    let last = samples.iter().rev().find(|s| s.fault.is_none() && s.measurement.wall_ns > 0)?;
+    let seen = &last.measurement;
+    let has = |code| seen.flags.contains(&code);
+    let amount = match has(Code::Bounded) {
+        true => Amount::Operations(seen.operations),
+        false => Amount::Passes(seen.repetitions.max(1)),
+    };
+    let wall_ns = seen.wall_ns as f64;
+    Some(Dose {
+        amount,
+        unequal: has(Code::UnequalWork),
+        wall_ns,
+        // What a trial costs beside its window is not recorded; the rounds will show it.
+        trial_ns: wall_ns * 1.2,
+        timer_limited: has(Code::TimerLimited),
+    })
+}

@@ -1,0 +1,193 @@
+//! From a plan to an outcome: makes the files, calibrates, runs the rounds, and hands over what
+//! there is however it ends.
+
+use super::budget::cost_of_round_ns;
+use super::calibrate::{Calibrator, insist, runnable};
+use super::observe::{Track, left_round, logs};
+use super::rounds::{Driver, Halt, Slot, slots_of};
+use super::work::Work;
+use super::{
+    Amount, DriveError, Event, Executor, History, Observer, Outcome, Policy, StopSignal, Stopped,
+};
+use iolab_model::catalog::{Code, rough_time_text};
+use iolab_model::plan::Plan;
+
+/// Drives a plan to its end. `stop` is asked between trials. With a history the run goes on where
+/// that one stopped, after one more warm-up round.
+pub fn drive(
+    plan: &Plan,
+    executor: &mut dyn Executor,
+    observers: &mut [&mut dyn Observer],
+    history: Option<History>,
+    stop: &dyn Fn() -> StopSignal,
+) -> Result<Outcome, DriveError> {
+    drive_by(&Policy::default(), plan, executor, observers, history, stop)
+}
+
+/// [`drive`] with other choices than the protocol's, for its proof.
+pub fn drive_by(
+    policy: &Policy<'_>,
+    plan: &Plan,
+    executor: &mut dyn Executor,
+    observers: &mut [&mut dyn Observer],
+    history: Option<History>,
+    stop: &dyn Fn() -> StopSignal,
+) -> Result<Outcome, DriveError> {
+    if runnable(plan, history.as_ref()).is_empty() {
+        let reason = plan.cells.iter().find_map(|c| c.skip.clone());
+        let reason = reason.unwrap_or_else(|| "the plan has no cell".to_owned());
+        return Err(DriveError::NothingToMeasure(reason));
+    }
+    let mut driver = new(policy, plan, executor, observers, history.as_ref(), stop);
+    let ended = driver.run(history.as_ref());
+    let (stopped, halt) = match ended {
+        Ok(stopped) => (stopped, None),
+        Err(halt) => (Stopped::Failed, Some(halt)),
+    };
+    driver.out.stopped = stopped;
+    driver.out.elapsed_ns = driver.elapsed_ns() as u64;
+    let told = driver.tell_finished();
+    let outcome = Box::new(driver.out);
+    match halt.or(told.err()) {
+        None => Ok(*outcome),
+        Some(Halt::Executor(fault)) => Err(DriveError::Executor { fault, outcome }),
+        Some(Halt::Observer(fault)) => Err(DriveError::Observer { fault, outcome }),
+    }
+}
+
+fn new<'a, 'o>(
+    policy: &'a Policy<'a>,
+    plan: &'a Plan,
+    executor: &'a mut dyn Executor,
+    observers: &'a mut [&'o mut dyn Observer],
+    history: Option<&History>,
+    stop: &'a dyn Fn() -> StopSignal,
+) -> Driver<'a, 'o> {
+    let mut out = Outcome::default();
+    if let Some(history) = history {
+        out.cells.clone_from(&history.cells);
+        out.twin.clone_from(&history.twin);
+    }
+    out.cells.resize_with(plan.cells.len(), Default::default);
+    let mut tracks: Vec<Track> = plan.conditions.iter().map(|c| Track::new(slots_of(c))).collect();
+    for log in logs(plan, &out.cells, &out.twin) {
+        tracks.iter_mut().for_each(|t| t.append(&log, |slot| left_round(&out.cells, slot)));
+        out.steady_rounds += 1;
+    }
+    let samples = || out.cells.iter().flat_map(|c| &c.samples).chain(&out.twin);
+    let first_round = samples().map(|s| s.round + 1).max().unwrap_or(0);
+    out.epochs = samples().map(|s| s.epoch + 1).max().unwrap_or(0);
+    Driver {
+        plan,
+        policy,
+        executor,
+        observers,
+        stop,
+        slots: vec![Slot::default(); plan.cells.len() + 1],
+        tracks,
+        retired: vec![false; plan.conditions.len()],
+        spent_ns: history.map_or(0, |h| h.elapsed_ns),
+        trees_made_ns: 0.0,
+        round: first_round,
+        first_round,
+        rounds_in_epoch: 0,
+        previous: None,
+        twin_lost: false,
+        out,
+    }
+}
+
+impl Driver<'_, '_> {
+    fn run(&mut self, history: Option<&History>) -> Result<Stopped, Halt> {
+        let plan = self.plan;
+        self.tell(&Event::Started(plan))?;
+        if !self.calibrate(history)? {
+            return Ok(Stopped::Interrupted);
+        }
+        self.restore();
+        let calibration = &self.out.calibration;
+        let clock = calibration.clock;
+        let (renew_ns, epoch) = (calibration.renew_ns as f64, calibration.epoch_rounds);
+        let round_ns = cost_of_round_ns(calibration.round_ns as f64, renew_ns, epoch);
+        let left_ns = (self.usable_ns() - self.elapsed_ns()).max(0.0);
+        let rounds = plan.protocol.rounds.unwrap_or((left_ns / round_ns) as u32);
+        let rounds = rounds.min(self.policy.greatest_rounds);
+        let round_ns = round_ns as u64;
+        self.tell(&Event::Calibrated { clock, round_ns, rounds })?;
+        if let Some(needed) = self.out.calibration.needed_ns {
+            self.warn(
+                Code::InsufficientBudget,
+                format!(
+                    "the budget of {} does not reach the fewest rounds that could separate two \
+                     cells: need at least {}",
+                    rough_time_text(plan.protocol.budget_ns as f64),
+                    rough_time_text(needed as f64),
+                ),
+            )?;
+        }
+        let stopped = self.rounds()?;
+        if stopped == Stopped::Resolved {
+            // The forecast was too dark.
+            self.out.warnings.retain(|warning| warning.code != Code::InsufficientBudget);
+        }
+        Ok(stopped)
+    }
+
+    /// Makes the files and calibrates; false where the person ended it.
+    fn calibrate(&mut self, history: Option<&History>) -> Result<bool, Halt> {
+        let (plan, stop) = (self.plan, self.stop);
+        let interrupted = || stop() != StopSignal::None;
+        let mut wanted: Vec<usize> =
+            runnable(plan, history).iter().filter_map(|c| plan.cells[*c].instance).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        for instance in wanted {
+            if interrupted() {
+                return Ok(false);
+            }
+            self.tell(&Event::Making(&plan.instances[instance]))?;
+            let began_ns = self.elapsed_ns();
+            let instance = &plan.instances[instance];
+            insist(|| self.executor.make(instance)).map_err(Halt::Executor)?;
+            if instance.path.is_none() && (instance.tree.is_some() || instance.files.is_some()) {
+                self.trees_made_ns += self.elapsed_ns() - began_ns;
+            }
+        }
+        let (calibration, lost) = Calibrator::new(plan, self.executor, &interrupted)
+            .and_then(|calibrator| calibrator.run(history))
+            .map_err(Halt::Executor)?;
+        self.out.calibration = calibration;
+        for (cell, left) in lost {
+            self.leave(cell, left)?;
+        }
+        Ok(!interrupted())
+    }
+
+    /// Where each cell's next part of a pass begins, and what it costs.
+    fn restore(&mut self) {
+        let twin = self.plan.cells.len();
+        for slot in 0..=twin {
+            let index = if slot == twin { self.plan.baseline.unwrap_or(0) } else { slot };
+            let dose = self.out.calibration.doses.get(index).copied().flatten();
+            let Some((dose, cell)) = dose.zip(self.plan.cells.get(index)) else { continue };
+            let before = if slot == twin { &self.out.twin } else { &self.out.cells[slot].samples };
+            self.slots[slot].took(dose.trial_ns);
+            if let Amount::Operations(operations) = dose.amount {
+                let all = Work::of(self.plan, cell).operations_per_pass;
+                let done = before.len() as u64 % all * (operations % all);
+                self.slots[slot].cursor = done % all;
+            }
+        }
+    }
+
+    fn tell_finished(&mut self) -> Result<(), Halt> {
+        let twin = super::conclude::twin(self.plan, &self.out);
+        let stopped = self.out.stopped;
+        let event = Event::Finished {
+            stopped: stopped.text(),
+            complete: stopped.complete(),
+            twin: twin.as_ref(),
+        };
+        self.tell(&event)
+    }
+}

@@ -1,0 +1,80 @@
+//! The choices that make the protocol sound, in one place. The default is the protocol; tests break
+//! one choice at a time and must then see the guarantee fail. No command line reaches this.
+
+use iolab_stats::{Observations, Rules, Standing, standing};
+
+/// No run does more steady rounds than this.
+const GREATEST_ROUNDS: u32 = 2000;
+/// A resolved answer is carried on to this many steady rounds, for the sake of its grade.
+const ROUNDS_FOR_GRADE: u32 = 20;
+/// And to this many instances.
+const INSTANCES_FOR_GRADE: usize = 5;
+/// What comparing one pair costs for each of its rounds, roughly.
+const PAIR_ROUND_NS: f64 = 40.0;
+/// Looks may take this share of the rounds' time.
+const LOOKING_SHARE: f64 = 0.05;
+
+/// How the standing of an answer is computed.
+pub type Judge<'a> = dyn Fn(&Observations, &Rules) -> Standing + 'a;
+
+/// The choices.
+pub struct Policy<'a> {
+    /// An independent random order each round (else the order of the plan, always).
+    pub shuffle: bool,
+    /// Instances are renewed as planned (else once, before the first round).
+    pub renew: bool,
+    /// Steady rounds before a resolved answer may end the run.
+    pub fewest_rounds: u32,
+    /// Instances before a resolved answer may end the run.
+    pub fewest_instances: usize,
+    /// No more steady rounds than this.
+    pub greatest_rounds: u32,
+    /// Steady rounds between two looks; by the number of pairs where absent.
+    pub look_every: Option<u32>,
+    /// The standing after a round.
+    pub judge: Box<Judge<'a>>,
+}
+
+impl Default for Policy<'_> {
+    fn default() -> Self {
+        Policy {
+            shuffle: true,
+            renew: true,
+            fewest_rounds: ROUNDS_FOR_GRADE,
+            fewest_instances: INSTANCES_FOR_GRADE,
+            greatest_rounds: GREATEST_ROUNDS,
+            look_every: None,
+            judge: Box::new(standing),
+        }
+    }
+}
+
+impl Policy<'_> {
+    /// Whether to look after `n` steady rounds of an answer with so many pairs, when a round takes
+    /// so long. The guarantee allows any rule that does not know the future; this one keeps the
+    /// time between rounds short where there are hundreds of cells.
+    pub(super) fn looks_after(&self, n: u32, pairs: f64, round_ns: f64) -> bool {
+        let every = self.look_every.unwrap_or_else(|| {
+            let cost_ns = PAIR_ROUND_NS * pairs * f64::from(n);
+            let rounds = (cost_ns / (LOOKING_SHARE * round_ns.max(1.0))).ceil();
+            (rounds.clamp(1.0, 64.0) as u32).next_power_of_two()
+        });
+        n.is_multiple_of(every.max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Policy;
+
+    #[test]
+    fn looks_stay_cheap_beside_the_rounds() {
+        let policy = Policy::default();
+        let looks =
+            |pairs, round_ns| (1..=64).filter(|n| policy.looks_after(*n, pairs, round_ns)).count();
+        assert_eq!(looks(276.0, 50e6), 64);
+        // A thousand cells, 3 s a round.
+        assert!((16..=40).contains(&looks(499_500.0, 3e9)), "{}", looks(499_500.0, 3e9));
+        assert!(looks(499_500.0, 1.0) >= 1);
+    }
+}

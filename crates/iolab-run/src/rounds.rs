@@ -1,0 +1,372 @@
+//! The rounds themselves.
+
+use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
+use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
+use super::looks::{UNPROVEN, never_proven};
+use super::observe::{RoundLog, Seen, Track};
+use super::schedule::{shuffle, stream};
+use super::work::{Work, unit_ns};
+use super::{
+    Amount, Dose, Event, Executor, ExecutorError, Observer, Outcome, Policy, StopSignal, Stopped,
+    TrialOrder,
+};
+use iolab_agent::Extent;
+use iolab_model::catalog::Code;
+use iolab_model::plan::{Condition, Plan};
+use iolab_model::result::{Fault, Measurement, Phase, Sample, Warning};
+use iolab_stats::median;
+
+/// A trial may take this many times what was expected before it is killed: cold reads vary tenfold.
+const PATIENCE: f64 = 20.0;
+/// Samples of a cell for which room is made at a time.
+const GROWTH: usize = 16;
+
+/// How many samples back a proof is looked for that says the same.
+const RECENT: usize = 4;
+/// What ends a run against its will.
+pub(super) enum Halt {
+    /// The executor cannot go on.
+    Executor(Fault),
+    /// An observer cannot.
+    Observer(Fault),
+}
+
+/// What is known of one slot: a cell, or the twin (the last one).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slot {
+    /// Where the next part of a pass begins.
+    pub(super) cursor: u64,
+    pub(super) failures: u32,
+    pub(super) unproven: u32,
+    /// What its last trials cost in all, newest last.
+    costs_ns: Vec<f64>,
+}
+
+/// Trials that the next one's cost is foretold from: one hiccup among them must not end a run.
+const REMEMBERED: usize = 5;
+
+impl Slot {
+    pub(super) fn took(&mut self, cost_ns: f64) {
+        if self.costs_ns.len() == REMEMBERED {
+            self.costs_ns.remove(0);
+        }
+        self.costs_ns.push(cost_ns);
+    }
+
+    /// What the next trial will cost: the median of the last.
+    fn cost_ns(&self) -> f64 {
+        median(&self.costs_ns).unwrap_or(0.0)
+    }
+}
+
+/// A run under way.
+pub(super) struct Driver<'a, 'o> {
+    pub(super) plan: &'a Plan,
+    pub(super) policy: &'a Policy<'a>,
+    pub(super) executor: &'a mut dyn Executor,
+    pub(super) observers: &'a mut [&'o mut dyn Observer],
+    pub(super) stop: &'a dyn Fn() -> StopSignal,
+    pub(super) out: Outcome,
+    pub(super) slots: Vec<Slot>,
+    /// One for each condition, then the twin's.
+    pub(super) tracks: Vec<Track>,
+    /// By condition: resolved, its time goes to the rest.
+    pub(super) retired: Vec<bool>,
+    /// Time spent before this process.
+    pub(super) spent_ns: u64,
+    /// What it took to make the trees of files.
+    pub(super) trees_made_ns: f64,
+    /// The next round.
+    pub(super) round: u32,
+    /// The first round of this process.
+    pub(super) first_round: u32,
+    pub(super) rounds_in_epoch: u32,
+    /// The slot that ran last, with nothing in between.
+    pub(super) previous: Option<usize>,
+    pub(super) twin_lost: bool,
+}
+
+impl Driver<'_, '_> {
+    /// Rounds until something ends them.
+    pub(super) fn rounds(&mut self) -> Result<Stopped, Halt> {
+        loop {
+            if (self.stop)() != StopSignal::None {
+                return Ok(Stopped::Interrupted);
+            }
+            if self.active().is_empty() {
+                return Ok(Stopped::NothingLeft);
+            }
+            if self.round > self.first_round
+                && self.elapsed_ns() + self.next_round_ns() > self.usable_ns()
+            {
+                return Ok(Stopped::Budget);
+            }
+            let Some(log) = self.play()? else { return Ok(Stopped::Interrupted) };
+            let resolved = self.conclude_round(&log)?;
+            let steady = self.out.steady_rounds;
+            let enough = self.plan.protocol.rounds.unwrap_or(self.policy.greatest_rounds);
+            self.tell_round(enough)?;
+            self.round += 1;
+            if steady >= enough {
+                return Ok(Stopped::Rounds);
+            }
+            if resolved {
+                return Ok(Stopped::Resolved);
+            }
+        }
+    }
+
+    pub(super) fn elapsed_ns(&mut self) -> f64 {
+        (self.executor.elapsed_ns() + self.spent_ns) as f64
+    }
+
+    pub(super) fn usable_ns(&self) -> f64 {
+        usable_beside_trees_ns(self.plan.protocol.budget_ns, self.trees_made_ns)
+    }
+
+    pub(super) fn twin(&self) -> usize {
+        self.plan.cells.len()
+    }
+
+    /// The cell that a slot runs.
+    pub(super) fn cell_of(&self, slot: usize) -> usize {
+        if slot == self.twin() { self.plan.baseline.unwrap_or(0) } else { slot }
+    }
+
+    fn dose(&self, slot: usize) -> Option<Dose> {
+        self.out.calibration.doses.get(self.cell_of(slot)).copied().flatten()
+    }
+
+    pub(super) fn is_active(&self, cell: usize) -> bool {
+        let condition = self.plan.cells[cell].condition;
+        self.out.cells[cell].left.is_none()
+            && self.dose(cell).is_some()
+            && !self.retired.get(condition).copied().unwrap_or(false)
+    }
+
+    /// Slots that still run, the twin last.
+    pub(super) fn active(&self) -> Vec<usize> {
+        let mut slots: Vec<usize> =
+            runnable(self.plan, None).into_iter().filter(|c| self.is_active(*c)).collect();
+        if !self.twin_lost && self.plan.baseline.is_some_and(|b| slots.contains(&b)) {
+            slots.push(self.twin());
+        }
+        slots
+    }
+
+    /// What the next round will cost: each slot as its last trials, some more for good measure.
+    fn next_round_ns(&self) -> f64 {
+        let renewal = if self.renewal_due() { self.out.calibration.renew_ns as f64 } else { 0.0 };
+        1.05 * (self.trials_ns() + renewal)
+    }
+
+    /// A round's trials, each as its slot's last ones.
+    pub(super) fn trials_ns(&self) -> f64 {
+        self.active().iter().map(|s| self.slots[*s].cost_ns()).sum()
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        match self.round {
+            0 => Phase::First,
+            round if round < UNCOUNTED_ROUNDS => Phase::Warmup,
+            // A resumed run warms up once more.
+            round if round == self.first_round => Phase::Warmup,
+            _ => Phase::Steady,
+        }
+    }
+
+    /// A new epoch begins with the process, with the first steady round and every E rounds.
+    fn renewal_due(&self) -> bool {
+        let every = self.out.calibration.epoch_rounds;
+        let first = self.round == self.first_round;
+        let steady = self.phase() == Phase::Steady && self.out.steady_rounds == 0;
+        every > 0 && (first || (self.policy.renew && (steady || self.rounds_in_epoch >= every)))
+    }
+
+    fn renew(&mut self) -> Result<(), Halt> {
+        let mut order = primed_instances(self.plan, |cell| self.is_active(cell));
+        if order.is_empty() {
+            return Ok(());
+        }
+        let seed = self.plan.protocol.seed;
+        shuffle(&mut order, &mut stream(seed, "renewal", u64::from(self.round)));
+        let before = self.executor.elapsed_ns();
+        insist(|| self.executor.renew(&order)).map_err(Halt::Executor)?;
+        self.out.calibration.renew_ns = self.executor.elapsed_ns() - before;
+        self.out.epochs += 1;
+        self.rounds_in_epoch = 0;
+        self.previous = None;
+        Ok(())
+    }
+
+    /// One round; nothing where it was broken off.
+    fn play(&mut self) -> Result<Option<RoundLog>, Halt> {
+        if self.renewal_due() {
+            self.renew()?;
+        }
+        self.rounds_in_epoch += 1;
+        let mut order = self.active();
+        if self.policy.shuffle {
+            let seed = self.plan.protocol.seed;
+            shuffle(&mut order, &mut stream(seed, "order", u64::from(self.round)));
+        }
+        let mut log = RoundLog {
+            round: self.round,
+            epoch: self.out.epochs.saturating_sub(1),
+            previous: self.previous,
+            trials: Vec::with_capacity(order.len()),
+        };
+        for slot in order {
+            if (self.stop)() == StopSignal::Now {
+                return Ok(None);
+            }
+            // It may have been given up earlier in this round (the baseline for its twin).
+            let cell = self.cell_of(slot);
+            if self.out.cells[cell].left.is_some() || (slot == self.twin() && self.twin_lost) {
+                continue;
+            }
+            let Some(sample) = self.trial(slot, log.trials.len() as u32, log.epoch)? else {
+                return Ok(None);
+            };
+            let unit_ns = unit_ns(&self.plan.cells[cell], &sample);
+            log.trials.push(Seen { slot, unit_ns });
+            self.keep(slot, sample)?;
+            self.previous = Some(slot);
+        }
+        Ok(Some(log))
+    }
+
+    /// One trial; nothing where the person ended the run during it.
+    fn trial(&mut self, slot: usize, position: u32, epoch: u32) -> Result<Option<Sample>, Halt> {
+        let plan = self.plan;
+        let cell = &plan.cells[self.cell_of(slot)];
+        let Some(dose) = self.dose(slot) else { return Ok(None) };
+        let extent = self.extent(slot, &dose);
+        let limit_ns = (PATIENCE * dose.trial_ns).max(SHORTEST_LIMIT_NS) as u64;
+        let order = TrialOrder { cell, extent, limit_ns, round: Some(self.round) };
+        let before = self.executor.elapsed_ns();
+        let (measurement, fault) = match self.executor.trial(&order) {
+            Ok(mut measurement) => {
+                flag(&mut measurement, &dose);
+                (measurement, None)
+            }
+            Err(ExecutorError::Fatal(fault)) => return Err(Halt::Executor(fault)),
+            Err(ExecutorError::Trial(fault)) => {
+                if (self.stop)() == StopSignal::Now {
+                    return Ok(None);
+                }
+                (
+                    Measurement { flags: vec![Code::TrialFailed], ..Measurement::default() },
+                    Some(fault),
+                )
+            }
+        };
+        let cost_ns = (self.executor.elapsed_ns() - before) as f64;
+        self.slots[slot].took(cost_ns);
+        let phase = self.phase();
+        Ok(Some(Sample { round: self.round, position, phase, epoch, measurement, fault }))
+    }
+
+    /// What a slot does next; a part of a pass goes on where the last one stopped.
+    fn extent(&mut self, slot: usize, dose: &Dose) -> Extent {
+        match dose.amount {
+            Amount::Passes(passes) => Extent::Passes(passes),
+            Amount::Operations(operations) => {
+                let all = Work::of(self.plan, &self.plan.cells[self.cell_of(slot)]);
+                let first_operation = self.slots[slot].cursor;
+                self.slots[slot].cursor = (first_operation + operations) % all.operations_per_pass;
+                Extent::Part { first_operation, operations }
+            }
+        }
+    }
+
+    /// Tells of a sample, keeps it, and gives up what only fails.
+    fn keep(&mut self, slot: usize, sample: Sample) -> Result<(), Halt> {
+        let cell = self.cell_of(slot);
+        let twin = slot == self.twin();
+        self.tell(&Event::Trial { cell, twin, sample: &sample })?;
+        let state = &mut self.slots[slot];
+        state.failures = if sample.fault.is_some() { state.failures + 1 } else { 0 };
+        state.unproven = if sample.counts() { 0 } else { state.unproven + 1 };
+        let failed = state.failures >= FAILURES;
+        let unproven = state.unproven >= UNPROVEN;
+        let why = match (failed, unproven, &sample.fault) {
+            (true, _, Some(fault)) => Some(given_up(self.round, fault)),
+            (_, true, _) => Some(never_proven(self.round, &sample)),
+            _ => None,
+        };
+        match twin {
+            true => self.out.twin.push(sample),
+            false => {
+                let samples = &mut self.out.cells[cell].samples;
+                // A thousand cells that each doubled their room would hold half of it in vain.
+                if samples.len() == samples.capacity() {
+                    samples.reserve_exact(GROWTH);
+                }
+                let mut sample = sample;
+                share_proof(&mut sample, samples);
+                samples.push(sample);
+            }
+        }
+        match (why, twin) {
+            (None, _) => Ok(()),
+            (Some(_), true) => {
+                self.twin_lost = true;
+                Ok(())
+            }
+            (Some(left), false) => self.leave(cell, left),
+        }
+    }
+
+    pub(super) fn tell(&mut self, event: &Event<'_>) -> Result<(), Halt> {
+        self.observers.iter_mut().try_for_each(|o| o.on(event)).map_err(Halt::Observer)
+    }
+
+    pub(super) fn warn(&mut self, code: Code, text: String) -> Result<(), Halt> {
+        let warning = Warning { code, text };
+        self.tell(&Event::Warning(&warning))?;
+        self.out.warnings.push(warning);
+        Ok(())
+    }
+
+    fn tell_round(&mut self, enough: u32) -> Result<(), Halt> {
+        let elapsed_ns = self.elapsed_ns();
+        let rounds_left = f64::from(enough.saturating_sub(self.out.steady_rounds));
+        let budget_left = (self.usable_ns() - elapsed_ns).max(0.0);
+        let remaining = budget_left.min(rounds_left * self.next_round_ns());
+        let round = self.round;
+        self.tell(&Event::Round {
+            round,
+            elapsed_ns: elapsed_ns as u64,
+            remaining_ns: remaining as u64,
+        })
+    }
+}
+
+/// Marks what is remarkable about how a trial was asked for.
+/// Most proofs of a cell say the same: they are kept once.
+fn share_proof(sample: &mut Sample, earlier: &[Sample]) {
+    let proof = &mut sample.measurement.proof;
+    let known = earlier.iter().rev().take(RECENT).map(|s| &s.measurement.proof);
+    if let Some(same) = known.into_iter().find(|known| *known == proof) {
+        *proof = same.clone();
+    }
+}
+
+fn flag(measurement: &mut Measurement, dose: &Dose) {
+    let flags = [
+        (Code::UnequalWork, dose.unequal),
+        (Code::Bounded, matches!(dose.amount, Amount::Operations(_))),
+        (Code::TimerLimited, dose.timer_limited),
+    ];
+    for (code, set) in flags {
+        if set && !measurement.flags.contains(&code) {
+            measurement.flags.push(code);
+        }
+    }
+}
+
+/// The cells of a condition that a track follows.
+pub(super) fn slots_of(condition: &Condition) -> Vec<usize> {
+    condition.cells.clone()
+}

@@ -1,0 +1,186 @@
+//! What a run concludes on a virtual machine: answers, sentences, the document.
+#![allow(clippy::unwrap_used)]
+
+use iolab_model::catalog::{Code, Factor, Level};
+use iolab_model::plan::Plan;
+use iolab_model::result::{AnswerKind, CellStatus, Environment, Grade, RunInfo, Verdict};
+use iolab_run::{Conclusion, Outcome, StopSignal, conclude, document, drive};
+use iolab_test::virtual_machine::{Noise, PlanShape, VirtualMachine, plan};
+
+fn shape(cells: usize, seconds: u64) -> PlanShape {
+    let mut shape = PlanShape::new(cells, 5);
+    shape.protocol.budget_ns = seconds * 1_000_000_000;
+    shape
+}
+
+/// Names the cells of a plan as blocks of one method: 4 KiB, 16 KiB, …
+fn as_blocks(mut plan: Plan) -> Plan {
+    plan.ask = vec![Factor::Method, Factor::Block];
+    for (at, cell) in plan.cells.iter_mut().enumerate() {
+        cell.levels = cell.levels.only(|f| f != Factor::QueueDepth);
+        cell.levels.set(Factor::Method, Level::word("pread"));
+        cell.levels.set(Factor::Block, Level::Number(4096 << (2 * at)));
+        cell.id = format!("pread/{}Ki", 4 << (2 * at));
+    }
+    plan
+}
+
+fn machine(times: &[f64], sigma: f64) -> VirtualMachine {
+    let noises = [Noise::LogNormal(sigma), Noise::Instance(0.002)];
+    let mut machine = VirtualMachine::new(times.to_vec(), 3).with(&noises);
+    machine.operations_per_pass = 16;
+    machine
+}
+
+fn run(plan: &Plan, machine: &mut VirtualMachine) -> (Outcome, Conclusion) {
+    let out = drive(plan, machine, &mut [], None, &|| StopSignal::None).unwrap();
+    let concluded = conclude(plan, &out);
+    (out, concluded)
+}
+
+#[test]
+fn a_winner_is_named_with_its_lead() {
+    let plan = plan(&shape(3, 60));
+    let (_, concluded) = run(&plan, &mut machine(&[1.5e5, 1e5, 1.3e5], 0.01));
+    let answer = &concluded.answers[0];
+    assert_eq!((answer.kind, &answer.best[..]), (AnswerKind::Winner, &["c1".to_owned()][..]));
+    assert!(answer.sentence.starts_with("queue-depth 1 is fastest: 1.3"), "{}", answer.sentence);
+    assert!(answer.sentence.contains("faster than the next, queue-depth 2"));
+    assert_eq!(answer.grade, Grade::A, "{:?} {:?}", answer.raise, answer.warnings);
+    let pair = answer.comparisons.iter().find(|c| c.a == "c1" && c.b == "c2").unwrap();
+    assert!(pair.verdict == Verdict::Faster && pair.clear);
+    assert!(pair.low.unwrap() <= 1.0 / 1.3 && pair.high.unwrap() >= 1.0 / 1.31);
+    let twin = concluded.twin.as_ref().unwrap();
+    assert!(twin.low.unwrap() <= 1.0 && twin.high.unwrap() >= 1.0);
+    let estimate = concluded.estimates[1].as_ref().unwrap();
+    assert!((estimate.ns_per_operation.median / 1e5 - 1.0).abs() < 0.02);
+    assert!((estimate.wall_ns.median / 16e5 - 1.0).abs() < 0.02);
+    let rate = estimate.bytes_per_second.as_ref().unwrap().median;
+    assert!((rate / (65536.0 / 1e-4) - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn equal_cells_are_a_tie_within_what_was_shown() {
+    let plan = plan(&shape(3, 60));
+    let (_, concluded) = run(&plan, &mut machine(&[1e5; 3], 0.004));
+    let answer = &concluded.answers[0];
+    assert_eq!(answer.kind, AnswerKind::Tie);
+    assert_eq!(answer.best.len(), 3);
+    let start = "no difference shown among queue-depth 0, queue-depth 1 and queue-depth 2: within ";
+    assert!(answer.sentence.starts_with(start), "{}", answer.sentence);
+}
+
+#[test]
+fn undecided_says_what_could_have_been_seen_and_what_would_do() {
+    let plan = plan(&shape(2, 4));
+    let (out, concluded) = run(&plan, &mut machine(&[1e6, 1.01e6], 0.1));
+    let answer = &concluded.answers[0];
+    assert_eq!(answer.kind, AnswerKind::Undecided, "{}", answer.sentence);
+    assert!(answer.sentence.starts_with(&format!("undecided after {} rounds", out.steady_rounds)));
+    assert!(answer.sentence.contains("could not be seen"), "{}", answer.sentence);
+    assert!(answer.sentence.contains("more would do"), "{}", answer.sentence);
+    assert!(answer.more_seconds.unwrap() > 4.0);
+}
+
+#[test]
+fn a_broken_measurement_has_no_winner() {
+    let plan = plan(&shape(3, 60));
+    let mut machine = machine(&[1e5, 1.2e5, 1.2e5], 0.01);
+    machine.noises.push(Noise::ContrastDrift(1, 0.5, 40));
+    let mut fixed = plan.clone();
+    fixed.protocol.rounds = Some(60);
+    let (_, concluded) = run(&fixed, &mut machine);
+    let answer = &concluded.answers[0];
+    assert_eq!((answer.kind, answer.grade), (AnswerKind::Invalid, Grade::Invalid));
+    assert!(answer.best.is_empty());
+    assert!(answer.sentence.starts_with("the measurement is not sound: "), "{}", answer.sentence);
+    assert!(answer.warnings.iter().any(|w| w.code == Code::ContrastDrift));
+}
+
+#[test]
+fn on_an_axis_of_sizes_the_smallest_good_one_is_named() {
+    let plan = as_blocks(plan(&PlanShape { own_instances: false, ..shape(5, 120) }));
+    let mut machine = machine(&[8e4, 4e4, 2e4, 2e4, 2e4], 0.004);
+    machine.names = plan.cells.iter().map(|c| c.id.clone()).collect();
+    let (_, concluded) = run(&plan, &mut machine);
+    let answer = &concluded.answers[0];
+    assert_eq!(answer.kind, AnswerKind::Tie, "{}", answer.sentence);
+    assert!(
+        answer.sentence.contains("64 KiB is the smallest block within 2 % of the best"),
+        "{}",
+        answer.sentence
+    );
+    assert!(answer.sentence.contains("among 64 KiB blocks, 256 KiB blocks and 1 MiB blocks"));
+    assert!(answer.sentence.contains("the other 2 are slower"));
+}
+
+#[test]
+fn too_small_a_budget_is_said_in_the_answer() {
+    let plan = plan(&PlanShape { file_bytes: 1 << 30, ..shape(24, 1) });
+    let mut slow = machine(&[2e6; 24], 0.01);
+    slow.around_ns = 5e6;
+    let (_, concluded) = run(&plan, &mut slow);
+    let sentence = &concluded.answers[0].sentence;
+    assert!(sentence.starts_with("insufficient budget: need at least "), "{sentence}");
+}
+
+#[test]
+fn one_cell_has_its_own_figure_as_the_answer() {
+    let plan = plan(&shape(1, 60));
+    let (out, concluded) = run(&plan, &mut machine(&[1e5], 0.01));
+    assert!(out.steady_rounds >= 20);
+    let sentence = &concluded.answers[0].sentence;
+    assert!(sentence.contains("625 MiB/s") || sentence.contains("62"), "{sentence}");
+    assert!(sentence.ends_with("nothing to compare it with"), "{sentence}");
+}
+
+#[test]
+fn the_document_says_what_became_of_every_cell() {
+    let mut plan = plan(&shape(5, 60));
+    plan.cells[4].skip = Some("io_uring is disabled: sysctl kernel.io_uring_disabled=0".into());
+    plan.conditions[0].cells.pop();
+    let mut machine = machine(&[1e5, 1e5, 3e5, 1e5, 1e5], 0.01);
+    machine.failing.insert(3, 0);
+    let (out, _) = run(&plan, &mut machine);
+    let run = RunInfo { id: 3, ..RunInfo::default() };
+    let document = document(&plan, out, run, Environment::default());
+    let status: Vec<CellStatus> = document.cells.iter().map(|c| c.status).collect();
+    use CellStatus::{Eliminated, Failed, Measured, Skipped};
+    assert_eq!(status, [Measured, Measured, Eliminated, Failed, Skipped]);
+    assert!(document.run.complete && document.run.id == 3 && document.run.seed == 5);
+    assert!(document.experiment.protocol.steady_rounds >= 20);
+    let text = serde_json::to_string(&document).unwrap();
+    let back: iolab_model::result::Document = serde_json::from_str(&text).unwrap();
+    assert_eq!(back.answers, document.answers);
+    assert!(document.cells[3].reason.as_ref().unwrap().contains("SIGSEGV"));
+}
+
+#[test]
+fn a_run_that_measured_nothing_yet_has_a_document_too() {
+    let plan = plan(&shape(3, 60));
+    let mut out = Outcome::default();
+    out.cells.resize_with(3, Default::default);
+    let document = document(&plan, out, RunInfo::default(), Environment::default());
+    assert_eq!(document.answers[0].kind, AnswerKind::Undecided);
+    assert_eq!(document.answers[0].sentence, "nothing was measured");
+    assert!(document.cells.iter().all(|c| c.estimate.is_none()));
+}
+
+#[test]
+fn an_interrupted_run_says_where_it_stopped() {
+    let plan = plan(&shape(2, 60));
+    let said = |asked_at_most: u32| {
+        let asked = std::cell::Cell::new(0);
+        let stop = || {
+            asked.set(asked.get() + 1);
+            if asked.get() > asked_at_most { StopSignal::Now } else { StopSignal::None }
+        };
+        let out = drive(&plan, &mut machine(&[1e5; 2], 0.01), &mut [], None, &stop).unwrap();
+        conclude(&plan, &out).answers.remove(0).sentence
+    };
+    assert_eq!(said(12), "no verdict: interrupted before the first steady round");
+    let later = said(50);
+    let start = "no verdict after ";
+    let end = " steady rounds, where it was interrupted: 10 are the fewest";
+    assert!(later.starts_with(start) && later.contains(end), "{later}");
+}

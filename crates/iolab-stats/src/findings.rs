@@ -1,0 +1,157 @@
+//! Findings: what is remarkable about one answer, each with the figures it was seen by.
+
+use super::compare::FEWEST_STEADY_ROUNDS;
+use super::drift::{Suspect, find_drift};
+use super::judge::{Context, FEWEST_INSTANCES, Finding, SMALL_SHARE, TwinFigures, trials};
+use super::order::CarryOver;
+use super::shape::{quantised, two_states};
+use super::{Observations, Rules, Standing};
+use iolab_model::catalog::Code;
+use iolab_model::result::{AnswerKind, Verdict};
+
+/// Evidence against the twin beyond which the measurement is biased.
+const TWIN_BROKEN: f64 = 100.0;
+/// First run / steady state above which the first run is remarkable.
+const FIRST_RUN: f64 = 1.5;
+/// An effect must be this multiple of the clock's share in a trial.
+const OVERHEAD_MARGIN: f64 = 5.0;
+
+/// A share as people read it.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A p-value as people read it.
+pub(crate) fn p_text(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+pub(crate) fn twin_finding(twin: Option<&TwinFigures>, delta: f64) -> Option<Finding> {
+    let twin = twin?;
+    let off = percent(twin.median.exp_m1());
+    if twin.ln_evidence >= TWIN_BROKEN.ln() {
+        let detail =
+            format!("differs from itself by {off}, evidence {:.0} : 1", twin.ln_evidence.exp());
+        return Some(Finding::new(Code::TwinBroken, vec![], detail));
+    }
+    let few = (twin.n as usize) < FEWEST_STEADY_ROUNDS;
+    if few || (twin.within(delta / 2.0) && twin.interval.contains(0.0)) {
+        return None;
+    }
+    let detail = format!("differs from itself by {off} over {} rounds", twin.n);
+    Some(Finding::new(Code::TwinOff, vec![], detail))
+}
+
+/// A dependence on the order, in words.
+pub(crate) fn carry_over_finding(found: &CarryOver) -> Finding {
+    let by = if found.by_cell { "the cell that ran before" } else { "the position in the round" };
+    let size = percent(found.effect.exp_m1());
+    Finding::new(Code::CarryOver, vec![], format!("by {by}: up to {size} (p {})", p_text(found.p)))
+}
+
+pub(crate) fn machine_finding(machine: &[f64], rules: &Rules) -> Option<Finding> {
+    let drift = find_drift(&[Suspect::new(machine, rules.delta.ln_1p())], rules.seed)?;
+    let size = percent(drift.amount.exp_m1());
+    let detail = match drift.step {
+        Some(at) => format!("all cells changed by {size} at once, after {at} rounds"),
+        None => format!("all cells changed by {size} over the run"),
+    };
+    Some(Finding::new(Code::MachineDrift, vec![], format!("{detail} (p {})", p_text(drift.p))))
+}
+
+/// Findings from the context and the standing alone.
+pub(crate) fn context_findings(context: &Context, standing: &Standing, k: usize) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut add = |code, cells, detail| found.push(Finding::new(code, cells, detail));
+    if context.check_failed {
+        add(Code::CheckFailed, vec![], "a digest was not that of the file".to_owned());
+    }
+    if (standing.rounds as usize) < FEWEST_STEADY_ROUNDS {
+        add(Code::FewRounds, vec![], format!("{} steady rounds", standing.rounds));
+    }
+    if context.placement_matters && context.instances < FEWEST_INSTANCES {
+        add(Code::OneLayout, vec![], format!("{} file instances", context.instances));
+    }
+    if context.steal > SMALL_SHARE {
+        add(Code::StealHigh, vec![], format!("up to {} of a trial", percent(context.steal)));
+    }
+    if let Some(effect) = overshadowed(context, standing) {
+        let (clock, effect) = (percent(context.overhead), percent(effect));
+        add(
+            Code::OverheadHigh,
+            vec![],
+            format!("the clock is {clock} of a trial, the effect {effect}"),
+        );
+    }
+    let slow_start = |cell: &usize| context.first_ratio.get(*cell).is_some_and(|r| *r > FIRST_RUN);
+    let cells: Vec<usize> = (0..k).filter(slow_start).collect();
+    if !cells.is_empty() {
+        let most = cells.iter().map(|c| context.first_ratio[*c]).fold(0.0, f64::max);
+        add(Code::FirstRun, cells, format!("up to {most:.1}× the steady time"));
+    }
+    if let Some(leader) = standing.leader.filter(|leader| proven_slower(standing, *leader)) {
+        let detail = "the smallest median is yet proven slower in the same rounds".to_owned();
+        add(Code::NonTransitive, vec![leader], detail);
+    }
+    found
+}
+
+fn proven_slower(standing: &Standing, cell: usize) -> bool {
+    standing.pairs.iter().any(|pair| match pair.verdict {
+        Verdict::Slower => pair.a == cell,
+        Verdict::Faster => pair.b == cell,
+        Verdict::Equivalent | Verdict::Undecided => false,
+    })
+}
+
+/// The effect that a winner is claimed on, where the clock takes a share of it.
+fn overshadowed(context: &Context, standing: &Standing) -> Option<f64> {
+    if context.overhead <= SMALL_SHARE || standing.kind != AnswerKind::Winner {
+        return None;
+    }
+    let winner = *standing.best.first()?;
+    let mine = standing.pairs.iter().filter(|p| p.a == winner || p.b == winner);
+    let effect = mine.map(|p| p.median.abs().exp_m1()).min_by(f64::total_cmp)?;
+    (effect < OVERHEAD_MARGIN * context.overhead).then_some(effect)
+}
+
+pub(crate) fn shape_findings(seen: &Observations, context: &Context) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let coarse: Vec<usize> = (0..seen.y.len()).filter(|cell| quantised(&seen.y[*cell])).collect();
+    if !coarse.is_empty() {
+        found.push(Finding::new(Code::Quantised, coarse, "times repeat a few values".to_owned()));
+    } else if context.resolution > SMALL_SHARE {
+        let share = percent(context.resolution);
+        let detail = format!("one step of the clock is {share} of a trial");
+        found.push(Finding::new(Code::Quantised, vec![], detail));
+    }
+    if context.cold {
+        let states = |cell: usize| two_states(&seen.y[cell]).map(|s| (cell, s));
+        let cells: Vec<_> = (0..seen.y.len()).filter_map(states).collect();
+        if let Some((_, worst)) = cells.iter().max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio)) {
+            let slow = percent(worst.slow_share);
+            let detail = format!("{slow} of samples take {:.1}× the time of the rest", worst.ratio);
+            let cells = cells.iter().map(|(cell, _)| *cell).collect();
+            found.push(Finding::new(Code::TwoStates, cells, detail));
+        }
+    }
+    found
+}
+
+pub(crate) fn outlier_findings(
+    seen: &Observations,
+    outliers: &[(usize, usize)],
+    changes: bool,
+) -> Vec<Finding> {
+    if outliers.is_empty() {
+        return Vec::new();
+    }
+    let mut cells: Vec<usize> = outliers.iter().map(|(cell, _)| *cell).collect();
+    cells.dedup();
+    let detail = format!("{} of {} trials", outliers.len(), trials(seen));
+    let mut found = vec![Finding::new(Code::Outlier, cells, detail.clone())];
+    if changes {
+        found.push(Finding::new(Code::OutliersMatter, vec![], detail));
+    }
+    found
+}

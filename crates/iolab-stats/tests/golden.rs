@@ -1,0 +1,182 @@
+//! The statistics against figures of SciPy kept in `tests/fixtures` (its README says how).
+
+#![allow(clippy::unwrap_used)]
+
+use iolab_stats as stats;
+use serde_json::Value;
+
+fn golden() -> Value {
+    serde_json::from_str(include_str!("fixtures/scipy.json")).unwrap()
+}
+
+fn series(golden: &Value, name: &Value) -> Vec<f64> {
+    let values = golden["series"][name.as_str().unwrap()].as_array().unwrap();
+    values.iter().map(|v| v.as_f64().unwrap()).collect()
+}
+
+/// Every (name, series, expected) of a table by series.
+fn each(golden: &Value, table: &str) -> Vec<(String, Vec<f64>, Value)> {
+    let rows = golden[table].as_object().unwrap();
+    assert!(rows.len() >= 6);
+    rows.iter()
+        .map(|(k, v)| (k.clone(), series(golden, &Value::from(k.as_str())), v.clone()))
+        .collect()
+}
+
+#[track_caller]
+fn close(got: f64, want: &Value, what: &str) {
+    let want = want.as_f64().unwrap();
+    let scale = want.abs().max(1e-6);
+    assert!((got - want).abs() <= 1e-8 * scale, "{what}: {got}, SciPy has {want}");
+}
+
+#[test]
+fn mann_kendall_has_the_variance_of_kendalls_tau() {
+    for (name, x, want) in each(&golden(), "mann_kendall") {
+        let got = stats::mann_kendall(&x);
+        close(got.s, &want["s"], &name);
+        close(got.variance, &want["variance"], &name);
+        // Ours is corrected for continuity, and so a little larger.
+        let p = want["p_without_continuity"].as_f64().unwrap();
+        assert!(got.p >= p && got.p < p + 0.06, "{name}: {} {p}", got.p);
+    }
+}
+
+#[test]
+fn theil_sen_agrees() {
+    for (name, x, want) in each(&golden(), "theil_sen") {
+        close(stats::theil_sen(&x), &want, &name);
+    }
+}
+
+#[test]
+fn pettitt_follows_its_definition() {
+    for (name, x, want) in each(&golden(), "pettitt") {
+        let got = stats::pettitt(&x).unwrap();
+        close(got.k, &want["k"], &name);
+        assert_eq!(got.at as u64, want["at"].as_u64().unwrap(), "{name}");
+        // The probability of superiority is Mann–Whitney's U of the two parts.
+        let u = stats::mann_whitney(&x[got.at..], &x[..got.at]).unwrap().statistic;
+        let share = u / (got.at * (x.len() - got.at)) as f64;
+        assert!((share.max(1.0 - share) - got.superiority).abs() < 1e-12, "{name}");
+    }
+}
+
+#[test]
+fn a_step_has_a_small_p_and_noise_has_not() {
+    let golden = golden();
+    let p = |name: &str| stats::pettitt_p(&series(&golden, &Value::from(name)), 1);
+    assert!(p("step") < 0.01, "{}", p("step"));
+    assert!(p("normal") > 0.05, "{}", p("normal"));
+    assert_eq!(p("step"), p("step"));
+}
+
+#[test]
+fn rank_tests_agree() {
+    let golden = golden();
+    for row in golden["spearman"].as_array().unwrap() {
+        let (mut x, mut y) = (series(&golden, &row["x"]), series(&golden, &row["y"]));
+        let n = x.len().min(y.len());
+        x.truncate(n);
+        y.truncate(n);
+        let got = stats::spearman(&x, &y).unwrap();
+        close(got.statistic, &row["rho"], "rho");
+        close(got.p, &row["p"], "p of rho");
+    }
+    for row in golden["mann_whitney"].as_array().unwrap() {
+        let (x, y) = (series(&golden, &row["x"]), series(&golden, &row["y"]));
+        let got = stats::mann_whitney(&x, &y).unwrap();
+        close(got.statistic, &row["u"], "U");
+        close(got.p, &row["p"], "p of U");
+    }
+    for row in golden["kruskal"].as_array().unwrap() {
+        let names = row["groups"].as_array().unwrap();
+        let groups: Vec<Vec<f64>> = names.iter().map(|name| series(&golden, name)).collect();
+        let got = stats::kruskal_wallis(&groups).unwrap();
+        close(got.statistic, &row["h"], "H");
+        close(got.p, &row["p"], "p of H");
+    }
+}
+
+#[test]
+fn order_statistic_intervals_are_the_binomials() {
+    for row in golden()["order_interval"].as_array().unwrap() {
+        let (n, alpha) = (row["n"].as_u64().unwrap(), row["alpha"].as_f64().unwrap());
+        let want = row["rank"].as_u64().unwrap();
+        assert_eq!(u64::from(stats::fixed_rank(n as u32, alpha)), want, "n {n} alpha {alpha}");
+    }
+}
+
+#[test]
+fn descriptive_figures_agree() {
+    for (name, x, want) in each(&golden(), "describe") {
+        let got = stats::summary(&x).unwrap();
+        let pairs = [
+            ("mean", got.mean),
+            ("sd", got.sd),
+            ("q1", got.q1),
+            ("median", got.median),
+            ("q3", got.q3),
+        ];
+        for (field, value) in pairs {
+            close(value, &want[field], &format!("{name} {field}"));
+        }
+    }
+}
+
+#[test]
+fn the_bootstrap_agrees_within_its_own_noise() {
+    for (stream, row) in golden()["bootstrap"].as_array().unwrap().iter().enumerate() {
+        let numbers = |name: &str| -> Vec<f64> {
+            row[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+        };
+        let got = stats::median_ratio(&numbers("a"), &numbers("b"), 7, stream as u64).unwrap();
+        close(got.ratio, &row["ratio"], "ratio");
+        let (low, high) = (row["low"].as_f64().unwrap(), row["high"].as_f64().unwrap());
+        // A bound of 10 000 resamples moves by a few per cent of the interval's width.
+        let room = 0.06 * (high - low);
+        assert!((got.interval.low.unwrap() - low).abs() < room, "{got:?} {low} {high}");
+        assert!((got.interval.high.unwrap() - high).abs() < room, "{got:?} {low} {high}");
+    }
+}
+
+#[test]
+fn the_bootstrap_needs_twenty_rounds_and_its_seed() {
+    let scattered = |step: f64| (1..=20).map(|i| 1.0 + (f64::from(i) * step).fract()).collect();
+    let (a, b): (Vec<f64>, Vec<f64>) = (scattered(0.618_034), scattered(0.414_214));
+    let whole = stats::median_ratio(&a, &b, 1, 2).unwrap();
+    assert_eq!(whole, stats::median_ratio(&a, &b, 1, 2).unwrap());
+    let seeds = (2..12).map(|seed| stats::median_ratio(&a, &b, seed, 2).unwrap());
+    assert!(seeds.into_iter().any(|other| other != whole));
+    let mut holed = a.clone();
+    holed[3] = f64::NAN;
+    let few = stats::median_ratio(&holed, &b, 1, 2).unwrap();
+    assert_eq!((few.interval.low, few.interval.high), (None, None));
+    assert_eq!(stats::median_ratio(&[f64::NAN], &[1.0], 1, 1), None);
+}
+
+#[test]
+fn percentiles_are_given_only_where_the_samples_support_them() {
+    let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
+    assert_eq!(stats::percentile(&hundred, 0.99), Some(99.0));
+    assert_eq!(stats::percentile(&hundred[..99], 0.99), None);
+    assert_eq!(stats::percentile(&hundred, 0.999), None);
+    assert_eq!(stats::percentile(&hundred, 0.5), Some(50.0));
+    let thousand: Vec<f64> = (1..=1000).map(f64::from).collect();
+    assert_eq!(stats::percentile(&thousand, 0.999), Some(999.0));
+    assert_eq!(stats::percentile(&[], 0.5), None);
+    let over = stats::percentile_over_rounds(&vec![hundred; 6], 0.99).unwrap();
+    assert_eq!((over.n, over.low, over.high), (6, Some(99.0), Some(99.0)));
+}
+
+#[test]
+fn a_summary_of_little_says_little() {
+    assert_eq!(stats::summary(&[]), None);
+    assert_eq!(stats::summary(&[f64::NAN]), None);
+    let one = stats::summary(&[3.0]).unwrap();
+    assert_eq!((one.n, one.median, one.sd, one.low), (1, 3.0, 0.0, None));
+    let five = stats::summary(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+    assert_eq!((five.low, five.high), (None, None));
+    let six = stats::summary(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    assert_eq!((six.low, six.high), (Some(1.0), Some(6.0)));
+}

@@ -1,0 +1,67 @@
+//! `iolab doctor`: what can be had and proven here, and how to get the rest.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::edge::{self, Ending, Failure};
+use super::explain::wrap;
+use super::history::StoreArgs;
+use iolab_io::host::{self, Probe};
+
+/// Show what can be had and proven on this machine, and how to get the rest
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  iolab doctor\n  iolab doctor /data --format json")]
+pub struct Doctor {
+    /// The directory that will be measured; a small file is made there for a moment
+    #[arg(value_name = "DIR", default_value = ".")]
+    directory: PathBuf,
+    /// What to write: table or json
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = ["table", "json"])]
+    format: String,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl Doctor {
+    /// Tries everything and prints a line for each.
+    ///
+    /// # Errors
+    /// The directory does not exist.
+    pub fn run(self) -> Ending {
+        if !self.directory.is_dir() {
+            let name = iolab_model::catalog::path_to_text(&self.directory);
+            return Err(Failure::usage(format!("{name} is not a directory; name one")));
+        }
+        let state = self.store.directory();
+        let probes = host::probes(&self.directory, state.as_deref());
+        edge::data(|out| match self.format.as_str() {
+            "json" => write_json(out, &probes),
+            _ => probes.iter().try_for_each(|probe| write_row(out, probe)),
+        })
+    }
+}
+
+fn write_row(out: &mut dyn Write, probe: &Probe) -> io::Result<()> {
+    const INDENT: usize = 31;
+    let state = if probe.ok { "ok" } else { "no" };
+    let text = match probe.remedy.is_empty() {
+        true => probe.found.clone(),
+        false => format!("{}; {}", probe.found, probe.remedy),
+    };
+    for (number, line) in wrap(&text, 80 - INDENT).lines().enumerate() {
+        match number {
+            0 => writeln!(out, "{state}  {:<27}{line}", probe.id)?,
+            _ => writeln!(out, "{:INDENT$}{line}", "")?,
+        }
+    }
+    Ok(())
+}
+
+fn write_json(out: &mut dyn Write, probes: &[Probe]) -> io::Result<()> {
+    let one = |p: &Probe| serde_json::json!({"id": p.id, "ok": p.ok, "found": p.found, "remedy": p.remedy});
+    let all: Vec<_> = probes.iter().map(one).collect();
+    serde_json::to_writer_pretty(&mut *out, &all)?;
+    writeln!(out)
+}

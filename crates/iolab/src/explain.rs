@@ -1,0 +1,72 @@
+//! `iolab explain CODE`: what a flag or a warning means and what to do.
+
+use clap::Args;
+
+use super::edge::{self, Ending, Failure};
+use iolab_model::catalog::{Code, Severity};
+use iolab_model::spec::choose;
+
+/// Explain a warning: what it means, how it was found, what to do
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  iolab explain TWIN_OFF\n  iolab explain            all codes, a line each"
+)]
+pub struct Explain {
+    /// The code as it was printed; without one all are listed
+    #[arg(value_name = "CODE")]
+    codes: Vec<String>,
+}
+
+impl Explain {
+    /// Prints the text of each code.
+    ///
+    /// # Errors
+    /// A code that does not exist.
+    pub fn run(self) -> Ending {
+        let known = |text: &String| text.parse::<Code>().map_err(|()| unknown(text));
+        let codes = self.codes.iter().map(known).collect::<Result<Vec<Code>, Failure>>()?;
+        edge::data(|out| {
+            if codes.is_empty() {
+                return Code::ALL.iter().try_for_each(|c| writeln!(out, "{c:<20} {}", c.summary()));
+            }
+            for code in codes {
+                let head = format!("{code} ({}): {}", severity(code), code.summary());
+                writeln!(out, "{}", wrap(&head, 80))?;
+                writeln!(out, "{}", wrap(code.explanation(), 80))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn severity(code: Code) -> &'static str {
+    match code.severity() {
+        Severity::Note => "note",
+        Severity::Caution => "caution",
+        Severity::Invalid => "no winner is printed",
+    }
+}
+
+fn unknown(text: &str) -> Failure {
+    let upper = text.to_ascii_uppercase();
+    let names: Vec<&str> = Code::ALL.iter().map(|code| code.id()).collect();
+    let near = choose(&upper, &names);
+    let fix = near.split("? There are").next().filter(|fix| fix.starts_with("did you mean"));
+    let fix = fix.map_or("iolab explain lists all".to_owned(), |fix| format!("{fix}?"));
+    Failure::usage(format!("there is no code '{}'; {fix}", text.escape_debug()))
+}
+
+/// Breaks a text at spaces into lines of at most `width` characters.
+pub fn wrap(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,5 @@
+//! The exit code, and nothing else.
+
+fn main() -> std::process::ExitCode {
+    iolab::main()
+}

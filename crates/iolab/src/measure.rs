@@ -1,0 +1,274 @@
+//! The subcommands that measure, one for each workload of the catalog.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+
+use super::axes::{self, Axes};
+use super::edge::{self, Ending, Failure};
+use super::history::StoreArgs;
+use super::output::{OutputArgs, Talk};
+use super::places::PlaceArgs;
+use super::protocol::ProtocolArgs;
+use super::session::{self, Session};
+use super::{announce, facts, parts, resume};
+use iolab_io::workload::WORKLOADS;
+use iolab_model::catalog::WorkloadInfo;
+use iolab_model::plan::{self, Plan};
+use iolab_model::result::Document;
+use iolab_model::spec::Experiment;
+
+/// What was written after the name of a workload.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    info: &'static WorkloadInfo,
+    /// Read when it runs, so that one kind of error message serves all.
+    axes: ArgMatches,
+    protocol: ProtocolArgs,
+    output: OutputArgs,
+    places: PlaceArgs,
+}
+
+impl Measure {
+    /// Measures, or prints the plan.
+    ///
+    /// # Errors
+    /// What was asked wrongly or cannot be had.
+    pub fn run(self, talk: &Talk) -> Ending {
+        let experiment = self.experiment()?;
+        let output = self.output.read()?;
+        let guest = self.places.guest(&experiment)?;
+        let plan = plan_in(&experiment, guest.is_some())?;
+        if self.protocol.plan {
+            return edge::data(|out| announce::write_plan(out, &plan, &self.output.format));
+        }
+        announce::before_start(&plan, talk);
+        let argv = session::argv();
+        let places = self.places.terms(&plan);
+        Session { plan: &plan, output: &output, talk, argv, resumes: None, places, guest }.run()
+    }
+
+    /// Goes on with a run that this command began.
+    ///
+    /// # Errors
+    /// What cannot be had any more.
+    pub fn resume(mut self, document: Document, store: StoreArgs, talk: &Talk) -> Ending {
+        self.protocol.fix_seed(document.run.seed);
+        self.output.store = store;
+        let output = self.output.read()?;
+        let experiment = self.experiment()?;
+        let guest = self.places.guest(&experiment)?;
+        let plan = plan_in(&experiment, guest.is_some())?;
+        announce::before_start(&plan, talk);
+        let argv = document.run.argv.clone();
+        let resumes = Some(resume::resumed(document, &plan)?);
+        let places = self.places.terms(&plan);
+        Session { plan: &plan, output: &output, talk, argv, resumes, places, guest }.run()
+    }
+
+    /// The plan, altered.
+    ///
+    /// # Errors
+    /// What was asked wrongly or cannot be had.
+    pub fn planned(&self, alter: &dyn Fn(&mut Plan)) -> Result<Plan, Failure> {
+        let experiment = self.experiment()?;
+        let guest = self.places.guest(&experiment)?;
+        let mut plan = plan_in(&experiment, guest.is_some())?;
+        alter(&mut plan);
+        Ok(plan)
+    }
+
+    /// Measures and records the altered plan, and reports nothing.
+    ///
+    /// # Errors
+    /// What ended it.
+    pub fn measured(&self, alter: &dyn Fn(&mut Plan), talk: &Talk) -> Result<Document, Failure> {
+        let output = self.output.read()?;
+        let plan = self.planned(alter)?;
+        let guest = self.places.guest(&self.experiment()?)?;
+        let places = self.places.terms(&plan);
+        let argv = session::argv();
+        let session =
+            Session { plan: &plan, output: &output, talk, argv, resumes: None, places, guest };
+        match session.measure()? {
+            (document, None) if document.run.complete => Ok(document),
+            (_, None) => Err(Failure::said(edge::Exit::Interrupted)),
+            (_, Some(failure)) => Err(failure),
+        }
+    }
+
+    fn experiment(&self) -> Result<Experiment, Failure> {
+        let Axes { factors, directory } = axes::read(self.info, &self.axes)?;
+        let protocol = self.protocol.read()?;
+        let workload = self.info.part.id.to_owned();
+        Ok(Experiment { title: None, workload, directory, factors, protocol })
+    }
+}
+
+/// The plan of an experiment on this machine.
+///
+/// # Errors
+/// What was asked wrongly or cannot be had.
+pub fn plan_of(experiment: &Experiment) -> Result<Plan, Failure> {
+    plan_in(experiment, false)
+}
+
+/// The same, in a virtual machine on this one or not.
+///
+/// # Errors
+/// What was asked wrongly or cannot be had.
+pub fn plan_in(experiment: &Experiment, guest: bool) -> Result<Plan, Failure> {
+    let unknown = || Failure::usage(format!("there is no workload {}", experiment.workload));
+    let info = parts::workload(&experiment.workload).ok_or_else(unknown)?;
+    parts::check(experiment, info).map_err(Failure::usage)?;
+    let facts = facts::gather(experiment, guest)?;
+    plan::make(experiment, info, parts::all(), &facts).map_err(failure)
+}
+
+fn failure(error: plan::PlanError) -> Failure {
+    match error.is_refusal() {
+        true => Failure::refused(error),
+        false => Failure::usage(error),
+    }
+}
+
+fn command(info: &'static WorkloadInfo) -> Command {
+    let command = axes::augment(Command::new(info.part.id), info);
+    let command = PlaceArgs::augment_args(ProtocolArgs::augment_args(command));
+    let command = OutputArgs::augment_args(command);
+    // Last: the groups of options bring texts of their own.
+    command.about(info.part.summary).long_about(None).after_help(examples(info))
+}
+
+fn examples(info: &WorkloadInfo) -> String {
+    let lines: &[(&str, &str)] = match info.part.id {
+        "read" => &[
+            ("read big.iso", "which method and block size for this file"),
+            ("read big.iso --cache cold,warm --method pread --block 256Ki", "is it the cache?"),
+            (
+                "read --file-size 64Ki,16Mi --method read,mmap",
+                "does mmap win, and from which size on",
+            ),
+            ("read --threads 1..8:x2 --block 64Ki --method pread", "do more threads help"),
+            (
+                "read --file-size 256Mi --place ext4,xfs,btrfs:compress=zstd --cache remount",
+                "which file system reads faster, each in an image of its own",
+            ),
+            (
+                "read --method pread,io_uring --direct --queue-depth 1,32 --block 4Ki --pattern random",
+                "does a deep queue help past the page cache",
+            ),
+            (
+                "read --method pread --block 4Ki --cache cold --readahead normal,random --latency",
+                "what read-ahead does to single reads",
+            ),
+            ("read --file-size 1Gi --plan", "what it would cost; nothing is done"),
+        ],
+        "write" => &[
+            ("write", "which method and block size, until the data are durable"),
+            (
+                "write /data --sync end,dsync,sync --block 4Ki,64Ki --method pwrite",
+                "what safety costs",
+            ),
+            (
+                "write --target new,overwrite,preallocated,append --block 64Ki --method write",
+                "does it pay to preallocate",
+            ),
+            ("write --until return --block 4Ki,64Ki", "how fast the page cache takes it"),
+            ("write --file-size 1Gi --plan", "what it would cost and write; nothing is done"),
+        ],
+        "copy" => &[
+            ("copy big.iso", "which way and buffer size copies this file fastest here"),
+            (
+                "copy --file-size 64Mi --method read-write --block 1..64Ki:x2",
+                "what a buffer is worth",
+            ),
+            (
+                "copy --file-size 64Mi --place ext4,xfs,btrfs,tmpfs",
+                "on which file system, each in an image of its own",
+            ),
+            (
+                "copy --file-size 64Mi --source-place ext4 --place xfs",
+                "from one file system to another",
+            ),
+            ("copy big.iso --place dir:/mnt/disk --sync end", "to another disk, durable"),
+            (
+                "copy --file-size 64Mi --sparse keep,fill --method read-write",
+                "holes kept or filled",
+            ),
+        ],
+        "files" => &[
+            ("files read photos --threads 1..8:x2", "how many workers read this tree fastest"),
+            (
+                "files copy photos --method copy_file_range,read-write",
+                "which way copies it fastest; the copy is made here and removed",
+            ),
+            (
+                "files write --files 1000 --sizes lognormal:64Ki:1.5 --sync none,each",
+                "what it costs to make each file durable",
+            ),
+            (
+                "files create,stat,remove --files 10000 --sizes empty --layout shared,sharded",
+                "does one large directory cost more than many",
+            ),
+        ],
+        "syscall" => &[
+            ("syscall", "the whole ladder, one byte a call"),
+            ("syscall --operation lseek,read --idle-threads 0,1", "does a second thread cost"),
+            ("syscall --operation read,pread --block 1,4Ki --rounds 50", "exactly 50 rounds"),
+        ],
+        "meta" => &[
+            ("meta", "what each metadata call costs here"),
+            ("meta --operation create,stat,unlink --files 10000", "in a directory of 10 000 files"),
+            (
+                "meta --operation chmod --pass first,second,steady --place overlay,overlay+metacopy",
+                "does metacopy make chmod cheaper, and when (as root)",
+            ),
+            (
+                "meta --operation chmod,write-after-chmod,chmod-write --pass first --place overlay,overlay+metacopy",
+                "what it saves now, what it costs later, and the sum",
+            ),
+            (
+                "meta --operation chmod --pass first --file-size 100Ki,1Mi,10Mi --files 40 --place overlay",
+                "cost against file size, with a fitted line",
+            ),
+        ],
+        _ => &[],
+    };
+    let mut text = String::from("Examples:");
+    for (line, why) in lines {
+        text += &format!("\n  iolab {line}\n      {why}");
+    }
+    text + "\n\nSizes: 64Ki = 64K = 65536, 64kB = 64000. Lists and ranges on any axis:\n4Ki,64Ki and 1..64Ki:x2 and 4Ki..64Ki:+4Ki."
+}
+
+impl FromArgMatches for Measure {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Measure, clap::Error> {
+        let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+        let (name, axes) = matches.subcommand().ok_or_else(missing)?;
+        Ok(Measure {
+            info: parts::workload(name).ok_or_else(missing)?,
+            protocol: ProtocolArgs::from_arg_matches(axes)?,
+            output: OutputArgs::from_arg_matches(axes)?,
+            places: PlaceArgs::from_arg_matches(axes)?,
+            axes: axes.clone(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Measure::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for Measure {
+    fn augment_subcommands(parent: Command) -> Command {
+        WORKLOADS.iter().fold(parent, |parent, info| parent.subcommand(command(info)))
+    }
+
+    fn augment_subcommands_for_update(parent: Command) -> Command {
+        Measure::augment_subcommands(parent)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        parts::workload(name).is_some()
+    }
+}

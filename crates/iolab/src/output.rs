@@ -1,0 +1,309 @@
+//! Where results go, as options, and what the place they go to can show.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::IsTerminal;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::edge::{self, Ending, Failure, say};
+use super::history::StoreArgs;
+use iolab_model::catalog::path_to_text;
+use iolab_model::plan::Plan;
+use iolab_model::result::Document;
+use iolab_model::spec::choose;
+use iolab_report::{self as report, ExportError, FOLDERS, FORMATS, Look};
+
+/// What is said beside the data.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Talk")]
+pub struct Talk {
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more: every warning, every fact of the plan
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Colours; NO_COLOR and TERM=dumb are honoured
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: When,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    // On a terminal. (A doc comment here would make every help text twice as long.)
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Talk {
+    /// What stdout can show. A file is not a terminal: it gets 80 columns and no colour.
+    pub fn look(&self) -> Look {
+        let stdout = std::io::stdout();
+        let terminal = stdout.is_terminal();
+        let color = match self.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => terminal && colours_wanted(),
+        };
+        let width = columns(&stdout).unwrap_or(80);
+        Look { width, color, unicode: !terminal || unicode() }
+    }
+}
+
+fn colours_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !dumb()
+}
+
+/// A terminal that cannot redraw a line.
+pub fn dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}
+
+/// Whether the locale has more than ASCII: the first of these variables that is set decides.
+pub fn unicode() -> bool {
+    let set = |name: &&str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
+    let locale = locale.to_string_lossy().to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+fn columns(stdout: &std::io::Stdout) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stdout).ok().map(|size| usize::from(size.ws_col));
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
+    size.filter(|columns| *columns > 0).or_else(variable)
+}
+
+/// Where results go.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// What to write to stdout: table, json, csv, markdown, …; see iolab list formats
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: String,
+    /// Write a file too, as in json=run.json; may be repeated
+    #[arg(long = "export", value_name = "FORMAT=PATH")]
+    exports: Vec<OsString>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+/// Where results go, checked.
+#[derive(Clone, Debug)]
+pub struct Output {
+    format: String,
+    exports: Vec<(String, PathBuf)>,
+    /// Which history.
+    pub store: StoreArgs,
+}
+
+impl OutputArgs {
+    /// Whether files are to be written.
+    pub fn has_exports(&self) -> bool {
+        !self.exports.is_empty()
+    }
+
+    /// Writes these files too.
+    pub fn add_exports(&mut self, exports: impl Iterator<Item = OsString>) {
+        self.exports.extend(exports);
+    }
+
+    /// Checks formats and files before anything is measured.
+    ///
+    /// # Errors
+    /// An unknown format, or a file that cannot be written.
+    pub fn read(&self) -> Result<Output, Failure> {
+        known_format(&self.format).map_err(|fix| Failure::usage(format!("--format {fix}")))?;
+        let id = &self.format;
+        if report::format(id).is_some_and(|f| f.binary) && std::io::stdout().is_terminal() {
+            return Err(Failure::usage(format!(
+                "--format {id} is no text for a terminal: write --export {id}=FILE, or > FILE"
+            )));
+        }
+        let exports = self.exports.iter().map(|text| export(text));
+        Ok(Output {
+            format: self.format.clone(),
+            exports: exports.collect::<Result<_, _>>()?,
+            store: self.store.clone(),
+        })
+    }
+}
+
+/// Reads FORMAT=PATH and checks that the file can be made.
+///
+/// # Errors
+/// An unknown format, or a directory that is not there.
+pub fn export(text: &OsStr) -> Result<(String, PathBuf), Failure> {
+    let shown = path_to_text(Path::new(text));
+    let bytes = text.as_bytes();
+    let Some(at) = bytes.iter().position(|b| *b == b'=').filter(|at| at + 1 < bytes.len()) else {
+        return Err(Failure::usage(format!(
+            "--export '{shown}': write FORMAT=PATH, as in json=run.json"
+        )));
+    };
+    let format = String::from_utf8_lossy(&bytes[..at]).into_owned();
+    let folder = FOLDERS.iter().any(|folder| folder.id == format);
+    if !folder {
+        known_format(&format).map_err(|fix| Failure::usage(format!("--export {fix}")))?;
+    }
+    let path = PathBuf::from(OsStr::from_bytes(&bytes[at + 1..]));
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if folder && path.exists() && !path.is_dir() {
+        return Err(Failure::usage(format!(
+            "--export {format}={} is a file: {format} makes a directory of files",
+            path_to_text(&path)
+        )));
+    }
+    if (path.is_dir() && !folder) || !parent.is_dir() {
+        let fix = if path.is_dir() {
+            "is a directory: name a file in it"
+        } else {
+            "is in a directory that does not exist: make it first"
+        };
+        return Err(Failure::usage(format!("--export {} {fix}", path_to_text(&path))));
+    }
+    Ok((format, path))
+}
+
+fn known_format(id: &str) -> Result<(), String> {
+    if FOLDERS.iter().any(|folder| folder.id == id) {
+        return Err(format!("'{id}' makes several files: write --export {id}=DIR"));
+    }
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.id).collect();
+    match report::format(id) {
+        Some(_) => Ok(()),
+        None => Err(format!("'{}': no such format; {}", id.escape_debug(), choose(id, &names))),
+    }
+}
+
+impl Output {
+    /// Only the history.
+    pub fn recording(store: StoreArgs) -> Output {
+        Output { format: "table".to_owned(), exports: Vec::new(), store }
+    }
+
+    /// Refuses an export onto a file that is measured.
+    ///
+    /// # Errors
+    /// The file's name.
+    pub fn spare_files_of(&self, plan: &Plan) -> Result<(), Failure> {
+        for (_, path) in &self.exports {
+            let Ok(target) = fs::canonicalize(path) else { continue };
+            let measured = |i: &iolab_model::plan::Instance| {
+                i.path.as_ref().and_then(|p| fs::canonicalize(p).ok()).is_some_and(|p| p == target)
+            };
+            if plan.instances.iter().any(measured) {
+                return Err(Failure::refused(format!(
+                    "--export {} would overwrite a file that is measured: name another",
+                    path_to_text(path)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the report to stdout and the files.
+    ///
+    /// # Errors
+    /// What stdout met, or a file that could not be written; the others are.
+    pub fn write(&self, document: &Document, talk: &Talk) -> Ending {
+        let exported = write_exports(&self.exports, document, talk);
+        exported.and(self.print(document, talk))
+    }
+
+    /// Writes the report to stdout.
+    ///
+    /// # Errors
+    /// What stdout met.
+    pub fn print(&self, document: &Document, talk: &Talk) -> Ending {
+        edge::data(|out| report::write(&self.format, document, &talk.look(), out))
+    }
+
+    /// Refuses what would write one run over another.
+    ///
+    /// # Errors
+    /// A file, or a format that is no text, for several runs.
+    pub fn only_for_several(&self, runs: usize) -> Result<(), Failure> {
+        let together = |id: &str| id == "html" || FOLDERS.iter().any(|folder| folder.id == id);
+        let file = self.exports.iter().find(|(id, _)| !together(id));
+        let binary = report::format(&self.format).is_some_and(|format| format.binary);
+        match file {
+            _ if runs < 2 => Ok(()),
+            Some((id, path)) => Err(Failure::usage(format!(
+                "--export {id}={} holds one run and not {runs}: name one, or take svg, png or html, \
+                 which lay runs over each other",
+                path_to_text(path)
+            ))),
+            None if binary => Err(Failure::usage(format!(
+                "--format {} is a file of one run: name one",
+                self.format
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the files: pictures and pages lay several runs over each other.
+    ///
+    /// # Errors
+    /// A file that could not be written; the others are.
+    pub fn write_files(&self, runs: &[Document], talk: &Talk) -> Ending {
+        match runs {
+            [one] => write_exports(&self.exports, one, talk),
+            _ => each_export(&self.exports, talk, |format, path| {
+                report::export_several(format, path, runs)
+            }),
+        }
+    }
+
+    /// Writes several runs to stdout: a table has them beside each other, a page over each other;
+    /// other formats follow one after the other.
+    ///
+    /// # Errors
+    /// What stdout met.
+    pub fn print_several(&self, runs: &[Document], talk: &Talk) -> Ending {
+        let look = talk.look();
+        edge::data(|out| match self.format.as_str() {
+            "table" => report::beside_table(runs, &look, out),
+            "html" => report::html::write(runs, out),
+            format => runs.iter().try_for_each(|run| report::write(format, run, &look, out)),
+        })
+    }
+}
+
+/// Writes each file; the first failure is told when all have been tried.
+///
+/// # Errors
+/// The first file that could not be written.
+pub fn write_exports(exports: &[(String, PathBuf)], document: &Document, talk: &Talk) -> Ending {
+    each_export(exports, talk, |format, path| report::export(format, path, document))
+}
+
+fn each_export(
+    exports: &[(String, PathBuf)],
+    talk: &Talk,
+    write: impl Fn(&str, &Path) -> Result<(), ExportError>,
+) -> Ending {
+    let mut ending = Ok(edge::Exit::Done);
+    for (format, path) in exports {
+        match write(format, path) {
+            Ok(()) if talk.quiet => {}
+            Ok(()) => say(&format!("wrote {}", path_to_text(path))),
+            Err(error) if ending.is_ok() => ending = Err(Failure::refused(error)),
+            Err(error) => say(&format!("iolab: {error}")),
+        }
+    }
+    ending
+}
+
+/// Data of any kind that is already text.
+///
+/// # Errors
+/// What stdout met.
+pub fn text(text: &str) -> Ending {
+    edge::data(|out| out.write_all(text.as_bytes()))
+}

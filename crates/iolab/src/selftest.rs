@@ -1,0 +1,151 @@
+//! `iolab selftest`: the same thing against itself, so that a person knows what chance does here.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::axes::absolute;
+use super::edge::{self, Ending, Exit, say};
+use super::history::StoreArgs;
+use super::measure::plan_of;
+use super::output::{Output, Talk};
+use super::protocol::ProtocolArgs;
+use super::session::{Session, argv};
+use iolab_model::catalog::{Factor, Level, percent_text};
+use iolab_model::result::{Document, Twin};
+use iolab_model::spec::Experiment;
+
+/// Measure the same thing twice: the noise floor of this machine today
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:\n  iolab selftest\n  iolab selftest /data --budget 2m")]
+pub struct Selftest {
+    /// The directory to work under; what is made there is removed
+    #[arg(value_name = "DIR", default_value = ".")]
+    directory: PathBuf,
+    #[command(flatten)]
+    protocol: ProtocolArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// What is measured against itself.
+struct Test {
+    title: &'static str,
+    workload: &'static str,
+    /// Its one cell.
+    levels: &'static [(Factor, &'static str)],
+}
+
+const TESTS: [Test; 2] = [
+    Test {
+        title: "warm read of 64 KiB blocks",
+        workload: "read",
+        levels: &[(Factor::Method, "pread"), (Factor::Block, "65536")],
+    },
+    Test { title: "one system call", workload: "syscall", levels: &[(Factor::Operation, "lseek")] },
+];
+
+/// The budget where none is given, for both tests together.
+const USUAL_BUDGET_NS: u64 = 20_000_000_000;
+
+impl Selftest {
+    /// Measures and prints a line for each test.
+    ///
+    /// # Errors
+    /// The directory cannot be used, or the record cannot be written.
+    pub fn run(self, talk: &Talk) -> Ending {
+        let mut protocol = self.protocol.read()?;
+        if !self.protocol.has_budget() {
+            protocol.budget_ns = USUAL_BUDGET_NS;
+        }
+        protocol.budget_ns /= TESTS.len() as u64;
+        let directory = absolute(Path::new(&self.directory))?;
+        let output = Output::recording(self.store.clone());
+        let mut lines = Vec::new();
+        let mut exit = Exit::Done;
+        for Test { title, workload, levels } in TESTS {
+            let experiment = Experiment {
+                title: Some(format!("selftest: {title}")),
+                workload: workload.to_owned(),
+                directory: directory.clone(),
+                factors: levels
+                    .iter()
+                    .map(|(f, text)| (*f, vec![level(*f, text)]))
+                    .collect::<BTreeMap<_, _>>(),
+                protocol: protocol.clone(),
+            };
+            let plan = plan_of(&experiment)?;
+            let session = Session {
+                plan: &plan,
+                output: &output,
+                talk,
+                argv: argv(),
+                resumes: None,
+                places: Default::default(),
+                guest: None,
+            };
+            let (document, failure) = session.measure()?;
+            lines.push(line(title, &document));
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
+            if !document.run.complete {
+                exit = Exit::Interrupted;
+                break;
+            }
+        }
+        edge::data(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+        if exit == Exit::Done && !talk.quiet {
+            say("differences smaller than these mean nothing on this machine today");
+        }
+        Ok(exit)
+    }
+}
+
+fn level(factor: Factor, text: &str) -> Level {
+    match (factor, text.parse()) {
+        (Factor::Block, Ok(number)) => Level::Number(number),
+        _ => Level::word(text),
+    }
+}
+
+fn line(title: &str, document: &Document) -> String {
+    let rounds = document.experiment.protocol.steady_rounds;
+    let twin = document.twin.as_ref();
+    let floor = twin.and_then(floor);
+    let ratio = twin.and_then(|twin| twin.ratio);
+    match (ratio, floor) {
+        (Some(ratio), Some(floor)) => format!(
+            "{title}: against itself it differed by {}; noise floor {} after {rounds} rounds",
+            percent_text((ratio - 1.0).abs()),
+            percent_text(floor)
+        ),
+        (Some(ratio), None) => format!(
+            "{title}: against itself it differed by {}; {rounds} rounds are too few for a floor",
+            percent_text((ratio - 1.0).abs())
+        ),
+        _ => format!("{title}: nothing was measured"),
+    }
+}
+
+/// The farthest that the interval of the twin's ratio reaches from one.
+fn floor(twin: &Twin) -> Option<f64> {
+    let (low, high) = (twin.low?, twin.high?);
+    Some((1.0 / low - 1.0).max(high - 1.0).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::floor;
+    use iolab_model::result::Twin;
+
+    #[test]
+    fn the_floor_is_the_farther_end() {
+        let twin =
+            |low, high| Twin { cell: "a".into(), samples: Vec::new(), ratio: Some(1.0), low, high };
+        assert!((floor(&twin(Some(0.98), Some(1.01))).unwrap() - (1.0 / 0.98 - 1.0)).abs() < 1e-12);
+        assert!((floor(&twin(Some(0.99), Some(1.05))).unwrap() - 0.05).abs() < 1e-12);
+        assert_eq!(floor(&twin(None, Some(1.05))), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! `iolab study`: published results, listed, shown, checked, and run again.
+
+mod run;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueHint};
+
+use super::edge::{self, Ending, Exit, Failure};
+use super::output::Talk;
+use super::places::PlaceArgs;
+use super::run::toml_text;
+use super::{parts, protocol};
+use iolab_io::workload::WORKLOADS;
+use iolab_model::catalog::{bytes_text, path_to_text, rough_time_text};
+use iolab_model::plan::Plan;
+use iolab_model::spec::choose;
+use iolab_model::spec::file::{MOST_BYTES, Source, Words};
+use iolab_study::{self as study, SHIPPED, Study};
+
+/// Published results: run them here and see which of their claims hold
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  iolab study list                              what there is and what each needs\n  iolab study run read-vs-mmap --budget 3m      which of its claims hold here\n  iolab study run all --output pages            every study, a page each\n  iolab study check mine.toml                   a study of one's own; docs/studies.md"
+)]
+pub struct StudyCommand {
+    #[command(subcommand)]
+    what: What,
+}
+
+// Made once in a run and gone at once: boxing it would only complicate the derive.
+#[allow(clippy::large_enum_variant)]
+#[derive(Subcommand, Clone, Debug)]
+enum What {
+    /// The studies that come with iolab, and what each needs
+    List,
+    /// What a study asked, its claims and its experiments
+    Show {
+        /// A name of the list, or a file
+        #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
+        name: PathBuf,
+    },
+    /// Check a study file
+    Check {
+        /// The file
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+    },
+    Run(run::RunStudies),
+}
+
+impl StudyCommand {
+    /// Does what was asked.
+    ///
+    /// # Errors
+    /// There is no such study, it is written wrongly, or it cannot be run.
+    pub fn run(self, talk: &Talk) -> Ending {
+        match self.what {
+            What::List => list(),
+            What::Show { name } => show(&load(&name)?),
+            What::Check { file } => check(&file),
+            What::Run(run) => run.run(talk),
+        }
+    }
+}
+
+/// A study by its name, or from a file: a name with a dot or a slash is one.
+fn load(name: &Path) -> Result<Study, Failure> {
+    let text = name.to_str().unwrap_or_default();
+    if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == text) {
+        return parse(name, name, text);
+    }
+    if !name.exists() && !text.contains(['/', '.']) {
+        let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+        let text = path_to_text(name);
+        let nearest = choose(&text, &names);
+        return Err(Failure::usage(format!("there is no study '{text}': {nearest}")));
+    }
+    let stem = name.file_stem().map(|stem| path_to_text(Path::new(stem))).unwrap_or_default();
+    parse(&stem, &path_to_text(name), &read_text(name)?)
+}
+
+fn parse(name: &str, file: &str, text: &str) -> Result<Study, Failure> {
+    let words = Words { workloads: WORKLOADS, parts: parts::all() };
+    study::read(name, &Source { name: file, text }, words, protocol::drawn_seed())
+        .map_err(Failure::usage)
+}
+
+/// Never more of a file than a person would write.
+fn read_text(path: &Path) -> Result<String, Failure> {
+    let name = path_to_text(path);
+    let file = std::fs::File::open(path)
+        .map_err(|error| Failure::usage(format!("{name}: {error}; name a study file")))?;
+    let text = toml_text(file, &name, "a study").map_err(Failure::usage)?;
+    if text.len() > MOST_BYTES {
+        return Err(Failure::usage(format!(
+            "{name}: more than {}; no study is so large",
+            bytes_text(MOST_BYTES as u64)
+        )));
+    }
+    Ok(text)
+}
+
+fn check(file: &Path) -> Ending {
+    let study = parse("", &path_to_text(file), &read_text(file)?)?;
+    edge::data(|out| {
+        writeln!(
+            out,
+            "{}: {} experiments, {} claims, {} tables: nothing wrong",
+            path_to_text(file),
+            study.experiments.len(),
+            study.claims.len(),
+            study.tables.len()
+        )
+    })
+}
+
+fn list() -> Ending {
+    let mut lines = String::new();
+    for (name, text) in SHIPPED {
+        let study = parse(name, name, text)?;
+        lines.push_str(&format!("{name}\n  {}\n  {}\n", study.title, needs(&study)));
+    }
+    edge::data(|out| out.write_all(lines.as_bytes()))
+}
+
+/// Minutes, space and privileges of the full setting within the study's own budget.
+fn needs(study: &Study) -> String {
+    let (mut space_bytes, mut privileges, mut missing) = (0u64, Vec::<String>::new(), 0);
+    for trial in &study.experiments {
+        match plan(trial, &PlaceArgs::default()) {
+            Ok((plan, ..)) => {
+                space_bytes = space_bytes.max(plan.cost.space_bytes);
+                privileges.extend(plan.cost.privileges.iter().cloned());
+                missing += usize::from(plan.cells.iter().all(|cell| cell.skip.is_some()));
+            }
+            Err(_) => missing += 1,
+        }
+    }
+    privileges.sort();
+    privileges.dedup();
+    let mut text = format!(
+        "{} claims; {}; up to {} of space",
+        study.claims.len(),
+        rough_time_text(study.budget_ns as f64),
+        bytes_text(space_bytes)
+    );
+    if !privileges.is_empty() {
+        text.push_str(&format!("; needs {}", privileges.join("; ")));
+    }
+    if missing > 0 {
+        let all = study.experiments.len();
+        text.push_str(&format!("; {missing} of its {all} experiments cannot be had here"));
+    }
+    text
+}
+
+/// The plan of one experiment.
+fn plan(
+    trial: &study::Trial,
+    places: &PlaceArgs,
+) -> Result<(Plan, Option<iolab_io::place::vm::Kernel>, PlaceArgs), Failure> {
+    super::run::plan_of(&trial.written, places)
+}
+
+fn show(study: &Study) -> Ending {
+    edge::data(|out| {
+        writeln!(out, "{}\n\n{}\n", study.title, study.summary.trim())?;
+        for (name, fact) in &study.source {
+            writeln!(out, "{name}: {fact}")?;
+        }
+        writeln!(out, "\nClaims")?;
+        for claim in &study.claims {
+            writeln!(out, "  {:<24} {}", claim.id, claim.says)?;
+        }
+        writeln!(out, "\nExperiments")?;
+        for trial in &study.experiments {
+            let experiment = &trial.written.experiment;
+            let cells: u64 = experiment.factors.values().map(|l| l.len() as u64).product();
+            let title = experiment.title.as_deref().unwrap_or_default();
+            writeln!(out, "  {:<24} {}, {cells} cells: {title}", trial.name, experiment.workload)?;
+        }
+        writeln!(out, "\niolab study run {} judges the claims here.", study.name)
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,20 @@
+//! The program as people call it.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../support/mod.rs"]
+mod cli_support;
+
+mod cli_file;
+mod cli_input;
+mod cli_run;
+mod cli_talk;
+mod compare;
+mod exports;
+mod gate_guide;
+mod google_benchmark;
+mod guide;
+mod quick;
+mod readme;
+mod studies;
+mod tools;
+mod trend;

@@ -1,0 +1,28 @@
+//! The survey as a person runs it: every topic has its line, whatever the budget allowed.
+
+#![allow(clippy::unwrap_used)]
+
+use crate::cli_support::Home;
+
+#[test]
+fn the_survey_has_a_line_for_small_files_and_for_metadata() {
+    let home = Home::new();
+    let said = home.run(&["quick", "--budget", "15s"]).fine();
+    let labels: Vec<&str> =
+        said.out.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    for label in ["Reading", "Writing", "Small", "Calls", "Metadata"] {
+        assert!(labels.contains(&label), "no {label} in {said:?}");
+    }
+    let history = home.run(&["history", "--format", "json"]).fine();
+    let runs: serde_json::Value = serde_json::from_str(&history.out).unwrap();
+    let workload = |run: &serde_json::Value| -> iolab_model::result::Document {
+        let shown = home.run(&["show", &run["id"].to_string(), "--format", "json"]).fine();
+        serde_json::from_str(&shown.out).unwrap()
+    };
+    let done: Vec<String> =
+        runs.as_array().unwrap().iter().map(|run| workload(run).experiment.workload).collect();
+    for wanted in ["read", "write", "copy", "syscall", "files", "meta"] {
+        assert!(done.iter().any(|done| done == wanted), "no {wanted} in {done:?}");
+    }
+    assert_eq!(home.names(), ["state"], "nothing is left");
+}

@@ -1,0 +1,202 @@
+//! Places as an axis of real runs: each cell on its file system, with its proof, in one record.
+
+#![allow(clippy::unwrap_used)] // also in helpers, which the lint does not take for tests
+
+use crate::cli_support::{Home, Said, document, usable};
+use iolab_io::place::{file_system_named, kind_named, memory, vm};
+use iolab_model::catalog::Factor;
+use iolab_model::result::CellStatus;
+
+const SHORT: [&str; 12] = [
+    "read",
+    "--file-size",
+    "4Mi",
+    "--method",
+    "pread",
+    "--block",
+    "64Ki",
+    "--rounds",
+    "10",
+    "--format",
+    "json",
+    "--place",
+];
+
+fn run(home: &Home, more: &[&str]) -> Said {
+    home.run(&[&SHORT[..], more].concat())
+}
+
+#[test]
+fn file_systems_are_levels_of_one_question() {
+    if !usable("file_systems_are_levels_of_one_question", &["ext4", "xfs", "tmpfs"]) {
+        return;
+    }
+    let home = Home::new();
+    let said = run(&home, &["ext2:size=512Mi,noatime,xfs,tmpfs"]).fine();
+    let run = document(&said);
+    let places: Vec<&str> =
+        run.cells.iter().map(|cell| cell.factors.text(Factor::Place).unwrap()).collect();
+    assert_eq!(places, ["ext2:size=512Mi,noatime", "xfs", "tmpfs"]);
+    assert!(run.cells.iter().all(|c| c.status == CellStatus::Measured), "{:?}", run.cells);
+    assert!(run.cells.iter().all(|c| c.samples.iter().filter(|s| s.counts()).count() >= 10));
+    assert_eq!(run.answers.len(), 1);
+    assert_eq!(run.answers[0].comparisons.len(), 3);
+    let facts = &run.environment.0["place.ext2:size=512Mi,noatime"];
+    assert!(facts["mount_options"].as_str().unwrap().contains("noatime"), "{facts}");
+    assert_eq!(facts["image_bytes"], 512 << 20);
+    let xfs = &run.environment.0["place.xfs"];
+    assert_eq!(xfs["image_bytes"], 512 << 20, "one size for all: {xfs}");
+    assert_eq!(home.names(), ["state"], "nothing is left");
+}
+
+#[test]
+fn a_remount_is_a_cold_state_with_the_same_proof() {
+    let test = "a_remount_is_a_cold_state_with_the_same_proof";
+    if !usable(test, &["ext4", "squashfs", "overlay"]) {
+        return;
+    }
+    let home = Home::new();
+    let places = "ext4:size=512Mi,squashfs,overlay:on=ext4";
+    let said = run(&home, &[places, "--cache", "remount,cold"]).fine();
+    let run = document(&said);
+    assert_eq!(run.cells.len(), 6);
+    for cell in &run.cells {
+        let place = cell.factors.text(Factor::Place).unwrap();
+        for sample in &cell.samples {
+            let proof = sample.measurement.proof.cache.as_ref().unwrap();
+            let remount = cell.factors.text(Factor::Cache) == Some("remount");
+            assert_eq!(proof.how.starts_with("remount"), remount, "{proof:?}");
+            assert!(proof.proven || place != "ext4:size=512Mi", "{place}: {proof:?}");
+        }
+    }
+    assert_eq!(home.names(), ["state"]);
+}
+
+#[test]
+fn a_memory_limit_is_a_condition_and_refaults_prove_it() {
+    let test = "a_memory_limit_is_a_condition_and_refaults_prove_it";
+    if let Err(missing) = memory::way() {
+        return eprintln!("SKIP {test}: {missing}");
+    }
+    let home = Home::new();
+    let arguments = [
+        "read",
+        "--file-size",
+        "64Mi",
+        "--method",
+        "pread",
+        "--block",
+        "256Ki",
+        "--rounds",
+        "10",
+        "--cache",
+        "any",
+        "--memory",
+        "16Mi,256Mi",
+        "--format",
+        "json",
+    ];
+    let run = document(&home.run(&arguments).fine());
+    for cell in &run.cells {
+        let limit = cell.factors.number(Factor::Memory).unwrap();
+        for sample in cell.samples.iter().filter(|sample| sample.fault.is_none()) {
+            let metric = |id: &str| sample.measurement.metrics[id];
+            assert!(metric("limit_peak_bytes") <= limit as f64);
+            assert_eq!(metric("limit_refaults") > 0.0, limit == 16 << 20, "{limit}");
+            assert_eq!(metric("device_read_bytes") > 0.0, limit == 16 << 20, "{limit}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_skipped_with_its_reason() {
+    if !usable("what_cannot_be_had_is_skipped_with_its_reason", &["ext4", "squashfs"]) {
+        return;
+    }
+    let home = Home::new();
+    let said = run(&home, &["ext4:size=512Mi,device:/dev/null"]);
+    // The device is asked for when it is made: its refusal ends the run before the first trial.
+    assert_ne!(said.code, Some(0));
+    assert!(said.err.contains("/dev/null"), "{said:?}");
+    if kind_named("jfs").unwrap().available().is_ok() {
+        return eprintln!("SKIP what_cannot_be_had_is_skipped: this kernel has jfs");
+    }
+    // squashfs keeps the mix out of a virtual machine.
+    let run = document(&run(&home, &["ext4:size=512Mi,jfs,squashfs"]).fine());
+    assert_eq!(run.cells[1].status, CellStatus::Skipped);
+    let reason = run.cells[1].reason.as_deref().unwrap();
+    assert!(reason.contains("this kernel has no jfs") && reason.contains("--vm"), "{reason}");
+}
+
+#[test]
+fn a_mix_with_a_file_system_that_this_kernel_lacks_runs_in_a_guest_all_of_it() {
+    let test = "a_mix_with_a_file_system_that_this_kernel_lacks";
+    if kind_named("jfs").unwrap().available().is_ok() {
+        return eprintln!("SKIP {test}: this kernel has jfs");
+    }
+    if !usable(test, &["ext4"]) {
+        return;
+    }
+    let mkfs = file_system_named("jfs").unwrap().mkfs.find();
+    if let Err(missing) = mkfs.map(drop).map_err(|e| e.to_string()).and_then(|()| machine()) {
+        return eprintln!("SKIP {test}: {missing}");
+    }
+    let home = Home::new();
+    let run = document(&run(&home, &["ext4:size=512Mi,jfs"]).fine());
+    assert!(run.cells.iter().all(|c| c.status == CellStatus::Measured), "{:?}", run.cells);
+    assert_eq!(run.answers[0].comparisons.len(), 1);
+    assert!(run.environment.0.contains_key("vm.kernel"));
+    assert_eq!(home.names(), ["state"], "nothing is left");
+}
+
+fn machine() -> Result<(), String> {
+    vm::available().map_err(|e| e.to_string())?;
+    vm::Kernel::find(None, None).map(drop).map_err(|e| e.to_string())
+}
+
+#[test]
+fn the_plan_says_what_images_take_and_refuses_what_does_not_fit() {
+    if !usable("the_plan_says_what_images_take", &["ext4", "xfs"]) {
+        return;
+    }
+    let home = Home::new();
+    let plan = home.run(&["read", "--file-size", "4Mi", "--place", "ext4,xfs", "--plan"]).fine();
+    assert!(plan.out.contains("2.0") || plan.out.contains("2 GiB"), "{plan:?}");
+    assert!(plan.out.contains("namespace"), "{plan:?}");
+    let large = ["read", "--file-size", "600Mi", "--place", "ext4:size=512Mi", "--plan"];
+    let said = home.run(&large);
+    assert!(said.err.contains("does not fit into ext4"), "{said:?}");
+    let said = home.run(&["read", "--place", "ext5", "--plan"]);
+    assert!(said.code == Some(2) && said.err.contains("did you mean ext"), "{said:?}");
+    let file = home.file("f", 4096);
+    let said = home.run(&["read", file.to_str().unwrap(), "--place", "ext4"]);
+    assert!(said.code == Some(2) && said.err.contains("--file-size"), "{said:?}");
+    let said = home.run(&["read", "--file-size", "4Mi", "--cache", "remount", "--plan"]);
+    assert!(said.err.contains("not mounted by iolab"), "{said:?}");
+}
+
+#[test]
+fn a_ratio_makes_the_limit_follow_the_file() {
+    let test = "a_ratio_makes_the_limit_follow_the_file";
+    if let Err(missing) = memory::way() {
+        return eprintln!("SKIP {test}: {missing}");
+    }
+    let home = Home::new();
+    let arguments = ["read", "--file-size", "64Mi", "--method", "pread", "--block", "256Ki"];
+    let more = ["--cache", "any", "--rounds", "4", "--format", "json", "--memory", "0.25x,4x"];
+    let run = document(&home.run(&[&arguments[..], &more].concat()).fine());
+    let peak = |ratio: &str| {
+        let with =
+            |c: &&iolab_model::result::CellRecord| c.factors.text(Factor::Memory) == Some(ratio);
+        let cell = run.cells.iter().find(with).unwrap();
+        let samples = cell.samples.iter().filter(|sample| sample.fault.is_none());
+        let all = samples.map(|s| {
+            (s.measurement.metrics["limit_peak_bytes"], s.measurement.metrics["limit_refaults"])
+        });
+        all.fold((0.0_f64, 0.0_f64), |a, b| (a.0.max(b.0), a.1.max(b.1)))
+    };
+    let (small, large) = (peak("4x"), peak("0.25x"));
+    assert!(small.0 > 0.0 && small.0 <= f64::from(16 << 20) && small.1 > 0.0, "{small:?}");
+    assert!(large.0 > f64::from(16 << 20) || large.1 == 0.0, "{large:?}");
+    home.run(&["read", "--memory", "0x", "--plan"]).refused(2, &["--memory"]);
+}

@@ -1,0 +1,17 @@
+//! What is kept, exported and read again.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../support/mod.rs"]
+mod cli_support;
+
+mod import;
+mod parquet;
+mod record_crash;
+mod record_keep;
+mod record_old;
+mod record_store;
+mod report_data;
+mod report_html;
+mod report_look;
+mod report_runs;
+mod study_claims;

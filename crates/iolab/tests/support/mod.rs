@@ -1,0 +1,155 @@
+//! A directory of its own, the real binary, and what it said.
+#![allow(dead_code, clippy::unwrap_used)] // Each test file uses its part.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use iolab_io::place::kind_named;
+use iolab_model::result::Document;
+
+/// The root of the checkout.
+pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+/// The program under test.
+pub const IOLAB: &str = env!("CARGO_BIN_EXE_iolab");
+
+/// A directory on a real disk with a history of its own.
+pub struct Home {
+    dir: tempfile::TempDir,
+}
+
+impl Home {
+    pub fn new() -> Home {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        Home { dir: tempfile::tempdir_in(target).unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn file(&self, name: impl AsRef<OsStr>, bytes: usize) -> PathBuf {
+        let path = self.dir.path().join(name.as_ref());
+        fs::write(&path, vec![0x5a; bytes]).unwrap();
+        path
+    }
+
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(IOLAB);
+        command.current_dir(self.dir.path()).env("XDG_STATE_HOME", self.path("state"));
+        command.env_remove("NO_COLOR").env_remove("COLUMNS");
+        command
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Said {
+        Said::from(self.command().args(arguments).output().unwrap())
+    }
+
+    /// A run without end, interrupted when it has measured for a while; all that it said.
+    pub fn interrupted(&self, arguments: &[&str]) -> Said {
+        let mut command = self.command();
+        command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut err = String::new();
+        while !err.contains("a round takes about") {
+            assert!(errors.read_line(&mut err).unwrap() > 0, "it ended: {err}");
+        }
+        std::thread::sleep(Duration::from_millis(700));
+        let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let reader = std::thread::spawn(move || {
+            errors.read_to_string(&mut err).unwrap();
+            err
+        });
+        let mut said = Said::from(child.wait_with_output().unwrap());
+        said.err = reader.join().unwrap();
+        said
+    }
+
+    /// Names of what lies in the directory.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.dir.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// What the program said and how it ended.
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Said {
+        Said {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Said {
+    /// The data with all white space as single spaces.
+    pub fn plain(&self) -> String {
+        self.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// It did its work.
+    #[track_caller]
+    pub fn fine(self) -> Said {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        assert!(!self.err.contains("panicked"), "{self:?}");
+        self
+    }
+
+    /// It refused with this status, in one line on stderr that has all these words, and gave no data.
+    #[track_caller]
+    pub fn refused(self, code: i32, words: &[&str]) -> Said {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.out, "", "data on stdout");
+        let line = self.err.lines().last().unwrap_or_default();
+        assert!(line.starts_with("iolab: "), "{self:?}");
+        for word in words {
+            assert!(line.contains(word), "no {word:?} in {line:?}");
+        }
+        assert!(!self.err.contains("panicked") && !self.err.contains("internal"), "{self:?}");
+        self
+    }
+}
+
+/// A document may be megabytes long.
+impl std::fmt::Debug for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let out: String = self.out.chars().take(2000).collect();
+        writeln!(f, "status {:?}\n--- stdout\n{out}\n--- stderr\n{}", self.code, self.err)
+    }
+}
+
+/// Every metric of a run is one of `iolab list metrics`.
+pub fn known_metrics(run: &iolab_model::result::Document) {
+    for sample in run.cells.iter().flat_map(|cell| &cell.samples) {
+        for (id, _) in sample.measurement.metrics.iter() {
+            assert!(iolab_io::metric::find(id.as_str()).is_some(), "{id:?} is in no list");
+        }
+    }
+}
+
+/// The run that was written to stdout as JSON.
+pub fn document(said: &Said) -> Document {
+    serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:?}"))
+}
+
+/// Whether these kinds of places can be had here; else the test is skipped aloud.
+pub fn usable(test: &str, kinds: &[&str]) -> bool {
+    let missing = kinds.iter().find_map(|id| kind_named(id).unwrap().available().err());
+    missing.inspect(|missing| eprintln!("SKIP {test}: {missing}")).is_none()
+}

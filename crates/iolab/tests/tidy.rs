@@ -1,0 +1,349 @@
+//! The house rules as a test: the edges between rooms, the map, where `unsafe` may stand, what
+//! measured code must not call. Each failure names the file, the line and what to do instead.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files that are longer than the house likes, with the length they may not pass. Only ever lower.
+const LONG_FILES: &[(&str, usize)] = &[
+    // One synthetic run after another: a list, not a mechanism.
+    ("crates/iolab-test/src/documents.rs", 460),
+];
+const FILE_LINES: usize = 400;
+/// The only room with `unsafe`.
+const SYS: &str = "crates/iolab-io/src/sys";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A row of the map: which crate, which of its folders (`None`: the whole crate), what it may use.
+struct Room {
+    krate: String,
+    folder: Option<String>,
+    pure: bool,
+    uses: Vec<String>,
+}
+
+impl Room {
+    fn holds(&self, path: &Path) -> bool {
+        let mut folder = Path::new("crates").join(&self.krate).join("src");
+        folder.extend(&self.folder);
+        path.starts_with(&folder) && !path.ends_with("lib.rs") || path == folder.join("lib.rs")
+    }
+}
+
+/// The table under "Rooms" of ARCHITECTURE.md: the map is the rule.
+fn map() -> Vec<Room> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let table = text.split("## Rooms").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = table.lines().filter(|line| line.starts_with("| `iolab"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        assert_eq!(cells.len(), 4, "a row of the map has four columns: {row}");
+        let name = |text: &str| text.trim_matches('`').trim_end_matches('/').to_owned();
+        let is_set = |text: &&str| *text != "–";
+        Room {
+            krate: name(cells[0]),
+            folder: Some(cells[1]).filter(is_set).map(name),
+            pure: cells[2].ends_with("Pure"),
+            uses: Some(cells[3])
+                .filter(is_set)
+                .into_iter()
+                .flat_map(|c| c.split(", "))
+                .map(name)
+                .collect(),
+        }
+    })
+    .collect()
+}
+
+/// Every source file below these folders of every crate (`src`, `tests`), by path from the root.
+fn sources(below: &str) -> Vec<(PathBuf, String)> {
+    fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()) {
+            if entry.is_dir() {
+                walk(&entry, out);
+            } else if entry.extension().is_some_and(|e| e == "rs") {
+                out.push(entry);
+            }
+        }
+    }
+    let root = root();
+    let mut paths = Vec::new();
+    for krate in fs::read_dir(root.join("crates")).unwrap().map(|e| e.unwrap().path()) {
+        walk(&krate.join(below), &mut paths);
+    }
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|p| (p.strip_prefix(&root).unwrap().to_owned(), fs::read_to_string(&p).unwrap()))
+        .collect()
+}
+
+/// The part of a file before its unit tests, line by line with numbers from 1, comments left out.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let end = text.find("#[cfg(test)]\nmod tests").unwrap_or(text.len());
+    text[..end]
+        .lines()
+        .enumerate()
+        .map(|(at, line)| (at + 1, line.split(" // ").next().unwrap_or(line)))
+        .map(|(at, line)| (at, line.split("; //").next().unwrap_or(line)))
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+fn report(faults: &[String]) {
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+/// The `iolab-…` crates that a manifest names in a section.
+fn ours(manifest: &str, section: &str) -> BTreeSet<String> {
+    let section = manifest.split(&format!("\n[{section}]\n")).nth(1).unwrap_or("");
+    let lines = section.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| line.split(['.', ' ', '=']).next());
+    names.filter(|name| name.starts_with("iolab")).map(str::to_owned).collect()
+}
+
+/// The compiler holds the edges that the manifests name; this holds the manifests to the map.
+#[test]
+fn crates_depend_on_what_the_map_says_and_on_nothing_else() {
+    let mut faults = Vec::new();
+    let mut drawn: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for room in map() {
+        let uses = room.uses.into_iter().filter(|used| used.starts_with("iolab"));
+        drawn.entry(room.krate).or_default().extend(uses);
+    }
+    for entry in fs::read_dir(root().join("crates")).unwrap().map(|e| e.unwrap().path()) {
+        let krate = entry.file_name().unwrap().to_str().unwrap().to_owned();
+        let manifest = fs::read_to_string(entry.join("Cargo.toml")).unwrap();
+        let named = ours(&manifest, "dependencies");
+        match drawn.remove(&krate) {
+            None => faults.push(format!("ARCHITECTURE.md does not name the crate `{krate}`")),
+            Some(drawn) if drawn != named => faults.push(format!(
+                "crates/{krate}/Cargo.toml names {named:?}, ARCHITECTURE.md draws {drawn:?}"
+            )),
+            Some(_) => (),
+        }
+        if named.contains("iolab-test") {
+            faults.push(format!("crates/{krate}: `iolab-test` is for [dev-dependencies]"));
+        }
+    }
+    faults.extend(
+        drawn.keys().map(|krate| format!("ARCHITECTURE.md names `{krate}`: no such crate")),
+    );
+    report(&faults);
+}
+
+/// Within a crate of several rooms no compiler holds the edges: the text is read.
+#[test]
+fn rooms_use_only_what_the_map_allows() {
+    let map = map();
+    let mut faults = Vec::new();
+    for (path, text) in sources("src") {
+        let Some(room) = map.iter().find(|room| room.folder.is_some() && room.holds(&path)) else {
+            let known = map.iter().any(|room| room.holds(&path)) || path.ends_with("lib.rs");
+            if !known {
+                faults.push(format!("{}: no room of ARCHITECTURE.md holds it", path.display()));
+            }
+            continue;
+        };
+        let folder = room.folder.as_deref().unwrap();
+        let siblings: BTreeSet<&str> = map
+            .iter()
+            .filter(|other| other.krate == room.krate)
+            .filter_map(|other| other.folder.as_deref())
+            .collect();
+        for (number, line) in code(&text) {
+            if line.contains("use crate::{") {
+                faults.push(format!(
+                    "{}:{number}: one `use crate::room::…` a room, so that edges can be read",
+                    path.display()
+                ));
+            }
+            for used in line.split("crate::").skip(1) {
+                let used: String =
+                    used.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
+                let fine = used == folder
+                    || !siblings.contains(used.as_str())
+                    || room.uses.contains(&used);
+                if !fine {
+                    faults.push(format!(
+                        "{}:{number}: `{folder}` may not use `{used}`; move the code or the type, \
+                         or change the map in ARCHITECTURE.md",
+                        path.display()
+                    ));
+                }
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn pure_rooms_touch_no_machine() {
+    let banned = [
+        "std::fs",
+        "std::net",
+        "std::process",
+        "std::env",
+        "rustix::",
+        "libc::",
+        "Instant::now",
+        "SystemTime",
+    ];
+    let map = map();
+    let mut faults = Vec::new();
+    for room in map.iter().filter(|room| room.pure) {
+        let manifest = root().join("crates").join(&room.krate).join("Cargo.toml");
+        let manifest = fs::read_to_string(manifest).unwrap();
+        for word in ["rustix", "libc", "io-uring", "iolab-io", "iolab-agent"] {
+            if manifest.split("[dev-dependencies]").next().unwrap().contains(&format!("\n{word}."))
+            {
+                faults.push(format!("crates/{}: pure, and depends on `{word}`", room.krate));
+            }
+        }
+    }
+    for (path, text) in sources("src") {
+        if !map.iter().any(|room| room.pure && room.holds(&path)) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            for word in banned.iter().filter(|w| line.contains(**w)) {
+                faults.push(format!(
+                    "{}:{number}: `{word}` in a pure room; take what is needed as a parameter",
+                    path.display()
+                ));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn unsafe_stays_in_sys() {
+    let mut faults = Vec::new();
+    for (path, text) in sources("src") {
+        if path.starts_with(SYS) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            if line.contains("unsafe ") || line.contains("allow(unsafe_code)") {
+                faults.push(format!("{}:{number}: `unsafe` belongs in {SYS}", path.display()));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn every_unsafe_block_says_why_it_is_sound() {
+    let mut faults = Vec::new();
+    for (path, text) in sources("src").into_iter().filter(|(path, _)| path.starts_with(SYS)) {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let opens = line.contains("unsafe {") || line.trim_start().starts_with("unsafe impl");
+            let said = lines[at.saturating_sub(6)..=at].iter().any(|l| l.contains("SAFETY"));
+            if opens && !said && !line.trim_start().starts_with("//") {
+                faults.push(format!("{}:{}: no SAFETY comment above", path.display(), at + 1));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn measured_code_names_its_system_calls() {
+    // std's copies silently use reflink, copy_file_range, sendfile or splice.
+    let banned = ["fs::copy(", "io::copy(", "dbg!(", "todo!(", "unimplemented!("];
+    let mut faults = Vec::new();
+    for (path, text) in sources("src") {
+        for (number, line) in code(&text) {
+            for word in banned.iter().filter(|w| line.contains(**w)) {
+                faults.push(format!("{}:{number}: `{word}…)` is not used here", path.display()));
+            }
+            if line.trim() == "use super::*;" {
+                faults.push(format!(
+                    "{}:{number}: name what is used: a star hides direction",
+                    path.display()
+                ));
+            }
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn files_stay_short() {
+    let allowed: BTreeMap<_, _> = LONG_FILES.iter().copied().collect();
+    let mut faults = Vec::new();
+    for (path, text) in sources("src") {
+        let name = path.to_str().unwrap();
+        let limit = allowed.get(name).copied().unwrap_or(FILE_LINES);
+        let lines = code(&text).map(|(number, _)| number).last().unwrap_or(0);
+        if lines > limit {
+            faults
+                .push(format!("{name}: {lines} lines before its tests, at most {limit}: split it"));
+        }
+    }
+    report(&faults);
+}
+
+#[test]
+fn the_map_names_only_paths_that_exist() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let tops = ["crates/", "tests/", "docs/", "scripts/", "fuzz/", "examples/"];
+    let words = map.split('`').skip(1).step_by(2);
+    let named: BTreeSet<&str> =
+        words.filter(|word| tops.iter().any(|top| word.starts_with(top))).collect();
+    assert!(named.len() > 10, "the map names its files: {named:?}");
+    let lost = named.iter().filter(|path| !path.contains('*') && !root().join(path).exists());
+    report(
+        &lost
+            .map(|path| format!("ARCHITECTURE.md names `{path}`, which does not exist"))
+            .collect::<Vec<_>>(),
+    );
+}
+
+/// What stands above a dependency is its reason; one reason serves the lines under it, up to the
+/// next comment or empty line, as long as they belong together: at most four.
+fn without_reason(manifest: &str) -> Vec<String> {
+    let section = manifest.split("\n[workspace.dependencies]\n").nth(1).unwrap_or("");
+    let (mut left, mut faults) = (0, Vec::new());
+    for line in section.lines().take_while(|line| !line.starts_with('[')) {
+        match line.chars().next() {
+            Some('#') => left = 4,
+            None => left = 0,
+            Some(_) if line.starts_with("iolab-") => (),
+            Some(_) if left == 0 => faults.push(format!("no reason stands above `{line}`")),
+            Some(_) => left -= 1,
+        }
+    }
+    faults
+}
+
+#[test]
+fn every_dependency_has_a_reason() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    report(&without_reason(&manifest));
+    // The rule can fail.
+    let added = manifest
+        .replace("\n\n[workspace.lints.rust]", "\n\nleft-pad = \"1\"\n\n[workspace.lints.rust]");
+    assert_eq!(without_reason(&added).len(), 1, "{added}");
+    let mut faults = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).unwrap().map(|e| e.unwrap().path()) {
+        let manifest = fs::read_to_string(entry.join("Cargo.toml")).unwrap();
+        let versions =
+            manifest.lines().filter(|l| l.contains("version = \"") || l.contains("git = "));
+        faults.extend(versions.map(|line| {
+            format!(
+                "{}: `{line}`: versions and their reasons stand in the workspace",
+                entry.display()
+            )
+        }));
+    }
+    report(&faults);
+    assert!(root().join("Cargo.lock").exists(), "Cargo.lock is not committed");
+}

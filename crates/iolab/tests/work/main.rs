@@ -1,0 +1,19 @@
+//! Every workload and method on real files.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../support/mod.rs"]
+mod cli_support;
+
+mod agent_process;
+mod agent_real;
+mod conformance;
+mod conformance_write;
+mod contenders;
+mod copy_methods;
+mod copy_run;
+mod faults;
+mod files_theirs;
+mod files_work;
+mod meta_calls;
+mod read_ways;
+mod write_run;

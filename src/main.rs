@@ -1,5 +1,0 @@
-//! The exit code, and nothing else.
-
-fn main() -> std::process::ExitCode {
-    iolab::cli::main()
-}
