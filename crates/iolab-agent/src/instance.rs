@@ -10,8 +10,8 @@ use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
 use super::content::{Content, ISLAND_BYTES};
-use super::ledger::Ledger;
-use super::protocol::InstanceOrder;
+use super::expected_digests::ExpectedDigests;
+use super::messages::InstanceOrder;
 use iolab_io::method::open_for_reading;
 use iolab_io::workload::Visit;
 use iolab_io::workload::meta::Tree;
@@ -37,7 +37,7 @@ pub struct Instance {
     /// Absent for a person's file.
     content: Option<Content>,
     known: Identity,
-    ledger: Ledger,
+    ledger: ExpectedDigests,
 }
 
 /// What changes when a file is replaced or written to.
@@ -146,7 +146,7 @@ impl Instance {
         let known = Identity::of(&file.metadata()?);
         let tree = order.files.is_some();
         let bytes = if tree { order.bytes } else { known.bytes };
-        let ledger = Ledger::new(bytes);
+        let ledger = ExpectedDigests::new(bytes);
         Ok(Instance { path, bytes, seed: order.seed, file, tree, content, known, ledger })
     }
 

@@ -3,23 +3,23 @@
 
 mod content;
 mod copy_up;
+mod expected_digests;
 mod frame;
 mod guest;
 mod instance;
-mod ledger;
 mod limited;
+mod messages;
 mod places;
-mod protocol;
 mod refuse;
 mod serve;
-mod standing;
 mod transport;
+mod tree_instance;
 mod trial;
 mod virtual_machine;
 
 pub use content::Content;
 pub use frame::{read_frame, write_frame};
-pub use protocol::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
+pub use messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 pub use serve::{serve, serve_streams};
 pub use transport::{LocalChild, Transport};
 pub use virtual_machine::VirtualMachine;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::copy_up;
 use super::instance::Instance;
-use super::protocol::PlaceTerms;
+use super::messages::PlaceTerms;
 use super::refuse::refusal;
 use iolab_io::cache::Prober;
-use iolab_io::place::{self, Consent, Heir, Mounts, Order, PLACES, Place};
+use iolab_io::place::{self, CleanupWatchdog, Consent, Mounts, PLACES, Place, PlaceOrder};
 use iolab_model::catalog::{parse_place, path_from_text};
 use iolab_model::result::{Fault, PlaceFacts};
 
@@ -17,17 +17,17 @@ use iolab_model::result::{Fault, PlaceFacts};
 /// goes last.
 #[derive(Debug)]
 pub struct Places {
-    sites: BTreeMap<String, Site>,
+    sites: BTreeMap<String, PlacedScratch>,
     mounts: Mounts,
     ground: PathBuf,
     image_bytes: u64,
     consent: Consent,
     disks: BTreeMap<String, String>,
-    _heir: Heir,
+    _heir: CleanupWatchdog,
 }
 
 #[derive(Debug)]
-struct Site {
+struct PlacedScratch {
     place: Box<dyn Place>,
     prober: Option<Prober>,
     instances: Vec<usize>,
@@ -42,7 +42,7 @@ impl Places {
     pub fn enter(directory: &Path, ground: &Path, terms: &PlaceTerms) -> Result<Places, Fault> {
         let paths = |texts: &[String]| texts.iter().map(|text| path_from_text(text)).collect();
         // Before the namespace: the heir must hold no mount.
-        let heir = Heir::leave(directory)?;
+        let heir = CleanupWatchdog::leave(directory)?;
         Ok(Places {
             sites: BTreeMap::new(),
             mounts: Mounts::enter()?,
@@ -75,11 +75,11 @@ impl Places {
         Ok(site.place.root().to_owned())
     }
 
-    fn make(&self, text: &str) -> Result<Site, Fault> {
+    fn make(&self, text: &str) -> Result<PlacedScratch, Fault> {
         let ids: Vec<&str> = PLACES.iter().map(|part| part.id).collect();
         let level = parse_place(text, &ids)
             .map_err(|e| refusal(&format!("make the place {text}"), &e.to_string()))?;
-        let order = Order {
+        let order = PlaceOrder {
             level: &level,
             ground: &self.ground,
             image_bytes: self.image_bytes,
@@ -90,10 +90,10 @@ impl Places {
             Some(disk) => place::device::on_disk(&order, Path::new(disk))?,
             None => place::make(&order)?,
         };
-        Ok(Site { place, prober: None, instances: Vec::new(), sealed: false, syncs: None })
+        Ok(PlacedScratch { place, prober: None, instances: Vec::new(), sealed: false, syncs: None })
     }
 
-    fn site(&mut self, text: &str) -> Result<&mut Site, Fault> {
+    fn site(&mut self, text: &str) -> Result<&mut PlacedScratch, Fault> {
         let missing = || refusal("look up a place", &format!("no file was made on {text}"));
         self.sites.get_mut(text).ok_or_else(missing)
     }
@@ -194,7 +194,7 @@ impl Places {
     }
 }
 
-fn reopen(site: &Site, instances: &mut BTreeMap<usize, Instance>) -> Result<(), Fault> {
+fn reopen(site: &PlacedScratch, instances: &mut BTreeMap<usize, Instance>) -> Result<(), Fault> {
     for id in &site.instances {
         if let Some(instance) = instances.get_mut(id) {
             instance.reopen(site.place.root())?;

@@ -13,10 +13,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::frame::{read_frame, write_frame};
 use super::guest::{is_guest, serve_guest};
 use super::instance::{Instance, fault};
+use super::messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 use super::places::Places;
-use super::protocol::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 use super::refuse::refusal;
-use super::standing::StandingTree;
+use super::tree_instance::TreeInstance;
 use super::trial::{self, Ended, Setting};
 use iolab_io::cache::{self, Prober};
 use iolab_io::place::memory::{Limit, sweep_groups};
@@ -53,7 +53,7 @@ pub fn serve() -> ExitCode {
 
 /// Answers requests until the end. The scratch directory is gone when it returns.
 pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {
-    let mut session: Option<Session> = None;
+    let mut session: Option<AgentState> = None;
     while let Some(request) = read_frame::<Request>(&mut input)? {
         let last = request == Request::End;
         let reply = match answer(&mut session, request, &input) {
@@ -68,12 +68,12 @@ pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {
 }
 
 /// `None`: the controller has gone.
-fn answer(session: &mut Option<Session>, request: Request, input: &File) -> Option<Reply> {
+fn answer(session: &mut Option<AgentState>, request: Request, input: &File) -> Option<Reply> {
     let reply = match (request, session.as_mut()) {
         (Request::Start { version, directory, cpus }, _) => {
             start(session, &version, &directory, &cpus)
         }
-        (Request::End, _) => session.take().map_or(Ok(Reply::Done), Session::end),
+        (Request::End, _) => session.take().map_or(Ok(Reply::Done), AgentState::end),
         (_, None) => Err(refusal("answer a request", "the first request must be `Start`")),
         (Request::Places(terms), Some(session)) => session.enter_places(&terms),
         (Request::Describe, Some(session)) => {
@@ -93,9 +93,9 @@ fn answer(session: &mut Option<Session>, request: Request, input: &File) -> Opti
 
 /// What lives from `Start` to `End`. Field order is the order of dropping: open files before the
 /// places that they are on, and these before the directory that they are in.
-struct Session {
+struct AgentState {
     instances: BTreeMap<usize, Instance>,
-    trees: BTreeMap<usize, StandingTree>,
+    trees: BTreeMap<usize, TreeInstance>,
     places: Option<Places>,
     limits: BTreeMap<u64, Limit>,
     prober: Prober,
@@ -106,7 +106,7 @@ struct Session {
 
 /// The clock is measured every time, the rest is made the first time.
 fn start(
-    session: &mut Option<Session>,
+    session: &mut Option<AgentState>,
     version: &str,
     directory: &str,
     cpus: &[u32],
@@ -129,7 +129,7 @@ fn start(
         let (instances, trees) = (BTreeMap::new(), BTreeMap::new());
         let drain_limit = DRAIN_LIMIT;
         let (places, limits) = (None, BTreeMap::new());
-        *session = Some(Session {
+        *session = Some(AgentState {
             instances,
             trees,
             places,
@@ -165,7 +165,7 @@ fn bind(cpus: &[u32]) -> Result<(), Fault> {
     rustix::thread::sched_setaffinity(None, &set).map_err(|e| fault(doing, &e.into()))
 }
 
-impl Session {
+impl AgentState {
     fn enter_places(&mut self, terms: &PlaceTerms) -> Result<Reply, Fault> {
         if self.places.is_none() {
             self.places = Some(Places::enter(&self.directory, self.scratch.path(), terms)?);
@@ -197,7 +197,7 @@ impl Session {
             self.places.as_mut().ok_or_else(missing)?.ready(place)?;
         }
         if let Some(tree) = &order.tree {
-            let tree = StandingTree::new(order, tree, &directory, &|| !has_gone(input))?;
+            let tree = TreeInstance::new(order, tree, &directory, &|| !has_gone(input))?;
             self.trees.insert(order.id, tree);
             return Ok(Reply::Done);
         }
@@ -323,7 +323,7 @@ impl Session {
 
     fn end(self) -> Result<Reply, Fault> {
         drop(self.instances);
-        self.trees.into_values().try_for_each(StandingTree::remove)?;
+        self.trees.into_values().try_for_each(TreeInstance::remove)?;
         self.limits.into_values().try_for_each(Limit::remove)?;
         self.places.map_or(Ok(()), Places::take_down)?;
         self.scratch.remove()?;
@@ -350,7 +350,7 @@ fn is_touch(request: &TrialRequest) -> bool {
 /// What is renewed together.
 enum Standing<'a> {
     File(&'a File),
-    Tree(&'a StandingTree),
+    Tree(&'a TreeInstance),
 }
 
 impl Standing<'_> {

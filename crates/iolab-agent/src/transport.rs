@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::frame::{read_frame, write_frame};
-use super::protocol::{Reply, Request};
+use super::messages::{Reply, Request};
 use iolab_io::sys::process::signal_name;
 
 /// How long an agent may take to clean up after its stream was closed.

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::instance::{Instance, fault};
-use super::protocol::TrialRequest;
-use super::standing::StandingTree;
+use super::messages::TrialRequest;
+use super::tree_instance::TreeInstance;
 use super::{copy_up, limited};
 use iolab_io::cache::{self, Prober, State};
-use iolab_io::method::Window;
+use iolab_io::method::MeasuredWindow;
 use iolab_io::metric;
 use iolab_io::place::memory::Limit;
 use iolab_io::sys::command::Reaper;
@@ -39,7 +39,7 @@ pub struct Setting<'a> {
     /// Longest wait for dirty pages.
     pub drain_limit: Duration,
     /// The tree that it works on.
-    pub tree: Option<&'a StandingTree>,
+    pub tree: Option<&'a TreeInstance>,
     /// The state of that tree, where it was reached before its place was mounted again.
     pub reached: Option<CacheProof>,
     /// The memory that it may use.
@@ -84,7 +84,7 @@ fn attempt(
     let path = instance.as_deref().map(|i| i.path.clone());
     let subject = match (&path, instance.as_deref()) {
         (Some(path), Some(i)) => Some(Subject { path, bytes: i.bytes, seed: i.seed, tree: None }),
-        _ => setting.tree.map(StandingTree::subject),
+        _ => setting.tree.map(TreeInstance::subject),
     };
     let (levels, extent, scratch) = (&request.levels, request.extent, setting.scratch);
     let trial = Trial { levels, extent, subject, scratch };
@@ -164,7 +164,7 @@ fn reach(
     if let Some(limit) = setting.limit {
         limited::prepare(limit, &instance.file, instance.bytes, wanted)?;
     }
-    let mut proof = cache::reach(wanted, &instance.file, setting.prober)?;
+    let mut proof = cache::prepare(wanted, &instance.file, setting.prober)?;
     if remounted {
         proof.how = format!("remount+{}", proof.how).into();
     }
@@ -175,7 +175,7 @@ fn reach(
 /// before: looking at the files afterwards would bring their inodes in.
 pub fn reach_tree(
     request: &TrialRequest,
-    tree: &StandingTree,
+    tree: &TreeInstance,
     prober: &Prober,
 ) -> Result<Option<CacheProof>, Fault> {
     let Some((wanted, remounted)) = wanted_state(request)? else { return Ok(None) };
@@ -261,7 +261,7 @@ struct Counted {
     metrics: Metrics,
 }
 
-impl Window for Counted {
+impl MeasuredWindow for Counted {
     fn open(&mut self) {
         self.baseline = Some(metric::start());
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::frame::{read_frame, write_frame};
-use super::protocol::{Reply, Request};
+use super::messages::{Reply, Request};
 use super::transport::Transport;
 use iolab_io::place::vm::{Machine, Setup};
 

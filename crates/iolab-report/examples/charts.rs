@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             std::fs::write(file.with_extension("svg"), svg)?;
             #[cfg(feature = "png")]
             {
-                use chart::png::render;
+                use iolab_report::drawing::png::render;
                 let wide = render(&chart, chart::Theme::Light, chart::WIDE)?;
                 std::fs::write(file.with_extension("png"), wide)?;
                 let dark = render(&chart, chart::Theme::Dark, chart::NARROW)?;

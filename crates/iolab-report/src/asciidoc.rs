@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::Format;
-use super::look::{Look, harmless};
 use super::outline::{self, Block, Item, Table};
+use super::style::{TextStyle, harmless};
 use iolab_model::result::Document;
 
 pub(super) const FORMAT: Format = Format {
@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let text: String = outline::blocks(doc).iter().map(block_text).collect();
     out.write_all(text.trim_end().as_bytes())?;
     out.write_all(b"\n")

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::google_benchmark::benchmark_name;
-use super::{Format, Look};
+use super::{Format, TextStyle};
 use iolab_model::catalog::Factor;
 use iolab_model::result::{CellRecord, Document, Summary};
 
@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let doc = &*doc.finite();
     let mut all = Map::new();
     for cell in &doc.cells {

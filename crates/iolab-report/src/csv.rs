@@ -5,7 +5,7 @@
 use std::io::{self, BufWriter, Write};
 
 use super::samples::{Table, Value};
-use super::{Format, Look};
+use super::{Format, TextStyle};
 use iolab_model::result::Document;
 
 pub(super) const FORMAT: Format = Format {
@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut BufWriter::new(out);
     let table = Table::of(doc);
     line(out, table.columns().into_iter().map(|(name, _)| name))?;

@@ -5,7 +5,7 @@ use iolab_model::catalog::{Factor, bytes_text};
 use iolab_model::result::{CellRecord, Measurement, Phase};
 
 use super::shares;
-use super::view::{Mark, Row};
+use super::view_model::{Mark, Row};
 
 /// Slow cells that are explained, the slowest first: a report is read, not searched.
 const MOST: usize = 4;

@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::chart::export::{ExportError as PictureError, FOLDERS, write_all};
 use super::chart::{Chart, charts_for};
-use super::{FORMATS, Look};
+use super::drawing::export::{ExportError as PictureError, FOLDERS, write_all};
+use super::{FORMATS, TextStyle};
 use iolab_model::result::Document;
 
 /// Why there is no export. Whatever the file held before is still there.
@@ -54,7 +54,7 @@ pub fn export(format_id: &str, path: &Path, doc: &Document) -> Result<(), Export
         id: format_id.to_owned(),
         known: known().join(", "),
     })?;
-    to_file(path, &|out| (format.write)(doc, &Look::default(), out))
+    to_file(path, &|out| (format.write)(doc, &TextStyle::default(), out))
 }
 
 /// Writes several runs as one page or as one set of pictures, laid over each other.

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Format, Look};
+use super::{Format, TextStyle};
 use iolab_model::catalog::{Factor, Levels};
 use iolab_model::result::{CellRecord, Document, Phase, Sample};
 use iolab_stats::median;
@@ -27,7 +27,7 @@ pub enum BenchmarkRows {
     Aggregates,
 }
 
-fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     write_benchmarks(std::slice::from_ref(doc), BenchmarkRows::All, out)
 }
 

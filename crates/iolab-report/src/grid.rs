@@ -4,7 +4,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::look::{Ink, Look};
+use super::style::{TextStyle, Tint};
 
 const GAP: usize = 2;
 /// The first column is not made narrower than this, nor than its longest word, before another
@@ -25,7 +25,7 @@ pub(super) struct Column<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Field {
     pub(super) text: String,
-    pub(super) ink: Option<Ink>,
+    pub(super) ink: Option<Tint>,
 }
 
 impl From<String> for Field {
@@ -35,14 +35,16 @@ impl From<String> for Field {
 }
 
 /// Draws the rows under their titles. Each row has one field a column.
-pub(super) fn draw(look: &Look, columns: &[Column<'_>], rows: &[Vec<Field>]) -> String {
+pub(super) fn draw(look: &TextStyle, columns: &[Column<'_>], rows: &[Vec<Field>]) -> String {
     let widths: Vec<usize> = (0..columns.len()).map(|c| width(columns, rows, c)).collect();
     let shown = fit(look.columns(), columns, &widths, least(rows));
     let others: usize = shown.iter().skip(1).map(|&c| widths[c] + GAP).sum();
     let first = widths[0].min(look.columns().saturating_sub(others).max(1));
     let mut out = String::new();
-    let titles: Vec<Field> =
-        columns.iter().map(|c| Field { text: c.title.to_owned(), ink: Some(Ink::Faint) }).collect();
+    let titles: Vec<Field> = columns
+        .iter()
+        .map(|c| Field { text: c.title.to_owned(), ink: Some(Tint::Faint) })
+        .collect();
     for row in std::iter::once(&titles).chain(rows) {
         line(look, &mut out, columns, row, &shown, &widths, first);
     }
@@ -83,7 +85,7 @@ fn fit(room: usize, columns: &[Column<'_>], widths: &[usize], least: usize) -> V
 }
 
 fn line(
-    look: &Look,
+    look: &TextStyle,
     out: &mut String,
     columns: &[Column<'_>],
     row: &[Field],
@@ -142,7 +144,7 @@ fn cut(text: &str, room: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{Column, Field, cut, draw};
-    use crate::Look;
+    use crate::TextStyle;
     use unicode_width::UnicodeWidthStr;
 
     fn column(title: &'static str, right: bool, rank: u8) -> Column<'static> {
@@ -159,7 +161,7 @@ mod tests {
         ];
         let row = |cells: [&str; 4]| cells.map(|c| Field::from(c.to_owned())).to_vec();
         let rows = [row(["a/rather/long/name/of/a/cell", "32.0 ms", "7.91 GiB/s", "best"])];
-        let at = |width| draw(&Look { width, ..Look::default() }, &columns, &rows);
+        let at = |width| draw(&TextStyle { width, ..TextStyle::default() }, &columns, &rows);
         assert_eq!(
             at(80),
             "cell                             time       speed  verdict\n\
@@ -185,11 +187,13 @@ mod tests {
         let name = "create/consume=checksum/threads=1600";
         let row = [name, "32.0 ms", "----------------"].map(|c| Field::from(c.to_owned()));
         for width in 30..80 {
-            let drawn = draw(&Look { width, ..Look::default() }, &columns, &[row.to_vec()]);
+            let drawn =
+                draw(&TextStyle { width, ..TextStyle::default() }, &columns, &[row.to_vec()]);
             let whole = |word: &str| drawn.contains(word);
             assert!(whole("1600") && whole("checksum/"), "{width}\n{drawn}");
         }
-        let narrow = draw(&Look { width: 36, ..Look::default() }, &columns, &[row.to_vec()]);
+        let narrow =
+            draw(&TextStyle { width: 36, ..TextStyle::default() }, &columns, &[row.to_vec()]);
         assert!(!narrow.contains("----"), "the bar goes first\n{narrow}");
     }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::Look;
+use super::TextStyle;
 use super::grid::{self, Column, Field};
-use super::look::Ink;
+use super::style::Tint;
 use iolab_record::history::{RunStatus, RunSummary};
 
 /// Runs of one experiment that a sparkline shows.
@@ -16,7 +16,7 @@ const FEWEST_FOR_SPARK: usize = 3;
 ///
 /// # Errors
 /// What the writer says, unchanged.
-pub fn history_table(runs: &[RunSummary], look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn history_table(runs: &[RunSummary], look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     if runs.is_empty() {
         return writeln!(out, "There are no runs yet.");
     }
@@ -26,7 +26,7 @@ pub fn history_table(runs: &[RunSummary], look: &Look, out: &mut dyn Write) -> i
     Ok(())
 }
 
-fn table(runs: &[RunSummary], look: &Look) -> String {
+fn table(runs: &[RunSummary], look: &TextStyle) -> String {
     let column = |title, right, rank| Column { title, right, rank };
     let columns = [
         column("run", false, 0),
@@ -46,10 +46,10 @@ fn table(runs: &[RunSummary], look: &Look) -> String {
     let room = look.columns().saturating_sub(fixed).max(12);
     let row = |run: &RunSummary| {
         let (status, ink) = match run.status {
-            _ if run.name.is_some() => (run.name.as_deref().unwrap_or(""), Some(Ink::Good)),
-            RunStatus::Complete if run.pinned => ("pinned", Some(Ink::Good)),
+            _ if run.name.is_some() => (run.name.as_deref().unwrap_or(""), Some(Tint::Good)),
+            RunStatus::Complete if run.pinned => ("pinned", Some(Tint::Good)),
             RunStatus::Complete => ("complete", None),
-            RunStatus::Partial => ("partial", Some(Ink::Caution)),
+            RunStatus::Partial => ("partial", Some(Tint::Caution)),
         };
         vec![
             Field::from(run.id.to_string()),
@@ -66,7 +66,7 @@ fn table(runs: &[RunSummary], look: &Look) -> String {
 }
 
 /// Beside the newest run of each experiment that has at least three: its best cell's time.
-fn sparks(runs: &[RunSummary], look: &Look) -> HashMap<u64, String> {
+fn sparks(runs: &[RunSummary], look: &TextStyle) -> HashMap<u64, String> {
     let mut by_experiment: HashMap<(&str, &str), Vec<&RunSummary>> = HashMap::new();
     for run in runs {
         let all = by_experiment.entry((&run.workload, &run.title)).or_default();
@@ -86,7 +86,7 @@ fn sparks(runs: &[RunSummary], look: &Look) -> HashMap<u64, String> {
 }
 
 /// The beginning of a text, with an ellipsis where it goes on.
-fn shortened(look: &Look, text: &str, room: usize) -> String {
+fn shortened(look: &TextStyle, text: &str, room: usize) -> String {
     use unicode_width::UnicodeWidthChar;
     let text = look.text(text);
     let more = look.text("…");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::view::Section;
+use super::view_model::Section;
 use iolab_model::catalog::{Factor, bytes_text, time_text};
 use iolab_model::result::{CellRecord, Phase, Summary};
 use iolab_stats::{median, summary};

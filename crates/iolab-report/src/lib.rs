@@ -1,12 +1,11 @@
 //! What people and programs read: one file a format, each a row in [`FORMATS`].
 
-mod ahead;
 mod asciidoc;
 mod bencher;
-mod beside;
 pub mod chart;
 pub mod compare;
 mod csv;
+pub mod drawing;
 mod explain;
 mod export;
 mod google_benchmark;
@@ -15,33 +14,35 @@ mod history;
 pub mod html;
 mod json;
 mod latency;
-mod look;
-mod mark;
 mod markdown;
+mod metadata_table;
 mod outline;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod published;
 mod rates;
+mod reference_cell;
 mod samples;
 pub mod schema;
 mod shares;
+mod side_by_side;
+mod style;
 pub mod survey;
 mod table;
 mod toml;
-mod touch;
 pub mod trend;
-mod view;
-mod warned;
+mod verdict_word;
+mod view_model;
+mod warning_summary;
 
 use std::io::{self, Write};
 
-pub use beside::beside_table;
-pub use chart::export::FOLDERS;
+pub use drawing::export::FOLDERS;
 pub use export::{ExportError, export, export_charts, export_page, export_several, export_with};
 pub use google_benchmark::{BenchmarkRows, benchmark_name, write_benchmarks};
 pub use history::{history_json, history_table};
-pub use look::Look;
+pub use side_by_side::beside_table;
+pub use style::TextStyle;
 pub use trend::{Trend, trend, trend_json, trend_table};
 
 use iolab_model::result::Document;
@@ -56,7 +57,7 @@ pub struct Format {
     /// Whether it is no text: nothing for a terminal.
     pub binary: bool,
     /// Writes the document. Errors are those of the writer alone, `BrokenPipe` among them.
-    pub write: fn(&Document, &Look, &mut dyn Write) -> io::Result<()>,
+    pub write: fn(&Document, &TextStyle, &mut dyn Write) -> io::Result<()>,
 }
 
 /// Every format, in the order of lists.
@@ -86,7 +87,7 @@ pub fn format(id: &str) -> Option<&'static Format> {
 ///
 /// # Errors
 /// `InvalidInput` for an unknown name, else what the writer says, unchanged.
-pub fn write(id: &str, doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(id: &str, doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let format = format(id).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|f| f.id).collect();
         let text = format!("unknown format {id:?}; known are {}", known.join(", "));

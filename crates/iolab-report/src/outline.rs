@@ -2,7 +2,7 @@
 //! Markdown and AsciiDoc are two ways to mark up the same blocks, so neither can lack what the
 //! other has. Text is raw: whoever writes it makes it safe.
 
-use super::view::{Row, Section, View};
+use super::view_model::{Row, Section, View};
 use iolab_model::result::Document;
 
 /// One block.

@@ -16,7 +16,7 @@ use parquet::schema::types::Type;
 use serde_json::json;
 
 use super::samples::{Kind, Table, Value};
-use super::{Format, Look};
+use super::{Format, TextStyle};
 use iolab_model::result::Document;
 
 pub(super) const FORMAT: Format = Format {
@@ -29,7 +29,7 @@ pub(super) const FORMAT: Format = Format {
 /// Rows that are held in memory at a time: about 16 MiB of them.
 const GROUP: usize = 1 << 14;
 
-fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let table = Table::of(doc);
     let columns = table.columns();
     let made = Made::default();

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::grid::{self, Column, Field};
-use super::{Format, Look, csv, markdown, samples};
+use super::{Format, TextStyle, csv, markdown, samples};
 use iolab_model::catalog::{count_text, digits_text};
 use iolab_model::result::{CellRecord, Document, Phase};
 
@@ -106,7 +106,7 @@ fn texts(f: &Figures<'_>) -> Vec<String> {
 
 const NOTE: &str = "Mean ± standard deviation of one pass over the data, steady rounds.";
 
-fn write_table(doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write_table(doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let doc = &*doc.finite();
     let ranks = [0, 0, 4, 4, 3, 1, 5, 2];
     let columns: Vec<Column> = TITLES
@@ -121,7 +121,7 @@ fn write_table(doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<(
     out.write_all(text.as_bytes())
 }
 
-fn write_markdown(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write_markdown(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let doc = &*doc.finite();
     let rows: Vec<Vec<String>> = figures(doc).iter().map(texts).collect();
     let note = markdown::escaped(&note(doc));
@@ -137,7 +137,7 @@ fn note(doc: &Document) -> String {
     }
 }
 
-fn write_csv(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write_csv(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let titles = [
         "run",
         "cell",

@@ -2,7 +2,7 @@
 //! and how much of their number several workers are worth.
 
 use super::latency::Latency;
-use super::view::Section;
+use super::view_model::Section;
 use iolab_model::catalog::{Factor, count_text, percent_text, time_text};
 use iolab_model::result::{CellRecord, Phase};
 use iolab_stats::median;

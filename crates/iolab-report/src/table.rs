@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::Format;
 use super::grid::{self, Column, Field};
 use super::latency::Latency;
-use super::look::{Ink, Look};
-use super::view::{Mark, Row, Section, View};
+use super::style::{TextStyle, Tint};
+use super::view_model::{Mark, Row, Section, View};
 use iolab_model::catalog::{Code, Severity};
 use iolab_model::result::Document;
 
@@ -15,13 +15,13 @@ pub(super) const FORMAT: Format =
 
 const BAR: usize = 16;
 
-fn write(doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write(doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let view = View::of(&doc.finite());
     // The answer first; what was asked only where there is none.
     let answered = view.sections.iter().any(|s| s.sentence.is_some());
     let mut blocks = Vec::new();
     if !answered && !view.title.is_empty() {
-        blocks.push(look.paragraph(Ink::Strong, &look.text(&view.title)));
+        blocks.push(look.paragraph(Tint::Strong, &look.text(&view.title)));
     }
     blocks.extend(view.sections.iter().map(|s| section_text(look, s)));
     if view.sections.is_empty() {
@@ -45,13 +45,13 @@ fn write(doc: &Document, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(blocks.join("\n").as_bytes())
 }
 
-fn section_text(look: &Look, section: &Section) -> String {
+fn section_text(look: &TextStyle, section: &Section) -> String {
     let mut text = String::new();
     if let Some(heading) = &section.heading {
         text += &look.wrap("", &look.text(heading));
     }
     if let Some(sentence) = &section.sentence {
-        text += &look.paragraph(Ink::Strong, &look.text(sentence));
+        text += &look.paragraph(Tint::Strong, &look.text(sentence));
     }
     if !section.rows.is_empty() {
         if section.sentence.is_some() {
@@ -74,7 +74,7 @@ fn section_text(look: &Look, section: &Section) -> String {
     text
 }
 
-fn rows(look: &Look, section: &Section) -> String {
+fn rows(look: &TextStyle, section: &Section) -> String {
     let column = |title, right, rank| Column { title, right, rank };
     let columns = [
         column("cell", false, 0),
@@ -92,7 +92,7 @@ fn rows(look: &Look, section: &Section) -> String {
 }
 
 /// Figures beside the time, such as percentiles of single operations; nothing where there are none.
-fn latency(look: &Look, latency: &Latency) -> String {
+fn latency(look: &TextStyle, latency: &Latency) -> String {
     if latency.rows.is_empty() {
         return String::new();
     }
@@ -116,16 +116,16 @@ fn latency(look: &Look, latency: &Latency) -> String {
     format!("\n{}", grid::draw(look, &columns, &rows))
 }
 
-fn fields(look: &Look, row: &Row) -> Vec<Field> {
+fn fields(look: &TextStyle, row: &Row) -> Vec<Field> {
     let ink = match row.mark {
-        Mark::Best | Mark::Tied => Some(Ink::Good),
-        Mark::ClearlySlower | Mark::Eliminated => Some(Ink::Bad),
-        Mark::Slower | Mark::Undecided => Some(Ink::Caution),
+        Mark::Best | Mark::Tied => Some(Tint::Good),
+        Mark::ClearlySlower | Mark::Eliminated => Some(Tint::Bad),
+        Mark::Slower | Mark::Undecided => Some(Tint::Caution),
         Mark::Cloned | Mark::None => None,
     };
     let plain = |text: &str| Field::from(look.text(text));
     vec![
-        Field { text: look.text(&row.id), ink: ink.filter(|i| *i == Ink::Good) },
+        Field { text: look.text(&row.id), ink: ink.filter(|i| *i == Tint::Good) },
         plain(&row.time),
         plain(&row.interval),
         plain(&row.speed),
@@ -134,19 +134,19 @@ fn fields(look: &Look, row: &Row) -> Vec<Field> {
         Field { text: row.mark.word().to_owned(), ink },
         Field {
             text: look.bar(row.share, if look.columns() < 100 { BAR / 2 } else { BAR }),
-            ink: Some(Ink::Faint),
+            ink: Some(Tint::Faint),
         },
     ]
 }
 
-fn warnings(look: &Look, warnings: &[(&'static str, String)]) -> String {
+fn warnings(look: &TextStyle, warnings: &[(&'static str, String)]) -> String {
     let mut text = String::new();
     let mut known = "";
     for (code, seen) in warnings {
         let grave = code.parse::<Code>().is_ok_and(|c| c.severity() >= Severity::Caution);
         let head = format!("{code}  ");
         let wrapped = look.wrap(&head, &look.text(seen));
-        let ink = if grave { Ink::Caution } else { Ink::Faint };
+        let ink = if grave { Tint::Caution } else { Tint::Faint };
         text += &wrapped.replacen(code, &look.paint(ink, code), 1);
         known = code;
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Format, Look};
+use super::{Format, TextStyle};
 use iolab_model::result::Document;
 use iolab_model::spec::file;
 
@@ -13,7 +13,7 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-fn write(doc: &Document, _: &Look, out: &mut dyn Write) -> io::Result<()> {
+fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let text = file::write(&file::from_document(doc));
     let made = format!("# From run {}, made {}.\n", doc.run.id, doc.run.started.escape_debug());
     out.write_all((made + &text).as_bytes())?;

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Look;
+use super::TextStyle;
 use super::compare::{Difference, Likeness, Weight, differences, likeness, shown_ns};
 use super::grid::{self, Column, Field};
-use super::look::Ink;
+use super::style::Tint;
 use iolab_model::catalog::{Factor, ratio_text, time_text};
 use iolab_model::result::{CellRecord, Document, Summary};
 use iolab_stats::changes;
@@ -171,7 +171,7 @@ impl Trend {
 ///
 /// # Errors
 /// What the writer says, unchanged.
-pub fn trend_table(trend: &Trend, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn trend_table(trend: &Trend, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let column = |title, right, rank| Column { title, right, rank };
     let columns = [
         column("cell", false, 0),
@@ -206,19 +206,19 @@ pub fn trend_table(trend: &Trend, look: &Look, out: &mut dyn Write) -> io::Resul
         _ => String::new(),
     };
     let head = format!("{}: {} runs, {span}", trend.title, trend.runs.len());
-    let mut text = look.paragraph(Ink::Strong, &look.text(&head));
+    let mut text = look.paragraph(Tint::Strong, &look.text(&head));
     text.push('\n');
     text += &grid::draw(look, &columns, &rows);
     text.push('\n');
     for (cell, change) in trend.cells.iter().flat_map(|c| c.changes.iter().map(move |x| (c, x))) {
-        let ink = if change.ratio > 1.0 { Ink::Bad } else { Ink::Good };
+        let ink = if change.ratio > 1.0 { Tint::Bad } else { Tint::Good };
         text += &look.paragraph(ink, &look.text(&trend.change_text(cell, change)));
     }
     for broken in &trend.breaks {
         let facts: Vec<String> = broken.differences.iter().map(Difference::text).collect();
         let at = trend.run_text(broken.at);
         let line = format!("{at}: another machine from then on: {}", facts.join("; "));
-        text += &look.paragraph(Ink::Caution, &look.text(&line));
+        text += &look.paragraph(Tint::Caution, &look.text(&line));
     }
     text += &look.wrap("", &look.text(NOTE));
     out.write_all(text.as_bytes())

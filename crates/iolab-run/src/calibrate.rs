@@ -5,13 +5,13 @@ use super::budget::{
     CALIBRATION_SHARE, UNCOUNTED_ROUNDS, cost_of_round_ns, fewest_units, round_ns, rounds_that_fit,
     usable_ns,
 };
-use super::dose::{Pilot, doses, trial_max_ns, trial_min_ns};
-use super::fit::{Fit, shortened};
 use super::renewal::{Renewal, variance_ratio};
 use super::schedule::{shuffle, stream};
+use super::trial_length::{TrialLength, shortened};
+use super::trial_size::{Pilot, doses, trial_max_ns, trial_min_ns};
 use super::work::wants_priming;
 use super::{
-    Amount, Calibration, ClockFacts, Dose, Executor, ExecutorError, History, Left, LeftWhy,
+    Amount, Calibration, ClockFacts, Dose, ExclusionReason, Executor, ExecutorError, History, Left,
 };
 use iolab_agent::Extent;
 use iolab_model::catalog::Code;
@@ -72,7 +72,7 @@ impl<'a> Calibrator<'a> {
                 None => match self.pilot(cell)? {
                     Ok(pilot) => pilots[cell] = Some(pilot),
                     Err(fault) if refused(&fault) => {
-                        let (why, reason) = (LeftWhy::Refused, fault.cause);
+                        let (why, reason) = (ExclusionReason::Refused, fault.cause);
                         lost.push((cell, Left { round: 0, why, reason }));
                     }
                     Err(fault) => lost.push((cell, given_up(0, &fault))),
@@ -92,11 +92,11 @@ impl<'a> Calibrator<'a> {
     ) -> Result<Calibration, Fault> {
         let protocol = &self.plan.protocol;
         let rounds = protocol.rounds.map_or(ROUNDS_TO_PLAN, |n| n + UNCOUNTED_ROUNDS);
-        let slots = runnable(self.plan, history).len() + 1;
+        let arms = runnable(self.plan, history).len() + 1;
         let least = trial_min_ns(&self.clock, 1);
         let units =
             fewest_units(protocol.alpha, self.plan.conditions.iter().map(|c| c.cells.len()));
-        let longest = trial_max_ns(protocol.budget_ns, rounds, slots).max(least);
+        let longest = trial_max_ns(protocol.budget_ns, rounds, arms).max(least);
         let fixed_epoch = history.map(|h| h.epoch_rounds).filter(|e| *e > 0);
         let ratio = match fixed_epoch {
             Some(_) => 1.0,
@@ -110,7 +110,7 @@ impl<'a> Calibrator<'a> {
             let epoch = fixed_epoch.unwrap_or_else(|| self.epoch(round_ns, ratio, left_ns, units));
             let needed = self.needed_rounds(units, epoch);
             let reaches = rounds_that_fit(left_ns, round_ns, self.renew_ns, epoch) >= needed;
-            Fit { longest_ns, doses, round_ns, epoch, needed, reaches }
+            TrialLength { longest_ns, doses, round_ns, epoch, needed, reaches }
         });
         let needed_ns =
             gone_ns + fit.needed * cost_of_round_ns(fit.round_ns, self.renew_ns, fit.epoch);
@@ -253,7 +253,7 @@ fn refused(fault: &Fault) -> bool {
 /// A cell that was given up.
 pub(super) fn given_up(round: u32, fault: &Fault) -> Left {
     let reason = format!("{FAILURES} trials in a row failed: {fault}");
-    Left { round, why: LeftWhy::Failed, reason }
+    Left { round, why: ExclusionReason::Failed, reason }
 }
 
 /// Cells that can run and were not left out before.

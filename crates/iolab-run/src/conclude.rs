@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::Outcome;
+use super::answer_text::{AnswerParts, answer_text};
 use super::budget::cost_of_round_ns;
-use super::class::clones_among_copies;
+use super::clone_class::clones_among_copies;
 use super::estimate::{estimate, steady};
-use super::looks::rules_of;
+use super::interim::rules_of;
 use super::name::names_of;
-use super::observe::{RoundLog, logs, observations, rounds_of};
+use super::observations::{RoundLog, logs, observations, rounds_of};
 use super::schedule::seed_for;
-use super::sentence::{Told, sentence};
 use super::work::{Work, lies_in_cache};
 use iolab_model::catalog::{Code, Severity, list_text};
 use iolab_model::plan::{Condition, Plan};
@@ -121,7 +121,8 @@ fn answer(
         f64::from(rounds) * cost_of_round_ns(round_ns, renew_ns, calibration.epoch_rounds) / 1e9
     });
     let id = |at: &usize| plan.cells[condition.cells[*at]].id.clone();
-    let told = Told { plan, outcome, condition, judgement: &judgement, estimates, more_seconds };
+    let told =
+        AnswerParts { plan, outcome, condition, judgement: &judgement, estimates, more_seconds };
     let best = match judgement.kind {
         AnswerKind::Invalid => Vec::new(),
         _ => judgement.best.iter().map(id).collect(),
@@ -132,7 +133,7 @@ fn answer(
         best,
         grade: judgement.grade,
         raise: judgement.raise.clone(),
-        sentence: sentence(&told),
+        sentence: answer_text(&told),
         rounds: judgement.rounds,
         detectable: judgement.detectable,
         more_seconds,

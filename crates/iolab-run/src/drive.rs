@@ -3,8 +3,8 @@
 
 use super::budget::cost_of_round_ns;
 use super::calibrate::{Calibrator, insist, runnable};
-use super::observe::{Track, left_round, logs};
-use super::rounds::{Driver, Halt, Slot, slots_of};
+use super::observations::{ConditionLog, left_round, logs};
+use super::rounds::{Arm, Driver, Halt, slots_of};
 use super::work::Work;
 use super::{
     Amount, DriveError, Event, Executor, History, Observer, Outcome, Policy, StopSignal, Stopped,
@@ -69,9 +69,10 @@ fn new<'a, 'o>(
         out.twin.clone_from(&history.twin);
     }
     out.cells.resize_with(plan.cells.len(), Default::default);
-    let mut tracks: Vec<Track> = plan.conditions.iter().map(|c| Track::new(slots_of(c))).collect();
+    let mut tracks: Vec<ConditionLog> =
+        plan.conditions.iter().map(|c| ConditionLog::new(slots_of(c))).collect();
     for log in logs(plan, &out.cells, &out.twin) {
-        tracks.iter_mut().for_each(|t| t.append(&log, |slot| left_round(&out.cells, slot)));
+        tracks.iter_mut().for_each(|t| t.append(&log, |arm| left_round(&out.cells, arm)));
         out.steady_rounds += 1;
     }
     let samples = || out.cells.iter().flat_map(|c| &c.samples).chain(&out.twin);
@@ -83,7 +84,7 @@ fn new<'a, 'o>(
         executor,
         observers,
         stop,
-        slots: vec![Slot::default(); plan.cells.len() + 1],
+        arms: vec![Arm::default(); plan.cells.len() + 1],
         tracks,
         retired: vec![false; plan.conditions.len()],
         spent_ns: history.map_or(0, |h| h.elapsed_ns),
@@ -166,16 +167,16 @@ impl Driver<'_, '_> {
     /// Where each cell's next part of a pass begins, and what it costs.
     fn restore(&mut self) {
         let twin = self.plan.cells.len();
-        for slot in 0..=twin {
-            let index = if slot == twin { self.plan.baseline.unwrap_or(0) } else { slot };
+        for arm in 0..=twin {
+            let index = if arm == twin { self.plan.baseline.unwrap_or(0) } else { arm };
             let dose = self.out.calibration.doses.get(index).copied().flatten();
             let Some((dose, cell)) = dose.zip(self.plan.cells.get(index)) else { continue };
-            let before = if slot == twin { &self.out.twin } else { &self.out.cells[slot].samples };
-            self.slots[slot].took(dose.trial_ns);
+            let before = if arm == twin { &self.out.twin } else { &self.out.cells[arm].samples };
+            self.arms[arm].took(dose.trial_ns);
             if let Amount::Operations(operations) = dose.amount {
                 let all = Work::of(self.plan, cell).operations_per_pass;
                 let done = before.len() as u64 % all * (operations % all);
-                self.slots[slot].cursor = done % all;
+                self.arms[arm].cursor = done % all;
             }
         }
     }

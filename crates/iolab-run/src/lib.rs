@@ -2,39 +2,39 @@
 //! budget. It knows no file and no screen: work is done by an [`Executor`], what happens is told
 //! to an [`Observer`].
 
+mod agent_executor;
+mod answer_text;
 mod budget;
 mod calibrate;
-mod class;
+mod clone_class;
 mod conclude;
 mod document;
-mod dose;
 mod drive;
 mod estimate;
-mod fit;
-mod looks;
+mod interim;
 mod name;
-mod observe;
+mod observations;
 mod outcome;
 mod pilot;
 mod plateau;
 mod policy;
-mod remote;
 mod renewal;
 mod rounds;
 mod schedule;
-mod sentence;
+mod trial_length;
+mod trial_size;
 mod work;
 
+pub use agent_executor::RemoteExecutor;
 pub use conclude::{Conclusion, conclude, observations_of, twin};
 pub use document::{document, experiment};
 pub use drive::{drive, drive_by};
 pub use estimate::fill_estimates;
-pub use iolab_model::result::LeftWhy;
+pub use iolab_model::result::ExclusionReason;
 pub use outcome::{
     Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, Outcome, StopSignal, Stopped,
 };
 pub use policy::{Judge, Policy};
-pub use remote::RemoteExecutor;
 pub use schedule::{below, seed_for, shuffle, stream};
 pub use work::{WINDOW_BYTES, Work};
 

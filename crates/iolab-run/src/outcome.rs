@@ -1,6 +1,6 @@
 //! What a run leaves behind, however it ended.
 
-use iolab_model::result::{Fault, LeftWhy, Sample, Warning};
+use iolab_model::result::{ExclusionReason, Fault, Sample, Warning};
 
 use super::ClockFacts;
 
@@ -68,7 +68,7 @@ pub struct Left {
     /// After this round (0 also for cells that failed in calibration).
     pub round: u32,
     /// How.
-    pub why: LeftWhy,
+    pub why: ExclusionReason,
     /// In words.
     pub reason: String,
 }

@@ -1,7 +1,7 @@
 //! Pilots: how long one operation of a cell takes, found with trials that grow.
 
 use super::calibrate::{Calibrator, FAILURES, SHORTEST_LIMIT_NS};
-use super::dose::{Pilot, trial_min_ns};
+use super::trial_size::{Pilot, trial_min_ns};
 use super::work::{Work, is_touch};
 use super::{ExecutorError, TrialOrder};
 use iolab_agent::Extent;

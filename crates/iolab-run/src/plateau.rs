@@ -1,6 +1,6 @@
 //! On an axis of sizes or counts: the smallest level that is as good as the best.
 
-use super::sentence::within_of;
+use super::answer_text::within_of;
 use iolab_model::catalog::{Factor, Kind, Level, bytes_text, percent_text};
 use iolab_model::plan::{Condition, Plan};
 use iolab_stats::Judgement;

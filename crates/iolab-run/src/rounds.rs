@@ -2,8 +2,8 @@
 
 use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
-use super::looks::{UNPROVEN, never_proven};
-use super::observe::{RoundLog, Seen, Track};
+use super::interim::{UNPROVEN, never_proven};
+use super::observations::{ConditionLog, RoundLog, Seen};
 use super::schedule::{shuffle, stream};
 use super::work::{Work, unit_ns};
 use super::{
@@ -31,9 +31,9 @@ pub(super) enum Halt {
     Observer(Fault),
 }
 
-/// What is known of one slot: a cell, or the twin (the last one).
+/// What is known of one arm: a cell, or the twin (the last one).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Slot {
+pub(super) struct Arm {
     /// Where the next part of a pass begins.
     pub(super) cursor: u64,
     pub(super) failures: u32,
@@ -45,7 +45,7 @@ pub(super) struct Slot {
 /// Trials that the next one's cost is foretold from: one hiccup among them must not end a run.
 const REMEMBERED: usize = 5;
 
-impl Slot {
+impl Arm {
     pub(super) fn took(&mut self, cost_ns: f64) {
         if self.costs_ns.len() == REMEMBERED {
             self.costs_ns.remove(0);
@@ -67,9 +67,9 @@ pub(super) struct Driver<'a, 'o> {
     pub(super) observers: &'a mut [&'o mut dyn Observer],
     pub(super) stop: &'a dyn Fn() -> StopSignal,
     pub(super) out: Outcome,
-    pub(super) slots: Vec<Slot>,
+    pub(super) arms: Vec<Arm>,
     /// One for each condition, then the twin's.
-    pub(super) tracks: Vec<Track>,
+    pub(super) tracks: Vec<ConditionLog>,
     /// By condition: resolved, its time goes to the rest.
     pub(super) retired: Vec<bool>,
     /// Time spent before this process.
@@ -81,7 +81,7 @@ pub(super) struct Driver<'a, 'o> {
     /// The first round of this process.
     pub(super) first_round: u32,
     pub(super) rounds_in_epoch: u32,
-    /// The slot that ran last, with nothing in between.
+    /// The arm that ran last, with nothing in between.
     pub(super) previous: Option<usize>,
     pub(super) twin_lost: bool,
 }
@@ -128,13 +128,13 @@ impl Driver<'_, '_> {
         self.plan.cells.len()
     }
 
-    /// The cell that a slot runs.
-    pub(super) fn cell_of(&self, slot: usize) -> usize {
-        if slot == self.twin() { self.plan.baseline.unwrap_or(0) } else { slot }
+    /// The cell that a arm runs.
+    pub(super) fn cell_of(&self, arm: usize) -> usize {
+        if arm == self.twin() { self.plan.baseline.unwrap_or(0) } else { arm }
     }
 
-    fn dose(&self, slot: usize) -> Option<Dose> {
-        self.out.calibration.doses.get(self.cell_of(slot)).copied().flatten()
+    fn dose(&self, arm: usize) -> Option<Dose> {
+        self.out.calibration.doses.get(self.cell_of(arm)).copied().flatten()
     }
 
     pub(super) fn is_active(&self, cell: usize) -> bool {
@@ -146,23 +146,23 @@ impl Driver<'_, '_> {
 
     /// Slots that still run, the twin last.
     pub(super) fn active(&self) -> Vec<usize> {
-        let mut slots: Vec<usize> =
+        let mut arms: Vec<usize> =
             runnable(self.plan, None).into_iter().filter(|c| self.is_active(*c)).collect();
-        if !self.twin_lost && self.plan.baseline.is_some_and(|b| slots.contains(&b)) {
-            slots.push(self.twin());
+        if !self.twin_lost && self.plan.baseline.is_some_and(|b| arms.contains(&b)) {
+            arms.push(self.twin());
         }
-        slots
+        arms
     }
 
-    /// What the next round will cost: each slot as its last trials, some more for good measure.
+    /// What the next round will cost: each arm as its last trials, some more for good measure.
     fn next_round_ns(&self) -> f64 {
         let renewal = if self.renewal_due() { self.out.calibration.renew_ns as f64 } else { 0.0 };
         1.05 * (self.trials_ns() + renewal)
     }
 
-    /// A round's trials, each as its slot's last ones.
+    /// A round's trials, each as its arm's last ones.
     pub(super) fn trials_ns(&self) -> f64 {
-        self.active().iter().map(|s| self.slots[*s].cost_ns()).sum()
+        self.active().iter().map(|s| self.arms[*s].cost_ns()).sum()
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -216,32 +216,32 @@ impl Driver<'_, '_> {
             previous: self.previous,
             trials: Vec::with_capacity(order.len()),
         };
-        for slot in order {
+        for arm in order {
             if (self.stop)() == StopSignal::Now {
                 return Ok(None);
             }
             // It may have been given up earlier in this round (the baseline for its twin).
-            let cell = self.cell_of(slot);
-            if self.out.cells[cell].left.is_some() || (slot == self.twin() && self.twin_lost) {
+            let cell = self.cell_of(arm);
+            if self.out.cells[cell].left.is_some() || (arm == self.twin() && self.twin_lost) {
                 continue;
             }
-            let Some(sample) = self.trial(slot, log.trials.len() as u32, log.epoch)? else {
+            let Some(sample) = self.trial(arm, log.trials.len() as u32, log.epoch)? else {
                 return Ok(None);
             };
             let unit_ns = unit_ns(&self.plan.cells[cell], &sample);
-            log.trials.push(Seen { slot, unit_ns });
-            self.keep(slot, sample)?;
-            self.previous = Some(slot);
+            log.trials.push(Seen { arm, unit_ns });
+            self.keep(arm, sample)?;
+            self.previous = Some(arm);
         }
         Ok(Some(log))
     }
 
     /// One trial; nothing where the person ended the run during it.
-    fn trial(&mut self, slot: usize, position: u32, epoch: u32) -> Result<Option<Sample>, Halt> {
+    fn trial(&mut self, arm: usize, position: u32, epoch: u32) -> Result<Option<Sample>, Halt> {
         let plan = self.plan;
-        let cell = &plan.cells[self.cell_of(slot)];
-        let Some(dose) = self.dose(slot) else { return Ok(None) };
-        let extent = self.extent(slot, &dose);
+        let cell = &plan.cells[self.cell_of(arm)];
+        let Some(dose) = self.dose(arm) else { return Ok(None) };
+        let extent = self.extent(arm, &dose);
         let limit_ns = (PATIENCE * dose.trial_ns).max(SHORTEST_LIMIT_NS) as u64;
         let order = TrialOrder { cell, extent, limit_ns, round: Some(self.round) };
         let before = self.executor.elapsed_ns();
@@ -262,30 +262,30 @@ impl Driver<'_, '_> {
             }
         };
         let cost_ns = (self.executor.elapsed_ns() - before) as f64;
-        self.slots[slot].took(cost_ns);
+        self.arms[arm].took(cost_ns);
         let phase = self.phase();
         Ok(Some(Sample { round: self.round, position, phase, epoch, measurement, fault }))
     }
 
-    /// What a slot does next; a part of a pass goes on where the last one stopped.
-    fn extent(&mut self, slot: usize, dose: &Dose) -> Extent {
+    /// What a arm does next; a part of a pass goes on where the last one stopped.
+    fn extent(&mut self, arm: usize, dose: &Dose) -> Extent {
         match dose.amount {
             Amount::Passes(passes) => Extent::Passes(passes),
             Amount::Operations(operations) => {
-                let all = Work::of(self.plan, &self.plan.cells[self.cell_of(slot)]);
-                let first_operation = self.slots[slot].cursor;
-                self.slots[slot].cursor = (first_operation + operations) % all.operations_per_pass;
+                let all = Work::of(self.plan, &self.plan.cells[self.cell_of(arm)]);
+                let first_operation = self.arms[arm].cursor;
+                self.arms[arm].cursor = (first_operation + operations) % all.operations_per_pass;
                 Extent::Part { first_operation, operations }
             }
         }
     }
 
     /// Tells of a sample, keeps it, and gives up what only fails.
-    fn keep(&mut self, slot: usize, sample: Sample) -> Result<(), Halt> {
-        let cell = self.cell_of(slot);
-        let twin = slot == self.twin();
+    fn keep(&mut self, arm: usize, sample: Sample) -> Result<(), Halt> {
+        let cell = self.cell_of(arm);
+        let twin = arm == self.twin();
         self.tell(&Event::Trial { cell, twin, sample: &sample })?;
-        let state = &mut self.slots[slot];
+        let state = &mut self.arms[arm];
         state.failures = if sample.fault.is_some() { state.failures + 1 } else { 0 };
         state.unproven = if sample.counts() { 0 } else { state.unproven + 1 };
         let failed = state.failures >= FAILURES;

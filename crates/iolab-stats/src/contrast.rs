@@ -10,10 +10,10 @@ use statrs::function::erf::erfc_inv;
 use super::compare::{Comparer, takes_part};
 use super::drift::{Suspect, find_drift, step_explains};
 use super::findings::{p_text, percent};
-use super::judge::Finding;
 use super::series::Series;
 use super::sign::RankTable;
-use super::stop::find;
+use super::stopping::find;
+use super::verdict::Finding;
 use super::{Observations, Rules, Standing};
 use iolab_model::catalog::Code;
 

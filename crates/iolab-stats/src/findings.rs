@@ -1,10 +1,10 @@
 //! Findings: what is remarkable about one answer, each with the figures it was seen by.
 
+use super::carry_over::CarryOver;
 use super::compare::FEWEST_STEADY_ROUNDS;
 use super::drift::{Suspect, find_drift};
-use super::judge::{Context, FEWEST_INSTANCES, Finding, SMALL_SHARE, TwinFigures, trials};
-use super::order::CarryOver;
 use super::shape::{quantised, two_states};
+use super::verdict::{Context, FEWEST_INSTANCES, Finding, SMALL_SHARE, TwinFigures, trials};
 use super::{Observations, Rules, Standing};
 use iolab_model::catalog::Code;
 use iolab_model::result::{AnswerKind, Verdict};

@@ -1,7 +1,7 @@
 //! The grade of an answer, and the one thing that would raise it.
 
 use super::findings::percent;
-use super::judge::{FEWEST_INSTANCES, Finding, SMALL_SHARE, TwinFigures, invalidates};
+use super::verdict::{FEWEST_INSTANCES, Finding, SMALL_SHARE, TwinFigures, invalidates};
 use iolab_model::catalog::Code;
 use iolab_model::result::Grade;
 

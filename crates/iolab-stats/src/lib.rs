@@ -1,6 +1,7 @@
 //! Samples → intervals, comparisons, answer, grade, flags. Pure: numbers in, numbers out.
 
-mod between;
+mod between_runs;
+mod carry_over;
 mod change;
 mod compare;
 mod contrast;
@@ -8,31 +9,30 @@ mod describe;
 mod drift;
 mod findings;
 mod grade;
-mod judge;
-mod line;
-mod order;
 mod outlier;
 mod random;
 mod rank;
+mod regression;
 mod series;
 mod shape;
 mod sign;
-mod stop;
+mod stopping;
+mod verdict;
 
-pub use between::{Basis, Between, Seen, between};
+pub use between_runs::{Basis, Between, Seen, between};
 pub use change::{Change, changes};
 pub use compare::{FEWEST_STEADY_ROUNDS, pairs, resolve, standing, verdict};
 pub use describe::{
     MedianRatio, median_ratio, percentile, percentile_over_rounds, summary, variation,
 };
 pub use drift::{MannKendall, Step, mann_kendall, pettitt, pettitt_p, theil_sen};
-pub use judge::{Context, Finding, Judgement, TwinFigures, judge, twin_figures};
-pub use line::{Line, line};
 pub use rank::{Test, kruskal_wallis, mann_whitney, mid_ranks, spearman};
+pub use regression::{Line, line};
 pub use series::median;
 pub use shape::{TwoStates, quantised, two_states};
 pub use sign::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
-pub use stop::{Reason, delta_eff, detectable, eliminations, more_rounds};
+pub use stopping::{Reason, delta_eff, detectable, eliminations, more_rounds};
+pub use verdict::{Context, Finding, Judgement, TwinFigures, judge, twin_figures};
 
 use iolab_model::result::{AnswerKind, Interval, Verdict};
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use iolab_io::place::{Consent, IMAGE_BYTES, Mounts, Order, PLACES, Place, make};
+use iolab_io::place::{Consent, IMAGE_BYTES, Mounts, PLACES, Place, PlaceOrder, make};
 use iolab_model::catalog::parse_place;
 
 const ROUNDS: usize = 11;
@@ -87,7 +87,7 @@ fn place(text: &str, ground: &Path, mounts: Mounts) -> Box<dyn Place> {
     let ids: Vec<&str> = PLACES.iter().map(|part| part.id).collect();
     let level = parse_place(text, &ids).unwrap();
     let consent = Consent::default();
-    make(&Order { level: &level, ground, image_bytes: IMAGE_BYTES, consent: &consent, mounts })
+    make(&PlaceOrder { level: &level, ground, image_bytes: IMAGE_BYTES, consent: &consent, mounts })
         .unwrap()
 }
 

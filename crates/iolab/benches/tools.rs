@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use iolab_io::method::Fill;
-use iolab_io::tool::{Order, checksum, compare_files, make_file};
+use iolab_io::tool::{FileOrder, checksum, compare_files, make_file};
 
 const BYTES: u64 = 512 << 20;
 const BLOCK_BYTES: usize = 64 << 10;
@@ -26,7 +26,7 @@ const NAMES: [&str; 5] =
 fn main() -> ExitCode {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let at = |name: &str| directory.path().join(name);
-    let order = Order { bytes: BYTES, fill: Fill::Random, seed: 1 };
+    let order = FileOrder { bytes: BYTES, fill: Fill::Random, seed: 1 };
     make_file(&at("a"), &order, &mut |_| true).unwrap();
     make_file(&at("b"), &order, &mut |_| true).unwrap();
     let mut rates = vec![Vec::new(); NAMES.len()];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::edge::{self, Ending, Exit, Failure};
+use super::terminal_io::{self, Ending, Exit, Failure};
 use iolab_io::tool;
 use iolab_model::catalog::{bytes_text, count_text, path_to_text};
 use iolab_model::spec;
@@ -41,7 +41,7 @@ impl Checksum {
         let mut ending = Ok(Exit::Done);
         for file in &self.files {
             match tool::checksum(file, block, count) {
-                Ok(digests) => drop(edge::data(|out| {
+                Ok(digests) => drop(terminal_io::data(|out| {
                     writeln!(
                         out,
                         "xor {}  crc32c {}  {} bytes in {} blocks of {}  {}",

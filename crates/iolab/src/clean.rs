@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::edge::{self, Ending, Failure};
 use super::output::Talk;
+use super::terminal_io::{self, Ending, Failure};
 use iolab_io::place;
 use iolab_model::catalog::{bytes_text, path_to_text};
 
@@ -30,19 +30,19 @@ impl Clean {
         let found = place::clean(&self.directory, self.dry_run).map_err(Failure::usage)?;
         let freed = if self.dry_run { Vec::new() } else { freed() };
         for path in &freed {
-            edge::say(&format!("{}  freed", path_to_text(path)));
+            terminal_io::say(&format!("{}  freed", path_to_text(path)));
         }
         if found.is_empty() && freed.is_empty() && !talk.quiet {
-            edge::say(&format!("nothing was left in {}", path_to_text(&self.directory)));
+            terminal_io::say(&format!("nothing was left in {}", path_to_text(&self.directory)));
         }
-        edge::data(|out| {
+        terminal_io::data(|out| {
             found.iter().try_for_each(|one| writeln!(out, "{}", line(one, self.dry_run)))
         })?;
         match found.iter().any(|one| one.failed.is_some()) {
             true => {
                 Err(Failure::refused("something could not be removed; see above for the reason"))
             }
-            false => Ok(edge::Exit::Done),
+            false => Ok(terminal_io::Exit::Done),
         }
     }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::edge::{self, Ending, Failure};
 use super::history::{StoreArgs, load};
 use super::output::Talk;
+use super::terminal_io::{self, Ending, Failure};
 use iolab_model::result::Document;
 use iolab_model::spec;
 use iolab_record::history::Store;
@@ -30,7 +30,7 @@ impl Shape {
     /// # Errors
     /// What stdout met.
     pub fn write(self, compared: &Compared, talk: &Talk) -> Ending {
-        edge::data(|out| match self {
+        terminal_io::data(|out| match self {
             Shape::Table => compared_table(compared, &talk.look(), out),
             Shape::Markdown => compared_markdown(compared, out),
             Shape::Json => compared_json(compared, out),

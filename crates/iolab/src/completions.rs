@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use super::edge::{self, Ending};
+use super::terminal_io::{self, Ending};
 
 /// Print completions for a shell
 #[derive(Args, Clone, Debug)]
@@ -24,6 +24,6 @@ impl Completions {
         // Into memory first: the generator panics where its writer fails.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, command, "iolab", &mut script);
-        edge::data(|out| out.write_all(&script))
+        terminal_io::data(|out| out.write_all(&script))
     }
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use clap::{Args, ValueHint};
 
-use super::edge::{self, Ending, Exit, Failure, say};
 use super::output::Talk;
+use super::terminal_io::{self, Ending, Exit, Failure, say};
 use iolab_io::tool::{self, Allocation, Walk};
 use iolab_model::catalog::{bytes_text, count_text, path_to_text, rate_text};
 
@@ -50,7 +50,7 @@ impl Diff {
         let found = tool::compare_files(&self.a, &self.b).map_err(Failure::usage)?;
         match found {
             Some(difference) => {
-                edge::data(|out| writeln!(out, "{difference}"))?;
+                terminal_io::data(|out| writeln!(out, "{difference}"))?;
                 Ok(Exit::Different)
             }
             None => {
@@ -67,7 +67,7 @@ impl Diff {
         let mut result = Ok(Exit::Done);
         let mut tell = |line: &str| {
             if result.is_ok() {
-                result = edge::data(|out| writeln!(out, "{line}"));
+                result = terminal_io::data(|out| writeln!(out, "{line}"));
             }
         };
         let mut walk = Walk::new(&mut tell);

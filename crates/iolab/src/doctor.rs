@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::edge::{self, Ending, Failure};
 use super::explain::wrap;
 use super::history::StoreArgs;
+use super::terminal_io::{self, Ending, Failure};
 use iolab_io::host::{self, Probe};
 
 /// Show what can be had and proven on this machine, and how to get the rest
@@ -36,7 +36,7 @@ impl Doctor {
         }
         let state = self.store.directory();
         let probes = host::probes(&self.directory, state.as_deref());
-        edge::data(|out| match self.format.as_str() {
+        terminal_io::data(|out| match self.format.as_str() {
             "json" => write_json(out, &probes),
             _ => probes.iter().try_for_each(|probe| write_row(out, probe)),
         })

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::edge::{self, Ending, Failure};
+use super::terminal_io::{self, Ending, Failure};
 use iolab_model::catalog::{Code, Severity};
 use iolab_model::spec::choose;
 
@@ -25,7 +25,7 @@ impl Explain {
     pub fn run(self) -> Ending {
         let known = |text: &String| text.parse::<Code>().map_err(|()| unknown(text));
         let codes = self.codes.iter().map(known).collect::<Result<Vec<Code>, Failure>>()?;
-        edge::data(|out| {
+        terminal_io::data(|out| {
             if codes.is_empty() {
                 return Code::ALL.iter().try_for_each(|c| writeln!(out, "{c:<20} {}", c.summary()));
             }

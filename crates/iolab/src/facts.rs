@@ -8,7 +8,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-use super::edge::Failure;
+use super::terminal_io::Failure;
 use iolab_io::place::Scratch;
 use iolab_io::workload::{files, meta};
 use iolab_io::{host, place};

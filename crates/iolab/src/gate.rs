@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::compare::{Shape, failure, side};
-use super::edge::{self, Ending, Exit, Failure};
 use super::history::{StoreArgs, load};
 use super::output::Talk;
+use super::terminal_io::{self, Ending, Exit, Failure};
 use iolab_model::catalog::{Factor, Level, Levels};
 use iolab_model::plan::level_text;
 use iolab_model::result::Document;
@@ -56,7 +56,7 @@ impl Gate {
     /// There is no such run, or the runs cannot be compared.
     pub fn run(self, talk: &Talk) -> Ending {
         let gate = Judged::of(self.compared()?);
-        edge::data(|out| match self.format {
+        terminal_io::data(|out| match self.format {
             Shape::Table => gate_table(&gate, &talk.look(), out),
             Shape::Markdown => gate_markdown(&gate, out),
             Shape::Json => gate_json(&gate, out),

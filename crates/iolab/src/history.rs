@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::edge::{self, Ending, Failure, say};
 use super::output::Talk;
+use super::terminal_io::{self, Ending, Failure, say};
 use iolab_model::catalog::{path_to_text, utc_seconds, utc_text};
 use iolab_model::result::Document;
 use iolab_record::history::{Filter, RecordError, Store};
@@ -161,7 +161,7 @@ impl History {
         };
         let runs = store.list(&filter).map_err(failure)?;
         let others = runs.is_empty() && store.last().map_err(failure)?.is_some();
-        edge::data(|out| match self.format.as_str() {
+        terminal_io::data(|out| match self.format.as_str() {
             "json" => report::history_json(&runs, out),
             _ if others => writeln!(out, "No run is like that; without options all are listed."),
             _ => report::history_table(&runs, &talk.look(), out),

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::edge::{self, Ending, Failure, say};
 use super::history::{StoreArgs, failure};
 use super::output::Talk;
+use super::terminal_io::{self, Ending, Failure, say};
 use iolab_model::catalog::{path_to_text, so_many};
 use iolab_model::result::Document;
 use iolab_record::history::{Imported, Store};
@@ -46,7 +46,7 @@ impl Import {
             }
             numbers.push(done.id);
         }
-        edge::data(|out| numbers.iter().try_for_each(|id| writeln!(out, "{id}")))
+        terminal_io::data(|out| numbers.iter().try_for_each(|id| writeln!(out, "{id}")))
     }
 }
 

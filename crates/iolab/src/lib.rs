@@ -1,8 +1,5 @@
 //! One file a subcommand: arguments in, exit code out.
 
-mod announce;
-mod axes;
-mod benchmark_flags;
 mod checksum;
 mod clean;
 mod compare;
@@ -10,23 +7,24 @@ mod completions;
 mod contenders;
 mod diff;
 mod doctor;
-mod edge;
 mod explain;
+mod factor_args;
 mod facts;
-mod fit;
 mod gate;
+mod google_benchmark_flags;
 mod history;
 mod import;
-mod keep;
 mod list;
 mod make;
 mod man;
 mod measure;
 mod output;
 mod parts;
+mod pin_prune;
 mod places;
+mod plan_text;
 mod progress;
-mod protocol;
+mod protocol_args;
 mod quick;
 mod record;
 mod report;
@@ -37,7 +35,9 @@ mod selftest;
 mod session;
 mod show;
 mod signals;
+mod size_for_time;
 mod study;
+mod terminal_io;
 mod time;
 mod trend;
 mod vm;
@@ -47,7 +47,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 
-use edge::{Ending, Exit, Failure};
+use terminal_io::{Ending, Exit, Failure};
 
 pub use parts::all as parts_of_all;
 
@@ -91,13 +91,13 @@ enum Command {
     Compare(compare::Compare),
     Gate(gate::Gate),
     Import(import::Import),
-    Pin(keep::Pin),
-    Prune(keep::Prune),
+    Pin(pin_prune::Pin),
+    Prune(pin_prune::Prune),
     Export(show::Export),
     Make(make::Make),
     Checksum(checksum::Checksum),
     Diff(diff::Diff),
-    Fit(fit::Fit),
+    Fit(size_for_time::Fit),
     List(list::List),
     Explain(explain::Explain),
     Doctor(doctor::Doctor),
@@ -148,11 +148,11 @@ pub fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "agent") {
         return iolab_agent::serve();
     }
-    if benchmark_flags::wanted() {
-        return edge::guard(benchmark_flags::run);
+    if google_benchmark_flags::wanted() {
+        return terminal_io::guard(google_benchmark_flags::run);
     }
-    edge::guard(|| {
-        if let Some(failure) = axes::detached_level(std::env::args_os()) {
+    terminal_io::guard(|| {
+        if let Some(failure) = factor_args::detached_level(std::env::args_os()) {
             return Err(failure);
         }
         match Cli::try_parse() {

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
-use super::edge::{self, Ending};
 use super::explain::wrap;
 use super::parts;
+use super::terminal_io::{self, Ending};
 use iolab_io::metric::METRICS;
 use iolab_io::place::{PLACES, kind_named};
 use iolab_io::workload::WORKLOADS;
@@ -41,7 +41,7 @@ impl List {
     /// # Errors
     /// What stdout met.
     pub fn run(self) -> Ending {
-        edge::data(|out| match self.which {
+        terminal_io::data(|out| match self.which {
             Some(which) => write_rows(out, &rows(which), 0),
             None => write_all(out),
         })

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use clap::{Args, Subcommand, ValueHint};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::edge::{self, Ending, Failure};
-use super::fit::failure;
 use super::output::{Talk, dumb};
-use super::protocol::drawn_seed;
+use super::protocol_args::drawn_seed;
 use super::signals::Signals;
+use super::size_for_time::failure;
+use super::terminal_io::{self, Ending, Failure};
 use iolab_io::method::Fill;
 use iolab_io::place;
-use iolab_io::tool::{self, Order};
+use iolab_io::tool::{self, FileOrder};
 use iolab_model::catalog::{bytes_text, path_to_text, rate_text, time_text};
 use iolab_model::spec;
 use iolab_run::StopSignal;
@@ -101,7 +101,7 @@ impl ContentArgs {
 impl MakeFile {
     fn run(self, talk: &Talk) -> Ending {
         let bytes = spec::parse_bytes(&self.size).map_err(|e| Failure::usage(e.of("SIZE")))?;
-        let order = Order { bytes, fill: self.content.fill()?, seed: self.content.seed()? };
+        let order = FileOrder { bytes, fill: self.content.fill()?, seed: self.content.seed()? };
         refuse_without_room(&self.path, bytes)?;
         let signals = Signals::listen(true).map_err(Failure::internal)?;
         let mut progress = Progress::new(bytes, talk);
@@ -116,7 +116,7 @@ impl MakeFile {
             sync(&self.path)?;
         }
         let took = began.elapsed().as_secs_f64();
-        edge::data(|out| {
+        terminal_io::data(|out| {
             writeln!(
                 out,
                 "{}  {}  {}  seed {}  {}  {}",

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Args, Command};
 
-use super::edge::{self, Ending};
+use super::terminal_io::{self, Ending};
 
 /// Print the manual page (roff), with every subcommand
 #[derive(Args, Clone, Debug)]
@@ -19,7 +19,7 @@ impl Man {
     /// # Errors
     /// What stdout met.
     pub fn run(self, command: Command) -> Ending {
-        edge::data(|out| write(out, command))
+        terminal_io::data(|out| write(out, command))
     }
 }
 

@@ -2,14 +2,14 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 
-use super::axes::{self, Axes};
-use super::edge::{self, Ending, Failure};
+use super::factor_args::{self, Axes};
 use super::history::StoreArgs;
 use super::output::{OutputArgs, Talk};
 use super::places::PlaceArgs;
-use super::protocol::ProtocolArgs;
+use super::protocol_args::ProtocolArgs;
 use super::session::{self, Session};
-use super::{announce, facts, parts, resume};
+use super::terminal_io::{self, Ending, Failure};
+use super::{facts, parts, plan_text, resume};
 use iolab_io::workload::WORKLOADS;
 use iolab_model::catalog::WorkloadInfo;
 use iolab_model::plan::{self, Plan};
@@ -38,9 +38,9 @@ impl Measure {
         let guest = self.places.guest(&experiment)?;
         let plan = plan_in(&experiment, guest.is_some())?;
         if self.protocol.plan {
-            return edge::data(|out| announce::write_plan(out, &plan, &self.output.format));
+            return terminal_io::data(|out| plan_text::write_plan(out, &plan, &self.output.format));
         }
-        announce::before_start(&plan, talk);
+        plan_text::before_start(&plan, talk);
         let argv = session::argv();
         let places = self.places.terms(&plan);
         Session { plan: &plan, output: &output, talk, argv, resumes: None, places, guest }.run()
@@ -57,7 +57,7 @@ impl Measure {
         let experiment = self.experiment()?;
         let guest = self.places.guest(&experiment)?;
         let plan = plan_in(&experiment, guest.is_some())?;
-        announce::before_start(&plan, talk);
+        plan_text::before_start(&plan, talk);
         let argv = document.run.argv.clone();
         let resumes = Some(resume::resumed(document, &plan)?);
         let places = self.places.terms(&plan);
@@ -90,13 +90,13 @@ impl Measure {
             Session { plan: &plan, output: &output, talk, argv, resumes: None, places, guest };
         match session.measure()? {
             (document, None) if document.run.complete => Ok(document),
-            (_, None) => Err(Failure::said(edge::Exit::Interrupted)),
+            (_, None) => Err(Failure::said(terminal_io::Exit::Interrupted)),
             (_, Some(failure)) => Err(failure),
         }
     }
 
     fn experiment(&self) -> Result<Experiment, Failure> {
-        let Axes { factors, directory } = axes::read(self.info, &self.axes)?;
+        let Axes { factors, directory } = factor_args::read(self.info, &self.axes)?;
         let protocol = self.protocol.read()?;
         let workload = self.info.part.id.to_owned();
         Ok(Experiment { title: None, workload, directory, factors, protocol })
@@ -131,7 +131,7 @@ fn failure(error: plan::PlanError) -> Failure {
 }
 
 fn command(info: &'static WorkloadInfo) -> Command {
-    let command = axes::augment(Command::new(info.part.id), info);
+    let command = factor_args::augment(Command::new(info.part.id), info);
     let command = PlaceArgs::augment_args(ProtocolArgs::augment_args(command));
     let command = OutputArgs::augment_args(command);
     // Last: the groups of options bring texts of their own.

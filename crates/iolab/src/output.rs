@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::edge::{self, Ending, Failure, say};
 use super::history::StoreArgs;
+use super::terminal_io::{self, Ending, Failure, say};
 use iolab_model::catalog::path_to_text;
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::choose;
-use iolab_report::{self as report, ExportError, FOLDERS, FORMATS, Look};
+use iolab_report::{self as report, ExportError, FOLDERS, FORMATS, TextStyle};
 
 /// What is said beside the data.
 #[derive(Args, Clone, Debug, Default)]
@@ -43,7 +43,7 @@ pub enum When {
 
 impl Talk {
     /// What stdout can show. A file is not a terminal: it gets 80 columns and no colour.
-    pub fn look(&self) -> Look {
+    pub fn look(&self) -> TextStyle {
         let stdout = std::io::stdout();
         let terminal = stdout.is_terminal();
         let color = match self.color {
@@ -52,7 +52,7 @@ impl Talk {
             When::Auto => terminal && colours_wanted(),
         };
         let width = columns(&stdout).unwrap_or(80);
-        Look { width, color, unicode: !terminal || unicode() }
+        TextStyle { width, color, unicode: !terminal || unicode() }
     }
 }
 
@@ -221,7 +221,7 @@ impl Output {
     /// # Errors
     /// What stdout met.
     pub fn print(&self, document: &Document, talk: &Talk) -> Ending {
-        edge::data(|out| report::write(&self.format, document, &talk.look(), out))
+        terminal_io::data(|out| report::write(&self.format, document, &talk.look(), out))
     }
 
     /// Refuses what would write one run over another.
@@ -267,7 +267,7 @@ impl Output {
     /// What stdout met.
     pub fn print_several(&self, runs: &[Document], talk: &Talk) -> Ending {
         let look = talk.look();
-        edge::data(|out| match self.format.as_str() {
+        terminal_io::data(|out| match self.format.as_str() {
             "table" => report::beside_table(runs, &look, out),
             "html" => report::html::write(runs, out),
             format => runs.iter().try_for_each(|run| report::write(format, run, &look, out)),
@@ -288,7 +288,7 @@ fn each_export(
     talk: &Talk,
     write: impl Fn(&str, &Path) -> Result<(), ExportError>,
 ) -> Ending {
-    let mut ending = Ok(edge::Exit::Done);
+    let mut ending = Ok(terminal_io::Exit::Done);
     for (format, path) in exports {
         match write(format, path) {
             Ok(()) if talk.quiet => {}
@@ -305,5 +305,5 @@ fn each_export(
 /// # Errors
 /// What stdout met.
 pub fn text(text: &str) -> Ending {
-    edge::data(|out| out.write_all(text.as_bytes()))
+    terminal_io::data(|out| out.write_all(text.as_bytes()))
 }

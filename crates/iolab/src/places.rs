@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::edge::Failure;
+use super::terminal_io::Failure;
 use super::vm::VmArgs;
 use iolab_agent::PlaceTerms;
 use iolab_io::place::vm::Kernel;

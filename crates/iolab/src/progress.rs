@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::edge::say;
 use super::output::Talk;
+use super::terminal_io::say;
 use iolab_model::catalog::{bytes_text, rate_text, rough_time_text, time_text};
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Fault, Measurement, Phase, Sample};

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use clap::Args;
 
-use super::axes::absolute;
-use super::edge::{Ending, Exit, Failure, say};
+use super::factor_args::absolute;
 use super::history::StoreArgs;
 use super::measure::plan_of;
 use super::output::{self, Output, Talk};
-use super::protocol::ProtocolArgs;
+use super::protocol_args::ProtocolArgs;
 use super::session::{Session, argv};
+use super::terminal_io::{Ending, Exit, Failure, say};
 use iolab_model::catalog::{Factor, Level, bytes_text, path_to_text, rough_time_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::{AnswerKind, Document, Environment, Grade};
@@ -38,7 +38,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// One run of the survey.
-struct Leg {
+struct SurveyPart {
     topic: Topic,
     title: &'static str,
     workload: &'static str,
@@ -48,8 +48,8 @@ struct Leg {
     levels: fn(greatest_bytes: u64) -> Vec<(Factor, Vec<Level>)>,
 }
 
-const LEGS: [Leg; 9] = [
-    Leg {
+const LEGS: [SurveyPart; 9] = [
+    SurveyPart {
         topic: Topic::Calls,
         title: "what a system call costs",
         workload: "syscall",
@@ -59,7 +59,7 @@ const LEGS: [Leg; 9] = [
             vec![(Factor::Operation, words(&calls))]
         },
     },
-    Leg {
+    SurveyPart {
         topic: Topic::Metadata,
         title: "what metadata calls cost",
         workload: "meta",
@@ -69,7 +69,7 @@ const LEGS: [Leg; 9] = [
             vec![(Factor::Operation, words(&calls)), (Factor::Files, numbers(&[200]))]
         },
     },
-    Leg {
+    SurveyPart {
         topic: Topic::Warm,
         title: "block sizes, cached",
         workload: "read",
@@ -79,7 +79,7 @@ const LEGS: [Leg; 9] = [
             read(&["read"], &blocks, "warm", &[greatest.min(256 * MIB)])
         },
     },
-    Leg {
+    SurveyPart {
         topic: Topic::Mapping,
         title: "read against mmap by file size",
         workload: "read",
@@ -90,7 +90,7 @@ const LEGS: [Leg; 9] = [
             read(&["read", "mmap"], &[64 * KIB], "warm", &sizes)
         },
     },
-    Leg {
+    SurveyPart {
         topic: Topic::Cold,
         title: "block sizes, from the device",
         workload: "read",
@@ -99,7 +99,7 @@ const LEGS: [Leg; 9] = [
             read(&["read"], &[4 * KIB, 64 * KIB, MIB], "cold", &[greatest.min(128 * MIB)])
         },
     },
-    Leg {
+    SurveyPart {
         topic: Topic::Durable,
         title: "block sizes, until the data are durable",
         workload: "write",
@@ -112,7 +112,7 @@ const LEGS: [Leg; 9] = [
             ]
         },
     },
-    Leg {
+    SurveyPart {
         topic: Topic::Synced,
         title: "what it costs to have each block safe",
         workload: "write",
@@ -126,7 +126,7 @@ const LEGS: [Leg; 9] = [
             ]
         },
     },
-    Leg {
+    SurveyPart {
         topic: Topic::Small,
         title: "small files",
         workload: "files",
@@ -140,7 +140,7 @@ const LEGS: [Leg; 9] = [
             ]
         },
     },
-    Leg {
+    SurveyPart {
         topic: Topic::Copying,
         title: "ways to copy",
         workload: "copy",
@@ -223,7 +223,7 @@ impl Quick {
 
 impl Survey<'_> {
     /// What can be measured here; what cannot is said.
-    fn plans(&self) -> Result<Vec<(&'static Leg, Plan)>, Failure> {
+    fn plans(&self) -> Result<Vec<(&'static SurveyPart, Plan)>, Failure> {
         let greatest = self.greatest_file_bytes()?;
         let mut plans = Vec::new();
         for leg in &LEGS {
@@ -254,11 +254,11 @@ impl Survey<'_> {
         Ok(greatest / (64 * KIB) * (64 * KIB))
     }
 
-    fn share_ns(&self, leg: &Leg) -> u64 {
+    fn share_ns(&self, leg: &SurveyPart) -> u64 {
         (self.protocol.budget_ns as f64 * leg.share) as u64
     }
 
-    fn experiment(&self, leg: &Leg, greatest_bytes: u64, budget_ns: u64) -> Experiment {
+    fn experiment(&self, leg: &SurveyPart, greatest_bytes: u64, budget_ns: u64) -> Experiment {
         Experiment {
             title: Some(format!("quick: {}", leg.title)),
             workload: leg.workload.to_owned(),
@@ -270,7 +270,7 @@ impl Survey<'_> {
 
     /// Each leg in its share of the time and what the earlier ones left over; then, where much is
     /// left, the least certain one again with all of it.
-    fn measure(&mut self, mut plans: Vec<(&'static Leg, Plan)>) -> Result<(), Failure> {
+    fn measure(&mut self, mut plans: Vec<(&'static SurveyPart, Plan)>) -> Result<(), Failure> {
         let mut shares: f64 = plans.iter().map(|(leg, _)| leg.share).sum();
         for (leg, plan) in &mut plans {
             let left = self.left_ns() * 0.95;
@@ -297,7 +297,7 @@ impl Survey<'_> {
         self.protocol.budget_ns as f64 - self.began.elapsed().as_nanos() as f64
     }
 
-    fn leg(&mut self, leg: &Leg, plan: &Plan) -> Result<(), Failure> {
+    fn leg(&mut self, leg: &SurveyPart, plan: &Plan) -> Result<(), Failure> {
         let output = &self.output;
         let session = Session {
             plan,
@@ -347,7 +347,7 @@ impl Survey<'_> {
 }
 
 /// What will be done to the directory, said before it is done.
-fn promise(directory: &Path, plans: &[(&Leg, Plan)], budget_ns: u64) -> String {
+fn promise(directory: &Path, plans: &[(&SurveyPart, Plan)], budget_ns: u64) -> String {
     let written: u64 = plans.iter().map(|(_, plan)| plan.cost.bytes_written).sum();
     format!(
         "surveys {} in {}: writes {} there in all and removes it",
@@ -357,8 +357,8 @@ fn promise(directory: &Path, plans: &[(&Leg, Plan)], budget_ns: u64) -> String {
     )
 }
 
-fn outline(plans: &[(&Leg, Plan)]) -> String {
-    let line = |(leg, plan): &(&Leg, Plan)| {
+fn outline(plans: &[(&SurveyPart, Plan)]) -> String {
+    let line = |(leg, plan): &(&SurveyPart, Plan)| {
         let cells = plan.cells.iter().filter(|cell| cell.skip.is_none()).count();
         let time = rough_time_text(plan.protocol.budget_ns as f64);
         format!("  {:<32} {cells} cells, about {time}\n", leg.title)

@@ -1,6 +1,6 @@
 //! The record of a running experiment: each trial is committed as it ends.
 
-use super::edge::Failure;
+use super::terminal_io::Failure;
 use iolab_model::result::{Document, Fault, Warning};
 use iolab_record::history::{RecordError, Writer};
 use iolab_run::{Event, Observer};

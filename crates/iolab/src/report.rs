@@ -5,13 +5,14 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 
-use super::edge::{self, Ending, Exit, Failure, say};
 use super::history::load;
 use super::output::{Output, OutputArgs, Talk};
+use super::terminal_io::{self, Ending, Exit, Failure, say};
 use iolab_model::catalog::path_to_text;
 use iolab_model::result::Document;
 use iolab_report as report;
-use iolab_report::chart::{charts_for, terminal};
+use iolab_report::chart::charts_for;
+use iolab_report::drawing::terminal;
 
 /// Draw recorded runs: charts here, or one HTML file that loads nothing
 #[derive(Args, Clone, Debug)]
@@ -75,7 +76,7 @@ impl Report {
 fn draw(runs: &[Document], talk: &Talk) -> Ending {
     let look = talk.look();
     let screen = terminal::Screen { width: look.width.clamp(40, 200), ascii: !look.unicode };
-    edge::data(|out| {
+    terminal_io::data(|out| {
         for chart in charts_for(runs) {
             writeln!(out, "{}", terminal::draw(&chart, screen))?;
         }

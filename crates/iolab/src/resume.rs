@@ -2,18 +2,18 @@
 
 use clap::Parser;
 
-use super::edge::{Ending, Failure};
 use super::history::{StoreArgs, load};
 use super::measure::Measure;
 use super::output::{Output, Talk};
 use super::places::PlaceArgs;
 use super::session::{Resumed, Session, WORKING_DIRECTORY};
-use super::{Cli, Command, announce, run};
+use super::terminal_io::{Ending, Failure};
+use super::{Cli, Command, plan_text, run};
 use iolab_model::catalog::path_from_text;
 use iolab_model::plan::Plan;
 use iolab_model::result::{CellRecord, Document};
 use iolab_model::spec::file;
-use iolab_run::{CellOutcome, History, Left, LeftWhy};
+use iolab_run::{CellOutcome, ExclusionReason, History, Left};
 
 /// Measures what is left of a run.
 ///
@@ -39,7 +39,7 @@ fn from_file(document: Document, store: StoreArgs, places: &PlaceArgs, talk: &Ta
     let written = file::from_document(&document);
     let output = Output::recording(store);
     let (plan, guest, places) = run::plan_of(&written, places)?;
-    announce::before_start(&plan, talk);
+    plan_text::before_start(&plan, talk);
     let argv = document.run.argv.clone();
     let resumes = Some(resumed(document, &plan)?);
     let places = places.terms(&plan);
@@ -100,7 +100,7 @@ pub fn resumed(document: Document, plan: &Plan) -> Result<Resumed, Failure> {
 fn outcome(cell: &CellRecord) -> CellOutcome {
     let round = cell.samples.last().map_or(0, |sample| sample.round);
     let reason = cell.reason.clone().unwrap_or_default();
-    let why = LeftWhy::of(cell.status, &reason);
+    let why = ExclusionReason::of(cell.status, &reason);
     CellOutcome { samples: cell.samples.clone(), left: why.map(|why| Left { round, why, reason }) }
 }
 

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::edge::{self, Ending, Exit, Failure, say};
 use super::measure::plan_in;
 use super::output::{self, Output, OutputArgs, Talk};
 use super::places::PlaceArgs;
 use super::session::{self, Session};
-use super::{announce, axes, facts, parts, protocol, resume};
+use super::terminal_io::{self, Ending, Exit, Failure, say};
+use super::{factor_args, facts, parts, plan_text, protocol_args, resume};
 use iolab_io::place::vm::Kernel;
 use iolab_io::workload::WORKLOADS;
 use iolab_model::catalog::{Factor, Level, path_to_text};
@@ -70,12 +70,12 @@ impl Run {
             .iter()
             .map(|one| Ok(self.job(one, written.len() > 1)?.plan))
             .collect::<Result<_, Failure>>()?;
-        edge::data(|out| {
+        terminal_io::data(|out| {
             for (number, plan) in plans.iter().enumerate() {
                 if number > 0 && self.output.format != "json" {
                     writeln!(out)?;
                 }
-                announce::write_plan(out, plan, &self.output.format)?;
+                plan_text::write_plan(out, plan, &self.output.format)?;
             }
             Ok(())
         })
@@ -128,7 +128,7 @@ pub fn plan_of(
     let located = |failure: Failure| failure.at(&written.place);
     let places = places.with_guest(written.vm, &written.kernel, &written.modules);
     let experiment = anchored(&written.experiment).map_err(located)?;
-    protocol::refuse_forbidden(&experiment.protocol.cpus).map_err(located)?;
+    protocol_args::refuse_forbidden(&experiment.protocol.cpus).map_err(located)?;
     let guest = places.guest(&experiment).map_err(located)?;
     let directory = written.directory_place.as_ref().unwrap_or(&written.place);
     facts::check(&experiment).map_err(|failure| failure.at(directory))?;
@@ -139,10 +139,10 @@ pub fn plan_of(
 /// Relative names start in the working directory, as on the command line.
 fn anchored(experiment: &Experiment) -> Result<Experiment, Failure> {
     let mut experiment = experiment.clone();
-    experiment.directory = axes::absolute(&experiment.directory)?;
+    experiment.directory = factor_args::absolute(&experiment.directory)?;
     for level in experiment.factors.get_mut(&Factor::File).into_iter().flatten() {
         if let Level::Path(path) = level {
-            *path = axes::absolute(path)?;
+            *path = factor_args::absolute(path)?;
         }
     }
     Ok(experiment)
@@ -170,7 +170,7 @@ fn measure_all(jobs: &[Job], talk: &Talk) -> Ending {
 
 impl Job {
     fn measure(&self, talk: &Talk) -> Ending {
-        announce::before_start(&self.plan, talk);
+        plan_text::before_start(&self.plan, talk);
         Session {
             plan: &self.plan,
             output: &self.output,
@@ -191,7 +191,7 @@ fn read(path: &Path) -> Result<Vec<Written>, Failure> {
         let beside = from.identity.parent().unwrap_or(Path::new("."));
         load(&beside.join(iolab_model::catalog::path_from_text(name)))
     };
-    file::read(&loaded, words, protocol::drawn_seed(), &mut include).map_err(Failure::usage)
+    file::read(&loaded, words, protocol_args::drawn_seed(), &mut include).map_err(Failure::usage)
 }
 
 /// A file of text, never more of it than a person would write.

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::edge::Ending;
 use super::output;
+use super::terminal_io::Ending;
 use iolab_report as report;
 
 /// Print the JSON schema of results (iolab.run/1)

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::axes::absolute;
-use super::edge::{self, Ending, Exit, say};
+use super::factor_args::absolute;
 use super::history::StoreArgs;
 use super::measure::plan_of;
 use super::output::{Output, Talk};
-use super::protocol::ProtocolArgs;
+use super::protocol_args::ProtocolArgs;
 use super::session::{Session, argv};
+use super::terminal_io::{self, Ending, Exit, say};
 use iolab_model::catalog::{Factor, Level, percent_text};
 use iolab_model::result::{Document, Twin};
 use iolab_model::spec::Experiment;
@@ -95,7 +95,7 @@ impl Selftest {
                 break;
             }
         }
-        edge::data(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
+        terminal_io::data(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
         if exit == Exit::Done && !talk.quiet {
             say("differences smaller than these mean nothing on this machine today");
         }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::edge::{Ending, Exit, Failure, say};
 use super::history::StoreArgs;
 use super::output::{Output, Talk, dumb, unicode};
 use super::progress::Progress;
 use super::record::Recorder;
 use super::signals::Signals;
+use super::terminal_io::{Ending, Exit, Failure, say};
 use super::time;
 use super::{contenders, facts, places, vm};
 use iolab_agent::{LocalChild, PlaceTerms, Transport};

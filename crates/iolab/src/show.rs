@@ -4,9 +4,9 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::edge::{Ending, Failure};
 use super::history::{StoreArgs, load};
 use super::output::{self, OutputArgs, Talk};
+use super::terminal_io::{Ending, Failure};
 
 /// Show a recorded run again, in any format
 #[derive(Args, Clone, Debug)]

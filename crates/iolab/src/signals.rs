@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::edge::say;
+use super::terminal_io::say;
 use iolab_run::StopSignal;
 
 /// What the person has signalled so far. Each signal is a byte in a pipe; nothing runs beside.

@@ -4,13 +4,14 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 
-use super::edge::{self, Ending, Exit, Failure, say};
 use super::history::{StoreArgs, failure, number};
 use super::output::{self, Talk};
+use super::terminal_io::{self, Ending, Exit, Failure, say};
 use iolab_model::catalog::path_to_text;
 use iolab_model::result::Document;
 use iolab_record::history::{Filter, Store};
-use iolab_report::chart::{history, terminal};
+use iolab_report::chart::history;
+use iolab_report::drawing::terminal;
 use iolab_report::{Trend as Found, export_charts, trend, trend_json, trend_table};
 
 /// How a trend is written.
@@ -76,14 +77,14 @@ impl Trend {
                 let look = talk.look();
                 let screen =
                     terminal::Screen { width: look.width.clamp(40, 200), ascii: !look.unicode };
-                edge::data(|out| writeln!(out, "{}", terminal::draw(&chart, screen)))
+                terminal_io::data(|out| writeln!(out, "{}", terminal::draw(&chart, screen)))
             }
             None => self.write(&found, talk),
         }
     }
 
     fn write(&self, found: &Found, talk: &Talk) -> Ending {
-        edge::data(|out| match self.format {
+        terminal_io::data(|out| match self.format {
             Shape::Table => trend_table(found, &talk.look(), out),
             Shape::Json => trend_json(found, out),
         })?;

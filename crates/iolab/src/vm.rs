@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::edge::Failure;
 use super::places;
+use super::terminal_io::Failure;
 use iolab_agent::{PlaceTerms, VirtualMachine};
 use iolab_io::place;
 use iolab_io::place::vm::{self, Accelerator, Cache, Disk, Kernel, Machine, Setup};

@@ -42,7 +42,7 @@ pub fn conclude_direct(
 ) -> Result<(), Fault> {
     proof.device_bytes = device_bytes;
     proof.expected_device_bytes =
-        super::reach::expected(proof, worked_bytes).map(|bytes| bytes.saturating_mul(passes));
+        super::prepare::expected(proof, worked_bytes).map(|bytes| bytes.saturating_mul(passes));
     proof.reason = why_not(proof, residency(file, prober)?.as_ref());
     proof.proven = proof.reason.is_none();
     Ok(())

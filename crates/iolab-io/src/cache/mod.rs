@@ -3,8 +3,8 @@
 mod direct;
 mod drain;
 mod evict;
+mod prepare;
 mod prober;
-mod reach;
 mod residency;
 mod stored;
 
@@ -14,8 +14,8 @@ use std::str::FromStr;
 pub use direct::{before_direct, conclude_direct, is_direct};
 pub use drain::{Drained, drain};
 pub use evict::{evict, evict_written, prime};
+pub use prepare::{conclude, flag, just_mounted, looked_at, prepare, prepare_written};
 pub use prober::{Prober, Rejected, device_read_bytes};
-pub use reach::{conclude, flag, just_mounted, looked_at, reach, reach_written};
 pub use residency::Probe;
 pub use stored::stored_bytes;
 

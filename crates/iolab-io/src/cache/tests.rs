@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::{Probe, Prober, State, conclude, flag, prime, reach, stored_bytes};
+use super::{Probe, Prober, State, conclude, flag, prepare, prime, stored_bytes};
 use crate::sys::testing::{among_mounts, as_nobody, open_directory, skip};
 use iolab_model::catalog::Code;
 use iolab_model::result::CacheProof;
@@ -39,7 +39,7 @@ fn delivered() -> u64 {
 /// A trial as the agent does it: reach, read it all through a fresh descriptor, conclude.
 fn trial(wanted: State, path: &Path, prober: &Prober) -> CacheProof {
     let file = File::open(path).unwrap();
-    let mut proof = reach(wanted, &file, prober).unwrap();
+    let mut proof = prepare(wanted, &file, prober).unwrap();
     let before = delivered();
     let mut buffer = vec![0; 64 * 1024];
     let mut fresh = File::open(path).unwrap();
@@ -123,7 +123,7 @@ fn a_false_claim_of_cold_is_found_out_by_the_device() {
     let prober = Prober::start(dir.path()).unwrap();
     let path = make(dir.path().join("primed"), MIB);
     let file = File::open(&path).unwrap();
-    let mut proof = reach(State::Cold, &file, &prober).unwrap();
+    let mut proof = prepare(State::Cold, &file, &prober).unwrap();
     prime(&file).unwrap(); // someone else reads it between the proof and the window
     let before = delivered();
     std::fs::read(&path).unwrap();

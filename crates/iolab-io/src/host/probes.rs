@@ -144,7 +144,7 @@ fn trial(
     path: &Path,
 ) -> io::Result<iolab_model::result::CacheProof> {
     let file = File::open(path)?;
-    let mut proof = cache::reach(state, &file, prober).map_err(io::Error::other)?;
+    let mut proof = cache::prepare(state, &file, prober).map_err(io::Error::other)?;
     let baseline = crate::sys::usage::usage();
     let before = cache::device_read_bytes();
     let mut fresh = File::open(path)?;

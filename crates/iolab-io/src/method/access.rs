@@ -8,7 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, AtFlags, CWD, Mode, OFlags, StatxFlags, fadvise, statx};
 use rustix::io::Errno;
 
-use super::lane::{ReadJob, Stop};
+use super::partition::{ReadJob, Stop};
 
 /// How the bytes of a file are brought in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

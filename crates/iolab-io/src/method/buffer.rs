@@ -1,6 +1,6 @@
 //! The buffer that bytes are read into: page-aligned, and touched before the clock starts.
 
-use super::lane::Stop;
+use super::partition::Stop;
 
 /// Larger blocks are refused: a read(2) moves at most 2 GiB − 4 KiB in one call.
 const LIMIT_BYTES: u64 = 1 << 30;

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::lane::Stop;
+use super::partition::Stop;
 
 /// As written: `random`, `text`, `zero`, `compressible:50`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

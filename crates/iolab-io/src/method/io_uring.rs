@@ -9,10 +9,10 @@ use rustix::io::Errno;
 
 use super::access::open_job;
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop, complete};
 use super::latency::Watch;
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop, complete};
+use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, io_uring_write, the_block};
 use crate::sys::ring::{Piece, Ring, RingError};
 use iolab_model::catalog::{Capability, Part, PartKind};
@@ -28,7 +28,7 @@ pub const METHOD: Method = Method {
         needs: "io_uring, and memory that may be locked",
         by_name_only: false,
     },
-    read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<Uring> }),
+    read: Some(ReadEntry { step_bytes: the_block, real: true, run: read_loop::read::<Uring> }),
     write: Some(io_uring_write::ENTRY),
 };
 
@@ -58,28 +58,28 @@ struct Slot {
 }
 
 impl Reader for Uring {
-    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Uring, Stop> {
-        if lane.step_bytes > GREATEST_BLOCK_BYTES {
+    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Uring, Stop> {
+        if partition.step_bytes > GREATEST_BLOCK_BYTES {
             return Err(Stop::new("a block over 1 GiB is not read in one call; use a smaller one"));
         }
-        let file = open_job(job, lane.step_bytes)?;
+        let file = open_job(job, partition.step_bytes)?;
         let depth = job.access.depth.max(1);
-        let ring = Ring::new(depth, lane.step_bytes as usize, &[file.as_fd()])?;
+        let ring = Ring::new(depth, partition.step_bytes as usize, &[file.as_fd()])?;
         let slots = vec![Slot::default(); depth as usize];
-        Ok(Uring { ring, file, step_bytes: lane.step_bytes, slots })
+        Ok(Uring { ring, file, step_bytes: partition.step_bytes, slots })
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        let mut steps = order.steps(leg);
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        let mut steps = order.steps(block_range);
         for (slot, block) in (0..self.ring.slots()).zip(&mut steps) {
-            self.start(lane, slot, block, to)?;
+            self.start(partition, slot, block, to)?;
         }
         // The slot whose block is next in the file, where that matters.
         let mut head = 0;
@@ -92,15 +92,15 @@ impl Reader for Uring {
                     self.slots[slot as usize].arrived = Some(done.result);
                     continue;
                 }
-                moved.bytes += self.hand_on(lane, slot, done.result, to)?;
+                moved.bytes += self.hand_on(partition, slot, done.result, to)?;
                 if let Some(block) = steps.next() {
-                    self.start(lane, slot, block, to)?;
+                    self.start(partition, slot, block, to)?;
                 }
             }
             while let Some(result) = self.slots[head as usize].arrived.take() {
-                moved.bytes += self.hand_on(lane, head, result, to)?;
+                moved.bytes += self.hand_on(partition, head, result, to)?;
                 if let Some(block) = steps.next() {
-                    self.start(lane, head, block, to)?;
+                    self.start(partition, head, block, to)?;
                 }
                 head = (head + 1) % self.ring.slots();
             }
@@ -113,7 +113,7 @@ impl Uring {
     #[inline(always)]
     fn start<F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         slot: u32,
         block: u64,
         to: &Sink<F, W>,
@@ -122,7 +122,7 @@ impl Uring {
         self.slots[slot as usize] = Slot { block, began, arrived: None };
         // All of the buffer is offered even at the end of the file: direct I/O wants whole units.
         let bytes = self.step_bytes as u32;
-        let piece = Piece { slot, from: 0, bytes, file: 0, at: lane.offset(block) };
+        let piece = Piece { slot, from: 0, bytes, file: 0, at: partition.offset(block) };
         self.ring.read(piece, 0)?;
         Ok(self.ring.hand_over()?)
     }
@@ -131,16 +131,16 @@ impl Uring {
     #[inline(always)]
     fn hand_on<F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         slot: u32,
         result: Result<u32, Errno>,
         to: &mut Sink<F, W>,
     ) -> Result<u64, Stop> {
         let block = self.slots[slot as usize].block;
-        let at = lane.offset(block);
+        let at = partition.offset(block);
         let n = match result {
             Ok(n) if u64::from(n) == self.step_bytes => n as usize,
-            first => self.rest(slot, at, lane.block_bytes(block), first)?,
+            first => self.rest(slot, at, partition.block_bytes(block), first)?,
         };
         to.fold.block(at, &self.ring.slot(slot)[..n]);
         Ok(n as u64)

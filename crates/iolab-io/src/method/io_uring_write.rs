@@ -9,11 +9,11 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::fill::Pool;
-use super::lane::{Lane, Moved, Stop};
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::WriteJob;
-use super::write_drive::{self, Writer, complete};
+use super::write_loop::{self, Writer, complete};
 use super::{WriteEntry, the_block};
 use crate::sys::ring::{Piece, Ring};
 use iolab_model::catalog::Factor;
@@ -27,7 +27,7 @@ pub const ENTRY: WriteEntry = WriteEntry {
         "append",
         "requests that are under way together have no order; take another --target",
     )],
-    run: write_drive::write::<UringWrite>,
+    run: write_loop::write::<UringWrite>,
 };
 
 struct UringWrite {
@@ -51,11 +51,11 @@ struct Request {
 impl Writer for UringWrite {
     type Rest = Ring;
 
-    fn open(job: &WriteJob<'_>, lane: &Lane) -> Result<UringWrite, Stop> {
+    fn open(job: &WriteJob<'_>, partition: &Partition) -> Result<UringWrite, Stop> {
         let file = job.open(OFlags::WRONLY)?;
         let (depth, blocks) = (job.depth.max(1), job.pool.blocks());
         let slot_bits = blocks.div_ceil(u64::from(depth)).next_power_of_two().ilog2();
-        let step_bytes = lane.step_bytes as usize;
+        let step_bytes = partition.step_bytes as usize;
         let mut ring = Ring::new(depth, step_bytes << slot_bits, &[file.as_fd()])?;
         for block in 0..blocks {
             let (slot, from) = place(block, slot_bits, step_bytes);
@@ -66,23 +66,23 @@ impl Writer for UringWrite {
         Ok(UringWrite { ring, file, slot_bits, mask: blocks - 1, requests, free })
     }
 
-    fn leg<O: Order, F: Follow>(
+    fn block_range<O: AccessOrder, F: Follow>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         pool: &Pool,
         follow: &mut F,
     ) -> Result<Moved, Stop> {
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        let mut steps = order.steps(leg);
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        let mut steps = order.steps(block_range);
         loop {
             while let Some(token) = self.free.pop() {
                 let Some(block) = steps.next() else {
                     self.free.push(token);
                     break;
                 };
-                self.start(lane, token, block, follow.before())?;
+                self.start(partition, token, block, follow.before())?;
             }
             if self.ring.in_flight() == 0 {
                 return Ok(moved);
@@ -90,9 +90,9 @@ impl Writer for UringWrite {
             self.ring.submit(1)?;
             while let Some(done) = self.ring.take() {
                 let Request { block, began } = self.requests[done.token as usize];
-                let bytes = lane.block_bytes(block);
+                let bytes = partition.block_bytes(block);
                 if done.result != Ok(bytes as u32) {
-                    self.rest(lane, block, pool, done.result)?;
+                    self.rest(partition, block, pool, done.result)?;
                 }
                 follow.after(self.file.as_fd(), began)?;
                 moved.bytes += bytes;
@@ -115,12 +115,18 @@ fn place(block: u64, slot_bits: u32, step_bytes: usize) -> (u32, usize) {
 
 impl UringWrite {
     #[inline(always)]
-    fn start(&mut self, lane: &Lane, token: u32, block: u64, began: u64) -> Result<(), Stop> {
+    fn start(
+        &mut self,
+        partition: &Partition,
+        token: u32,
+        block: u64,
+        began: u64,
+    ) -> Result<(), Stop> {
         self.requests[token as usize] = Request { block, began };
-        let in_pool = (lane.first_block() + block) & self.mask;
-        let (slot, from) = place(in_pool, self.slot_bits, lane.step_bytes as usize);
-        let bytes = lane.block_bytes(block) as u32;
-        let piece = Piece { slot, from: from as u32, bytes, file: 0, at: lane.offset(block) };
+        let in_pool = (partition.first_block() + block) & self.mask;
+        let (slot, from) = place(in_pool, self.slot_bits, partition.step_bytes as usize);
+        let bytes = partition.block_bytes(block) as u32;
+        let piece = Piece { slot, from: from as u32, bytes, file: 0, at: partition.offset(block) };
         self.ring.write(piece, token)?;
         Ok(self.ring.hand_over()?)
     }
@@ -130,19 +136,19 @@ impl UringWrite {
     #[inline(never)]
     fn rest(
         &self,
-        lane: &Lane,
+        partition: &Partition,
         block: u64,
         pool: &Pool,
         first: Result<u32, Errno>,
     ) -> Result<(), Stop> {
-        let bytes = pool.block(lane.first_block() + block);
-        let bytes = &bytes[..lane.block_bytes(block) as usize];
+        let bytes = pool.block(partition.first_block() + block);
+        let bytes = &bytes[..partition.block_bytes(block) as usize];
         // A write that would have to wait where it must not (EAGAIN) is made anew, like one that
         // a signal broke off.
         let first = match first {
             Err(Errno::AGAIN) => Err(Errno::INTR),
             other => other.map(|n| n as usize),
         };
-        complete(self.file.as_fd(), first, bytes, lane.offset(block))
+        complete(self.file.as_fd(), first, bytes, partition.offset(block))
     }
 }

@@ -12,10 +12,10 @@ use rustix::mm::Advice;
 
 use super::access::open_job;
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop};
 use super::latency::Watch;
-use super::order::{Order, Pattern};
+use super::order::{AccessOrder, Pattern};
+use super::partition::{Moved, Partition, ReadJob, Stop};
+use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, mmap_write};
 use crate::sys::map::Mapping;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
@@ -31,7 +31,7 @@ pub const METHOD: Method = Method {
         needs: "",
         by_name_only: false,
     },
-    read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: drive::read::<Mmap> }),
+    read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: read_loop::read::<Mmap> }),
     write: Some(mmap_write::ENTRY),
 };
 
@@ -54,19 +54,19 @@ pub(super) fn open_to_map(job: &ReadJob<'_>) -> Result<OwnedFd, Stop> {
 struct Mmap(OwnedFd);
 
 impl Reader for Mmap {
-    fn open(job: &ReadJob<'_>, _: &Lane) -> Result<Mmap, Stop> {
+    fn open(job: &ReadJob<'_>, _: &Partition) -> Result<Mmap, Stop> {
         open_to_map(job).map(Mmap)
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        let mapped = if O::CONTIGUOUS { leg.clone() } else { 0..lane.count };
-        touch(&self.0, lane, mapped, order.steps(leg), to, Bring::OnTouch)
+        let mapped = if O::CONTIGUOUS { block_range.clone() } else { 0..partition.count };
+        touch(&self.0, partition, mapped, order.steps(block_range), to, Bring::OnTouch)
     }
 }
 
@@ -81,10 +81,10 @@ pub(super) enum Bring {
     Advise(Advice),
 }
 
-/// Maps the blocks `mapped` of a lane, hands the blocks of `steps` to the consumer, unmaps.
+/// Maps the blocks `mapped` of a partition, hands the blocks of `steps` to the consumer, unmaps.
 pub(super) fn touch<F: Fold, W: Watch>(
     file: &OwnedFd,
-    lane: &Lane,
+    partition: &Partition,
     mapped: Range<u64>,
     steps: impl Iterator<Item = u64>,
     to: &mut Sink<F, W>,
@@ -93,8 +93,8 @@ pub(super) fn touch<F: Fold, W: Watch>(
     if mapped.is_empty() {
         return Ok(Moved::default());
     }
-    let (start, last) = (lane.offset(mapped.start), mapped.end - 1);
-    let bytes = lane.offset(last) + lane.block_bytes(last) - start;
+    let (start, last) = (partition.offset(mapped.start), mapped.end - 1);
+    let bytes = partition.offset(last) + partition.block_bytes(last) - start;
     let populate = matches!(bring, Bring::Populate);
     let mapping = Mapping::new(file.as_fd(), start, bytes as usize, populate)?;
     if let Bring::Advise(advice) = bring {
@@ -104,9 +104,9 @@ pub(super) fn touch<F: Fold, W: Watch>(
     let page_bytes = rustix::param::page_size();
     let mut moved = Moved::default();
     for block in steps {
-        let at = lane.offset(block);
+        let at = partition.offset(block);
         let from = (at - start) as usize;
-        let bytes = &all[from..from + lane.block_bytes(block) as usize];
+        let bytes = &all[from..from + partition.block_bytes(block) as usize];
         // Touching is what brings the bytes in, so an operation holds the consumer's work too.
         let began = to.watch.begin();
         if F::TOUCHES {
@@ -125,21 +125,21 @@ pub(super) fn touch<F: Fold, W: Watch>(
 
 /// The same for what brings every mapped page in at once: where a bounded trial visits scattered
 /// pages, each is mapped by itself, for else the trial would not be bounded.
-pub(super) fn touch_at_once<O: Order, F: Fold, W: Watch>(
+pub(super) fn touch_at_once<O: AccessOrder, F: Fold, W: Watch>(
     file: &OwnedFd,
-    lane: &Lane,
+    partition: &Partition,
     order: O,
-    leg: Range<u64>,
+    block_range: Range<u64>,
     to: &mut Sink<F, W>,
     bring: Bring,
 ) -> Result<Moved, Stop> {
-    if O::CONTIGUOUS || leg == (0..lane.count) {
-        return touch(file, lane, leg.clone(), order.steps(leg), to, bring);
+    if O::CONTIGUOUS || block_range == (0..partition.count) {
+        return touch(file, partition, block_range.clone(), order.steps(block_range), to, bring);
     }
     let mut moved = Moved::default();
-    for block in order.steps(leg) {
+    for block in order.steps(block_range) {
         let one = block..block + 1;
-        moved += touch(file, lane, one.clone(), one, to, bring)?;
+        moved += touch(file, partition, one.clone(), one, to, bring)?;
     }
     Ok(moved)
 }

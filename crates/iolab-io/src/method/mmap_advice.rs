@@ -14,11 +14,11 @@ use rustix::fd::OwnedFd;
 use rustix::mm::Advice;
 
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop};
 use super::latency::Watch;
 use super::mmap::{Bring, open_to_map, touch, touch_at_once, window_or_page};
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop};
+use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -43,7 +43,7 @@ const fn method<W: Word>(id: &'static str, summary: &'static str, needs: &'stati
         read: Some(ReadEntry {
             step_bytes: window_or_page,
             real: true,
-            run: drive::read::<Advised<W>>,
+            run: read_loop::read::<Advised<W>>,
         }),
         write: None,
     }
@@ -90,22 +90,22 @@ impl Word for PopulateRead {
 struct Advised<A>(OwnedFd, PhantomData<A>);
 
 impl<A: Word> Reader for Advised<A> {
-    fn open(job: &ReadJob<'_>, _: &Lane) -> Result<Advised<A>, Stop> {
+    fn open(job: &ReadJob<'_>, _: &Partition) -> Result<Advised<A>, Stop> {
         Ok(Advised(open_to_map(job)?, PhantomData))
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let bring = Bring::Advise(A::ADVICE);
         if A::AT_ONCE {
-            return touch_at_once(&self.0, lane, order, leg, to, bring);
+            return touch_at_once(&self.0, partition, order, block_range, to, bring);
         }
-        let mapped = if O::CONTIGUOUS { leg.clone() } else { 0..lane.count };
-        touch(&self.0, lane, mapped, order.steps(leg), to, bring)
+        let mapped = if O::CONTIGUOUS { block_range.clone() } else { 0..partition.count };
+        touch(&self.0, partition, mapped, order.steps(block_range), to, bring)
     }
 }

@@ -6,11 +6,11 @@ use std::ops::Range;
 use rustix::fd::OwnedFd;
 
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop};
 use super::latency::Watch;
 use super::mmap::{Bring, open_to_map, touch_at_once, window_or_page};
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop};
+use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -25,24 +25,28 @@ pub const METHOD: Method = Method {
         needs: "",
         by_name_only: false,
     },
-    read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: drive::read::<Populate> }),
+    read: Some(ReadEntry {
+        step_bytes: window_or_page,
+        real: true,
+        run: read_loop::read::<Populate>,
+    }),
     write: None,
 };
 
 struct Populate(OwnedFd);
 
 impl Reader for Populate {
-    fn open(job: &ReadJob<'_>, _: &Lane) -> Result<Populate, Stop> {
+    fn open(job: &ReadJob<'_>, _: &Partition) -> Result<Populate, Stop> {
         open_to_map(job).map(Populate)
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        touch_at_once(&self.0, lane, order, leg, to, Bring::Populate)
+        touch_at_once(&self.0, partition, order, block_range, to, Bring::Populate)
     }
 }

@@ -9,12 +9,12 @@ use rustix::fs::{OFlags, ftruncate};
 
 use super::WriteEntry;
 use super::fill::Pool;
-use super::lane::{Lane, Moved, Stop};
 use super::mmap::window_or_page;
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::{Target, WriteJob};
-use super::write_drive::{self, Writer};
+use super::write_loop::{self, Writer};
 use crate::sys::shared_map::SharedMapping;
 use iolab_model::catalog::Factor;
 
@@ -30,7 +30,7 @@ pub const ENTRY: WriteEntry = WriteEntry {
         (Factor::Sync, "sync", NO_FLAG),
         (Factor::Target, "append", "a mapping does not grow; take another --target"),
     ],
-    run: write_drive::write::<MmapWrite>,
+    run: write_loop::write::<MmapWrite>,
 };
 
 struct MmapWrite {
@@ -42,17 +42,17 @@ struct MmapWrite {
 impl Writer for MmapWrite {
     type Rest = ();
 
-    fn open(job: &WriteJob<'_>, _: &Lane) -> Result<MmapWrite, Stop> {
+    fn open(job: &WriteJob<'_>, _: &Partition) -> Result<MmapWrite, Stop> {
         let file = job.open(OFlags::RDWR)?;
         let grow_to = (job.target == Target::New).then_some(job.end_bytes);
         Ok(MmapWrite { file, grow_to })
     }
 
-    fn leg<O: Order, F: Follow>(
+    fn block_range<O: AccessOrder, F: Follow>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         pool: &Pool,
         follow: &mut F,
     ) -> Result<Moved, Stop> {
@@ -60,19 +60,19 @@ impl Writer for MmapWrite {
         if let Some(bytes) = self.grow_to.take() {
             ftruncate(&self.file, bytes)?;
         }
-        let mapped = if O::CONTIGUOUS { leg.clone() } else { 0..lane.count };
-        if leg.is_empty() {
+        let mapped = if O::CONTIGUOUS { block_range.clone() } else { 0..partition.count };
+        if block_range.is_empty() {
             return Ok(Moved::default());
         }
-        let (start, last) = (lane.offset(mapped.start), mapped.end - 1);
-        let bytes = lane.offset(last) + lane.block_bytes(last) - start;
+        let (start, last) = (partition.offset(mapped.start), mapped.end - 1);
+        let bytes = partition.offset(last) + partition.block_bytes(last) - start;
         let mut mapping = SharedMapping::new(self.file.as_fd(), start, bytes as usize)?;
-        let first = lane.first_block();
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
+        let first = partition.first_block();
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let bytes = &pool.block(first + block)[..partition.block_bytes(block) as usize];
             let began = follow.before();
-            mapping.write((lane.offset(block) - start) as usize, bytes);
+            mapping.write((partition.offset(block) - start) as usize, bytes);
             follow.after(self.file.as_fd(), began)?;
             moved.bytes += bytes.len() as u64;
         }

@@ -5,51 +5,51 @@ mod access;
 mod buffer;
 pub mod consume;
 pub mod copy;
-mod crew;
-mod drive;
 mod fill;
-mod gate;
 mod histogram;
 mod io_uring;
 mod io_uring_write;
-mod lane;
 pub mod latency;
+mod measured_window;
 mod mmap;
 mod mmap_advice;
 mod mmap_populate;
 mod mmap_write;
 mod null;
 pub mod order;
+mod partition;
 mod pread;
 mod preadv2;
 mod pwrite;
 mod read;
+mod read_loop;
 mod readv;
 mod sendfile;
 #[cfg(test)]
 mod skeleton;
 mod splice;
+mod start_barrier;
 pub mod sync;
 mod target;
-mod window;
+mod worker_threads;
 mod write;
-mod write_drive;
+mod write_loop;
 mod writev;
 
 pub use access::{Access, Readahead, open_for_reading};
 pub use buffer::Buffer;
 pub use consume::{Consume, Partial};
-pub use drive::Outcome;
 pub use fill::{Fill, Pool};
-pub use gate::Gate;
 pub use histogram::Histogram;
-pub use lane::{Lane, Layout, ReadJob, Stop};
 pub use latency::{Latencies, Unwatched, Watch, Watched};
+pub use measured_window::{MeasuredWindow, NoWindow};
 pub use order::Pattern;
+pub use partition::{Layout, Partition, ReadJob, Stop};
+pub use read_loop::Outcome;
+pub use start_barrier::StartBarrier;
 pub use sync::Sync;
 pub use target::{Target, Until, WriteJob};
-pub use window::{NoWindow, Window};
-pub use write_drive::{Times, Written, fault as write_fault};
+pub use write_loop::{Times, Written, fault as write_fault};
 
 use iolab_model::catalog::{Factor, Part};
 use iolab_model::result::Fault;
@@ -74,7 +74,7 @@ pub struct ReadEntry {
     /// Whether what it hands on are the file's bytes (`null` has none).
     pub real: bool,
     /// Reads; the loop inside is chosen once.
-    pub run: fn(&ReadJob, &mut dyn Window) -> Result<Outcome, Fault>,
+    pub run: fn(&ReadJob, &mut dyn MeasuredWindow) -> Result<Outcome, Fault>,
 }
 
 /// How a method writes a file.
@@ -87,7 +87,7 @@ pub struct WriteEntry {
     /// Levels that it cannot be combined with, each with the reason and what to do instead.
     pub lacks: &'static [(Factor, &'static str, &'static str)],
     /// Writes; the loop inside is chosen once.
-    pub run: fn(&WriteJob<'_>, &mut dyn Window) -> Result<Written, Fault>,
+    pub run: fn(&WriteJob<'_>, &mut dyn MeasuredWindow) -> Result<Written, Fault>,
 }
 
 /// The list.

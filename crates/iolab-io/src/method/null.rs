@@ -8,14 +8,14 @@ use rustix::fd::OwnedFd;
 
 use super::buffer::Buffer;
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
 use super::fill::Pool;
-use super::lane::{Lane, Moved, ReadJob, Stop};
 use super::latency::Watch;
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop};
+use super::read_loop::{self, Reader, Sink};
 use super::sync::Follow;
 use super::target::WriteJob;
-use super::write_drive::{self, Writer};
+use super::write_loop::{self, Writer};
 use super::{Method, ReadEntry, WriteEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -30,37 +30,37 @@ pub const METHOD: Method = Method {
         needs: "",
         by_name_only: true,
     },
-    read: Some(ReadEntry { step_bytes: the_block, real: false, run: drive::read::<Null> }),
+    read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Null> }),
     write: Some(WriteEntry {
         step_bytes: the_block,
         real: false,
         lacks: &[],
-        run: write_drive::write::<NullWrite>,
+        run: write_loop::write::<NullWrite>,
     }),
 };
 
 struct Null(Buffer);
 
 impl Reader for Null {
-    fn open(_: &ReadJob<'_>, lane: &Lane) -> Result<Null, Stop> {
-        Ok(Null(Buffer::new(lane.step_bytes)?))
+    fn open(_: &ReadJob<'_>, partition: &Partition) -> Result<Null, Stop> {
+        Ok(Null(Buffer::new(partition.step_bytes)?))
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let buffer = self.0.as_mut();
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let n = lane.block_bytes(black_box(block));
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let n = partition.block_bytes(black_box(block));
             let began = to.watch.begin();
             let bytes = &black_box(&*buffer)[..n as usize];
             to.watch.end(began);
-            to.fold.block(lane.offset(block), bytes);
+            to.fold.block(partition.offset(block), bytes);
             moved.bytes += n;
         }
         Ok(moved)
@@ -72,22 +72,22 @@ struct NullWrite;
 impl Writer for NullWrite {
     type Rest = ();
 
-    fn open(_: &WriteJob<'_>, _: &Lane) -> Result<NullWrite, Stop> {
+    fn open(_: &WriteJob<'_>, _: &Partition) -> Result<NullWrite, Stop> {
         Ok(NullWrite)
     }
 
-    fn leg<O: Order, F: Follow>(
+    fn block_range<O: AccessOrder, F: Follow>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         pool: &Pool,
         _: &mut F,
     ) -> Result<Moved, Stop> {
-        let first = lane.first_block();
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let n = lane.block_bytes(black_box(block));
+        let first = partition.first_block();
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let n = partition.block_bytes(black_box(block));
             black_box(&pool.block(first + block)[..n as usize]);
             moved.bytes += n;
         }

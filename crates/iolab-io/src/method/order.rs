@@ -48,22 +48,22 @@ impl fmt::Display for Pattern {
 }
 
 /// An order over `count` blocks. The hot loop is generic over it, so it is chosen once a trial.
-pub trait Order: Copy + Send {
+pub trait AccessOrder: Copy + Send {
     /// Whether each step follows the one before it in the file.
     const CONTIGUOUS: bool = false;
-    /// Block indices for the operations of `leg`, which lies within `0..count`.
-    fn steps(self, leg: Range<u64>) -> impl Iterator<Item = u64>;
+    /// Block indices for the operations of `block_range`, which lies within `0..count`.
+    fn steps(self, block_range: Range<u64>) -> impl Iterator<Item = u64>;
 }
 
 /// First to last.
 #[derive(Clone, Copy, Debug)]
 pub struct Forward;
 
-impl Order for Forward {
+impl AccessOrder for Forward {
     const CONTIGUOUS: bool = true;
     #[inline(always)]
-    fn steps(self, leg: Range<u64>) -> impl Iterator<Item = u64> {
-        leg
+    fn steps(self, block_range: Range<u64>) -> impl Iterator<Item = u64> {
+        block_range
     }
 }
 
@@ -74,11 +74,11 @@ pub struct Backward {
     pub count: u64,
 }
 
-impl Order for Backward {
+impl AccessOrder for Backward {
     #[inline(always)]
-    fn steps(self, leg: Range<u64>) -> impl Iterator<Item = u64> {
+    fn steps(self, block_range: Range<u64>) -> impl Iterator<Item = u64> {
         let last = self.count.wrapping_sub(1);
-        leg.map(move |step| last - step)
+        block_range.map(move |step| last - step)
     }
 }
 
@@ -92,25 +92,25 @@ pub struct Strided {
 }
 
 impl Strided {
-    /// The block of one operation: the first `count % stride` lanes are one longer than the rest.
+    /// The block of one operation: the first `count % stride` partitions are one longer than the rest.
     fn block(self, operation: u64) -> u64 {
         let (short, longer) = (self.count / self.stride, self.count % self.stride);
         let in_longer = longer * (short + 1);
-        let (lane, at) = if operation < in_longer {
+        let (partition, at) = if operation < in_longer {
             (operation / (short + 1), operation % (short + 1))
         } else {
             let rest = operation - in_longer;
             (longer + rest / short.max(1), rest % short.max(1))
         };
-        lane + at * self.stride
+        partition + at * self.stride
     }
 }
 
-impl Order for Strided {
+impl AccessOrder for Strided {
     #[inline(always)]
-    fn steps(self, leg: Range<u64>) -> impl Iterator<Item = u64> {
-        let mut next = if leg.is_empty() { 0 } else { self.block(leg.start) };
-        leg.map(move |_| {
+    fn steps(self, block_range: Range<u64>) -> impl Iterator<Item = u64> {
+        let mut next = if block_range.is_empty() { 0 } else { self.block(block_range.start) };
+        block_range.map(move |_| {
             let block = next;
             next = next.saturating_add(self.stride);
             if next >= self.count {
@@ -150,10 +150,10 @@ impl Shuffled {
     }
 }
 
-impl Order for Shuffled {
+impl AccessOrder for Shuffled {
     #[inline(always)]
-    fn steps(self, leg: Range<u64>) -> impl Iterator<Item = u64> {
-        leg.map(move |step| {
+    fn steps(self, block_range: Range<u64>) -> impl Iterator<Item = u64> {
+        block_range.map(move |step| {
             let mut block = self.mix(step);
             while block >= self.count {
                 block = self.mix(block);
@@ -164,23 +164,29 @@ impl Order for Shuffled {
 }
 
 /// Any order behind one type, for those who need no speed: who checks a digest.
-pub fn visit(pattern: Pattern, count: u64, seed: u64, leg: Range<u64>, mut each: impl FnMut(u64)) {
+pub fn visit(
+    pattern: Pattern,
+    count: u64,
+    seed: u64,
+    block_range: Range<u64>,
+    mut each: impl FnMut(u64),
+) {
     match pattern {
-        Pattern::Sequential => Forward.steps(leg).for_each(&mut each),
-        Pattern::Reverse => Backward { count }.steps(leg).for_each(&mut each),
-        Pattern::Stride(stride) => Strided { count, stride }.steps(leg).for_each(&mut each),
-        Pattern::Random => Shuffled::new(count, seed).steps(leg).for_each(&mut each),
+        Pattern::Sequential => Forward.steps(block_range).for_each(&mut each),
+        Pattern::Reverse => Backward { count }.steps(block_range).for_each(&mut each),
+        Pattern::Stride(stride) => Strided { count, stride }.steps(block_range).for_each(&mut each),
+        Pattern::Random => Shuffled::new(count, seed).steps(block_range).for_each(&mut each),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Order, Pattern, Shuffled, visit};
+    use super::{AccessOrder, Pattern, Shuffled, visit};
     use proptest::prelude::*;
 
-    fn blocks(pattern: Pattern, count: u64, leg: std::ops::Range<u64>) -> Vec<u64> {
+    fn blocks(pattern: Pattern, count: u64, block_range: std::ops::Range<u64>) -> Vec<u64> {
         let mut seen = Vec::new();
-        visit(pattern, count, 42, leg, |block| seen.push(block));
+        visit(pattern, count, 42, block_range, |block| seen.push(block));
         seen
     }
 
@@ -225,9 +231,9 @@ mod tests {
         #[test]
         fn a_pass_in_legs_is_the_pass(count in 1_u64..3000, cut in 0_u64..3000, pick in 0..6_usize) {
             let cut = cut.min(count);
-            let mut legs = blocks(ALL[pick], count, 0..cut);
-            legs.extend(blocks(ALL[pick], count, cut..count));
-            prop_assert_eq!(legs, blocks(ALL[pick], count, 0..count));
+            let mut block_ranges = blocks(ALL[pick], count, 0..cut);
+            block_ranges.extend(blocks(ALL[pick], count, cut..count));
+            prop_assert_eq!(block_ranges, blocks(ALL[pick], count, 0..count));
         }
 
         #[test]

@@ -7,10 +7,10 @@ use rustix::fd::OwnedFd;
 use super::access::open_job;
 use super::buffer::Buffer;
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop, complete};
 use super::latency::Watch;
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop, complete};
+use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -25,7 +25,7 @@ pub const METHOD: Method = Method {
         needs: "",
         by_name_only: false,
     },
-    read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<Pread> }),
+    read: Some(ReadEntry { step_bytes: the_block, real: true, run: read_loop::read::<Pread> }),
     write: None,
 };
 
@@ -35,27 +35,30 @@ struct Pread {
 }
 
 impl Reader for Pread {
-    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Pread, Stop> {
-        Ok(Pread { file: open_job(job, lane.step_bytes)?, buffer: Buffer::new(lane.step_bytes)? })
+    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Pread, Stop> {
+        Ok(Pread {
+            file: open_job(job, partition.step_bytes)?,
+            buffer: Buffer::new(partition.step_bytes)?,
+        })
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let (file, buffer) = (&self.file, self.buffer.as_mut());
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let at = lane.offset(block);
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let at = partition.offset(block);
             let began = to.watch.begin();
             let n = match rustix::io::pread(file, &mut *buffer, at) {
                 Ok(n) if n == buffer.len() => n,
                 first => {
                     let again = |rest: &mut [u8], at| rustix::io::pread(file, rest, at);
-                    complete(first, buffer, at, lane.block_bytes(block), again)?
+                    complete(first, buffer, at, partition.block_bytes(block), again)?
                 }
             };
             to.watch.end(began);

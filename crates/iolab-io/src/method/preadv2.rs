@@ -12,10 +12,10 @@ use rustix::io::{ReadWriteFlags, preadv2};
 use super::access::open_job;
 use super::buffer::Buffer;
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop, complete};
 use super::latency::Watch;
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop, complete};
+use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, the_block};
 use crate::sys::uncached::RWF_DONTCACHE;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
@@ -31,7 +31,7 @@ pub const METHOD: Method = Method {
         needs: "",
         by_name_only: true,
     },
-    read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<Plain> }),
+    read: Some(ReadEntry { step_bytes: the_block, real: true, run: read_loop::read::<Plain> }),
     write: None,
 };
 
@@ -46,7 +46,7 @@ pub const DONTCACHE: Method = Method {
         needs: "Linux 6.14 and a file system that knows it",
         by_name_only: true,
     },
-    read: Some(ReadEntry { step_bytes: the_block, real: true, run: drive::read::<DontCache> }),
+    read: Some(ReadEntry { step_bytes: the_block, real: true, run: read_loop::read::<DontCache> }),
     write: None,
 };
 
@@ -74,28 +74,28 @@ struct Preadv2<G> {
 }
 
 impl<G: Flags> Reader for Preadv2<G> {
-    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Preadv2<G>, Stop> {
-        let file = open_job(job, lane.step_bytes)?;
-        Ok(Preadv2 { file, buffer: Buffer::new(lane.step_bytes)?, flags: PhantomData })
+    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Preadv2<G>, Stop> {
+        let file = open_job(job, partition.step_bytes)?;
+        Ok(Preadv2 { file, buffer: Buffer::new(partition.step_bytes)?, flags: PhantomData })
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let (file, buffer) = (&self.file, self.buffer.as_mut());
         let read =
             |bytes: &mut [u8], at| preadv2(file, &mut [IoSliceMut::new(bytes)], at, G::FLAGS);
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let at = lane.offset(block);
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let at = partition.offset(block);
             let began = to.watch.begin();
             let n = match read(&mut *buffer, at) {
                 Ok(n) if n == buffer.len() => n,
-                first => complete(first, buffer, at, lane.block_bytes(block), read)?,
+                first => complete(first, buffer, at, partition.block_bytes(block), read)?,
             };
             to.watch.end(began);
             to.fold.block(at, &buffer[..n]);

@@ -7,11 +7,11 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::OFlags;
 
 use super::fill::Pool;
-use super::lane::{Lane, Moved, Stop};
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::WriteJob;
-use super::write_drive::{self, Writer, complete};
+use super::write_loop::{self, Writer, complete};
 use super::{Method, WriteEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -31,7 +31,7 @@ pub const METHOD: Method = Method {
         step_bytes: the_block,
         real: true,
         lacks: &[],
-        run: write_drive::write::<Pwrite>,
+        run: write_loop::write::<Pwrite>,
     }),
 };
 
@@ -40,25 +40,25 @@ struct Pwrite(OwnedFd);
 impl Writer for Pwrite {
     type Rest = ();
 
-    fn open(job: &WriteJob<'_>, _: &Lane) -> Result<Pwrite, Stop> {
+    fn open(job: &WriteJob<'_>, _: &Partition) -> Result<Pwrite, Stop> {
         Ok(Pwrite(job.open(OFlags::WRONLY)?))
     }
 
-    fn leg<O: Order, F: Follow>(
+    fn block_range<O: AccessOrder, F: Follow>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         pool: &Pool,
         follow: &mut F,
     ) -> Result<Moved, Stop> {
         let file = self.0.as_fd();
-        let first = lane.first_block();
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let at = lane.offset(block);
+        let first = partition.first_block();
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let at = partition.offset(block);
             let began = follow.before();
-            let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
+            let bytes = &pool.block(first + block)[..partition.block_bytes(block) as usize];
             match rustix::io::pwrite(file, bytes, at) {
                 Ok(n) if n == bytes.len() => {}
                 other => complete(file, other, bytes, at)?,

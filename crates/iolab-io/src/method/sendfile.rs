@@ -9,10 +9,10 @@ use rustix::io::Errno;
 
 use super::access::open_job;
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop, became_shorter};
 use super::latency::Watch;
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop, became_shorter};
+use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -27,7 +27,7 @@ pub const METHOD: Method = Method {
         needs: "",
         by_name_only: true,
     },
-    read: Some(ReadEntry { step_bytes: the_block, real: false, run: drive::read::<Sendfile> }),
+    read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Sendfile> }),
     write: None,
 };
 
@@ -42,20 +42,20 @@ struct Sendfile {
 }
 
 impl Reader for Sendfile {
-    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Sendfile, Stop> {
-        Ok(Sendfile { file: open_job(job, lane.step_bytes)?, null: open_null()? })
+    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Sendfile, Stop> {
+        Ok(Sendfile { file: open_job(job, partition.step_bytes)?, null: open_null()? })
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let (mut at, mut left) = (lane.offset(block), lane.block_bytes(block));
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let (mut at, mut left) = (partition.offset(block), partition.block_bytes(block));
             let began = to.watch.begin();
             while left > 0 {
                 match sendfile(&self.null, &self.file, Some(&mut at), left as usize) {
@@ -66,7 +66,7 @@ impl Reader for Sendfile {
                 }
             }
             to.watch.end(began);
-            moved.bytes += lane.block_bytes(block);
+            moved.bytes += partition.block_bytes(block);
         }
         Ok(moved)
     }

@@ -1,4 +1,4 @@
-//! A method to copy. Replace the names, describe it, write `open` and `leg`, add one line to the
+//! A method to copy. Replace the names, describe it, write `open` and `block_range`, add one line to the
 //! list in `mod.rs`. It compiles and is tested, so that it stays true; it is in no list.
 
 use std::ops::Range;
@@ -8,10 +8,10 @@ use rustix::fd::OwnedFd;
 use super::access::{Access, open_job};
 use super::buffer::Buffer;
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop, complete};
 use super::latency::Watch;
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop, complete};
+use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -37,7 +37,7 @@ pub const METHOD: Method = Method {
         // False where the bytes handed on are not the file's.
         real: true,
         // One generic function; the loop for order and consumer is chosen inside, once a trial.
-        run: drive::read::<Skeleton>,
+        run: read_loop::read::<Skeleton>,
     }),
     write: None,
 };
@@ -50,33 +50,33 @@ struct Skeleton {
 
 impl Reader for Skeleton {
     /// Outside the timed window: open, allocate, touch. Called by the thread that will read.
-    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Skeleton, Stop> {
+    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Skeleton, Stop> {
         Ok(Skeleton {
-            file: open_job(job, lane.step_bytes)?,
-            buffer: Buffer::new(lane.step_bytes)?,
+            file: open_job(job, partition.step_bytes)?,
+            buffer: Buffer::new(partition.step_bytes)?,
         })
     }
 
-    /// Inside the timed window: the operations of `leg`, each block handed to `to.fold` once and
+    /// Inside the timed window: the operations of `block_range`, each block handed to `to.fold` once and
     /// each operation told to `to.watch`. No allocation, formatting, atomics or clock here; errors leave by `?` at no cost.
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let (file, buffer) = (&self.file, self.buffer.as_mut());
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let at = lane.offset(block);
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let at = partition.offset(block);
             let began = to.watch.begin();
             // Whatever is not a full block (the tail, a short read, EINTR) goes the cold way.
             let n = match rustix::io::pread(file, &mut *buffer, at) {
                 Ok(n) if n == buffer.len() => n,
                 first => {
                     let again = |rest: &mut [u8], at| rustix::io::pread(file, rest, at);
-                    complete(first, buffer, at, lane.block_bytes(block), again)?
+                    complete(first, buffer, at, partition.block_bytes(block), again)?
                 }
             };
             to.watch.end(began);

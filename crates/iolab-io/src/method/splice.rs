@@ -9,10 +9,10 @@ use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice
 
 use super::access::open_job;
 use super::consume::Fold;
-use super::drive::{self, Reader, Sink};
-use super::lane::{Lane, Moved, ReadJob, Stop, became_shorter};
 use super::latency::Watch;
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, ReadJob, Stop, became_shorter};
+use super::read_loop::{self, Reader, Sink};
 use super::sendfile::open_null;
 use super::{Method, ReadEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
@@ -28,7 +28,7 @@ pub const METHOD: Method = Method {
         needs: "",
         by_name_only: true,
     },
-    read: Some(ReadEntry { step_bytes: the_block, real: false, run: drive::read::<Splice> }),
+    read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Splice> }),
     write: None,
 };
 
@@ -45,29 +45,34 @@ struct Splice {
 }
 
 impl Reader for Splice {
-    fn open(job: &ReadJob<'_>, lane: &Lane) -> Result<Splice, Stop> {
+    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Splice, Stop> {
         let (from_pipe, to_pipe) = pipe_with(PipeFlags::CLOEXEC)?;
-        if lane.step_bytes > PIPE_BYTES {
+        if partition.step_bytes > PIPE_BYTES {
             // A pipe that stays small costs more calls; it is no reason to give up.
-            let wanted = lane.step_bytes.min(GREATEST_PIPE_BYTES) as usize;
+            let wanted = partition.step_bytes.min(GREATEST_PIPE_BYTES) as usize;
             let _ = fcntl_setpipe_size(&to_pipe, wanted);
         }
-        Ok(Splice { file: open_job(job, lane.step_bytes)?, null: open_null()?, from_pipe, to_pipe })
+        Ok(Splice {
+            file: open_job(job, partition.step_bytes)?,
+            null: open_null()?,
+            from_pipe,
+            to_pipe,
+        })
     }
 
-    fn leg<O: Order, F: Fold, W: Watch>(
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
             let began = to.watch.begin();
-            self.block(lane.offset(block), lane.block_bytes(block))?;
+            self.block(partition.offset(block), partition.block_bytes(block))?;
             to.watch.end(began);
-            moved.bytes += lane.block_bytes(block);
+            moved.bytes += partition.block_bytes(block);
         }
         Ok(moved)
     }

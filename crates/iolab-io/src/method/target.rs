@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::fill::Pool;
-use super::lane::{Layout, Stop};
+use super::partition::{Layout, Stop};
 use super::sync::Sync;
 
 /// What the file is before the first write.

@@ -7,11 +7,11 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{OFlags, SeekFrom, seek};
 
 use super::fill::Pool;
-use super::lane::{Lane, Moved, Stop};
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::WriteJob;
-use super::write_drive::{self, Writer, complete_in_place};
+use super::write_loop::{self, Writer, complete_in_place};
 use super::{Method, WriteEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -31,7 +31,7 @@ pub const METHOD: Method = Method {
         step_bytes: the_block,
         real: true,
         lacks: &[],
-        run: write_drive::write::<Write>,
+        run: write_loop::write::<Write>,
     }),
 };
 
@@ -40,30 +40,30 @@ struct Write(OwnedFd);
 impl Writer for Write {
     type Rest = ();
 
-    fn open(job: &WriteJob<'_>, _: &Lane) -> Result<Write, Stop> {
+    fn open(job: &WriteJob<'_>, _: &Partition) -> Result<Write, Stop> {
         Ok(Write(job.open(OFlags::WRONLY)?))
     }
 
-    fn leg<O: Order, F: Follow>(
+    fn block_range<O: AccessOrder, F: Follow>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         pool: &Pool,
         follow: &mut F,
     ) -> Result<Moved, Stop> {
         let file = self.0.as_fd();
-        let first = lane.first_block();
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        if O::CONTIGUOUS && !leg.is_empty() {
-            seek(file, SeekFrom::Start(lane.offset(leg.start)))?;
+        let first = partition.first_block();
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        if O::CONTIGUOUS && !block_range.is_empty() {
+            seek(file, SeekFrom::Start(partition.offset(block_range.start)))?;
         }
-        for block in order.steps(leg) {
+        for block in order.steps(block_range) {
             let began = follow.before();
             if !O::CONTIGUOUS {
-                seek(file, SeekFrom::Start(lane.offset(block)))?;
+                seek(file, SeekFrom::Start(partition.offset(block)))?;
             }
-            let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
+            let bytes = &pool.block(first + block)[..partition.block_bytes(block) as usize];
             match rustix::io::write(file, bytes) {
                 Ok(n) if n == bytes.len() => {}
                 other => complete_in_place(file, other, bytes)?,

@@ -8,11 +8,11 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::OFlags;
 
 use super::fill::Pool;
-use super::lane::{Lane, Moved, Stop};
-use super::order::Order;
+use super::order::AccessOrder;
+use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::WriteJob;
-use super::write_drive::{self, Writer, complete};
+use super::write_loop::{self, Writer, complete};
 use super::{Method, WriteEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -32,7 +32,7 @@ pub const METHOD: Method = Method {
         step_bytes: the_block,
         real: true,
         lacks: &[],
-        run: write_drive::write::<Writev>,
+        run: write_loop::write::<Writev>,
     }),
 };
 
@@ -45,26 +45,27 @@ struct Writev(OwnedFd);
 impl Writer for Writev {
     type Rest = ();
 
-    fn open(job: &WriteJob<'_>, _: &Lane) -> Result<Writev, Stop> {
+    fn open(job: &WriteJob<'_>, _: &Partition) -> Result<Writev, Stop> {
         Ok(Writev(job.open(OFlags::WRONLY)?))
     }
 
-    fn leg<O: Order, F: Follow>(
+    fn block_range<O: AccessOrder, F: Follow>(
         &mut self,
-        lane: &Lane,
+        partition: &Partition,
         order: O,
-        leg: Range<u64>,
+        block_range: Range<u64>,
         pool: &Pool,
         follow: &mut F,
     ) -> Result<Moved, Stop> {
         let file = self.0.as_fd();
-        let first = lane.first_block();
-        let piece_bytes = (lane.step_bytes as usize).div_ceil(PIECES).next_multiple_of(PAGE_BYTES);
-        let mut moved = Moved { bytes: 0, operations: leg.end - leg.start };
-        for block in order.steps(leg) {
-            let at = lane.offset(block);
+        let first = partition.first_block();
+        let piece_bytes =
+            (partition.step_bytes as usize).div_ceil(PIECES).next_multiple_of(PAGE_BYTES);
+        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
+        for block in order.steps(block_range) {
+            let at = partition.offset(block);
             let began = follow.before();
-            let bytes = &pool.block(first + block)[..lane.block_bytes(block) as usize];
+            let bytes = &pool.block(first + block)[..partition.block_bytes(block) as usize];
             let mut rest = bytes.chunks(piece_bytes);
             let vector: [IoSlice<'_>; PIECES] =
                 std::array::from_fn(|_| IoSlice::new(rest.next().unwrap_or_default()));

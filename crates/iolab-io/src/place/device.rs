@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::file_system::{ALL_CAPABILITIES, FileSystem, facts_of};
-use super::kind::{Kind, Missing, Order, Place};
+use super::kind::{Kind, Missing, Place, PlaceOrder};
 use super::mounts::{Mount, Source, may_mount_as_root, remove_mount_point};
 use super::{fault, file_system_named, spot};
 use crate::sys::loop_device::flush_buffers;
@@ -50,7 +50,7 @@ impl Kind for Device {
         may_mount_as_root()
     }
 
-    fn make(&self, order: &Order<'_>) -> Result<Box<dyn Place>, Fault> {
+    fn make(&self, order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault> {
         let doing = || format!("use the place {}", order.level);
         let refuse = |missing: Missing| missing.fault(doing());
         self.available().map_err(refuse)?;
@@ -72,7 +72,7 @@ impl Kind for Device {
 ///
 /// # Errors
 /// The kernel refuses it.
-pub fn on_disk(order: &Order<'_>, path: &Path) -> Result<Box<dyn Place>, Fault> {
+pub fn on_disk(order: &PlaceOrder<'_>, path: &Path) -> Result<Box<dyn Place>, Fault> {
     let kind = file_system_named(&order.level.kind).ok_or_else(|| {
         Missing::new("no such file system", "`iolab list places`").fault("mount a disk")
     })?;
@@ -170,7 +170,7 @@ struct DevicePlace {
 
 impl DevicePlace {
     fn mount(
-        order: &Order<'_>,
+        order: &PlaceOrder<'_>,
         path: &Path,
         kind: &FileSystem,
         mkfs: Vec<String>,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Scratch;
 use super::file_system::ALL_CAPABILITIES;
-use super::kind::{Kind, Missing, Order, Place};
+use super::kind::{Kind, Missing, Place, PlaceOrder};
 use crate::sys::mount::{Mounted, mounts};
 use iolab_model::catalog::{Part, PartKind};
 use iolab_model::result::{Fault, PlaceFacts};
@@ -37,7 +37,7 @@ impl Kind for Directory {
         Ok(())
     }
 
-    fn make(&self, order: &Order<'_>) -> Result<Box<dyn Place>, Fault> {
+    fn make(&self, order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault> {
         let Some(path) = &order.level.path else {
             let missing = Missing::new("no path", "write dir:PATH");
             return Err(missing.fault(format!("use the place {}", order.level)));
@@ -52,7 +52,7 @@ impl Kind for Directory {
     }
 }
 
-fn facts(order: &Order<'_>, path: &Path) -> PlaceFacts {
+fn facts(order: &PlaceOrder<'_>, path: &Path) -> PlaceFacts {
     let mut facts = PlaceFacts { asked: order.level.to_string(), ..PlaceFacts::default() };
     if let Some(mounted) = mount_of(path) {
         facts.driver.clone_from(&mounted.fs_type);

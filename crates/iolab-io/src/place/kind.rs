@@ -36,7 +36,7 @@ impl Missing {
 
 /// What to make, and on what ground.
 #[derive(Clone, Copy, Debug)]
-pub struct Order<'a> {
+pub struct PlaceOrder<'a> {
     /// As the person wrote it.
     pub level: &'a PlaceLevel,
     /// A directory that iolab owns: images, mount points and layers are made below it.
@@ -64,7 +64,7 @@ pub trait Kind: Sync {
     ///
     /// # Errors
     /// What was being done and why it failed; whatever was made until then is taken down.
-    fn make(&self, order: &Order<'_>) -> Result<Box<dyn Place>, Fault>;
+    fn make(&self, order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault>;
 }
 
 /// A place that exists. Dropped, it is taken down, unheard.

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::kind::{Missing, Order, Place};
+use super::kind::{Missing, Place, PlaceOrder};
 use super::{fault, make, spot};
 use iolab_model::result::{Fault, PlaceFacts};
 
@@ -26,7 +26,7 @@ impl Layers {
     ///
     /// # Errors
     /// A layer that cannot be made, or `on=` beside the others.
-    pub fn make(order: &Order<'_>) -> Result<Layers, Fault> {
+    pub fn make(order: &PlaceOrder<'_>) -> Result<Layers, Fault> {
         let level = order.level;
         let refuse = |reason: &str, remedy: &str| {
             Missing::new(reason, remedy).fault(format!("make the layers of {level}"))
@@ -35,12 +35,12 @@ impl Layers {
         let (mut places, mut plain) = (Vec::new(), None);
         let (lower_root, upper_root) = match (on, lower, upper) {
             (Some(on), None, None) => {
-                places.push(make(&Order { level: on, ..*order })?);
+                places.push(make(&PlaceOrder { level: on, ..*order })?);
                 (places[0].root().to_owned(), places[0].root().to_owned())
             }
             (None, Some(lower), Some(upper)) => {
-                places.push(make(&Order { level: lower, ..*order })?);
-                places.push(make(&Order { level: upper, ..*order })?);
+                places.push(make(&PlaceOrder { level: lower, ..*order })?);
+                places.push(make(&PlaceOrder { level: upper, ..*order })?);
                 (places[0].root().to_owned(), places[1].root().to_owned())
             }
             (None, None, None) => {

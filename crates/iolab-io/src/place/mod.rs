@@ -1,11 +1,11 @@
 //! Where the files are: made, read back, torn down.
 
 pub mod clean;
+mod cleanup_watchdog;
 pub mod device;
 pub mod directory;
 pub mod file_system;
 mod fuse_overlay;
-mod heir;
 mod image;
 mod kind;
 mod layers;
@@ -25,10 +25,10 @@ pub mod vm;
 use std::path::{Path, PathBuf};
 
 pub use clean::{Found, Owner, clean, sweep};
+pub use cleanup_watchdog::CleanupWatchdog;
 pub use device::Consent;
-pub use heir::Heir;
 pub use image::sweep_loops;
-pub use kind::{IMAGE_BYTES, Kind, LEAST_IMAGE_BYTES, Missing, Order, Place};
+pub use kind::{IMAGE_BYTES, Kind, LEAST_IMAGE_BYTES, Missing, Place, PlaceOrder};
 pub use mounts::Mounts;
 pub use scratch::Scratch;
 pub use space::{Space, space};
@@ -121,7 +121,7 @@ pub fn available(level: &PlaceLevel) -> Result<(), Missing> {
 ///
 /// # Errors
 /// There is no such kind, or it cannot be made here; nothing is left of it.
-pub fn make(order: &Order<'_>) -> Result<Box<dyn Place>, Fault> {
+pub fn make(order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault> {
     let kind = kind_named(&order.level.kind).ok_or_else(|| {
         let missing = Missing::new("no such place", "`iolab list places` names them");
         missing.fault(format!("make the place {}", order.level))

@@ -9,7 +9,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::file_system::{ALL_CAPABILITIES, facts_of};
 use super::fuse_overlay::{FUSE_OVERLAYFS, Server};
-use super::kind::{Kind, Missing, Order, Place};
+use super::kind::{Kind, Missing, Place, PlaceOrder};
 use super::layers::Layers;
 use super::mounts::{Mount, Mounts, Source, may_mount, may_mount_as_root, remove_mount_point};
 use super::{fault, spot};
@@ -124,7 +124,7 @@ impl Kind for Overlay {
             .map_err(|_| Missing::new("this kernel has no overlayfs", "`modprobe overlay`"))
     }
 
-    fn make(&self, order: &Order<'_>) -> Result<Box<dyn Place>, Fault> {
+    fn make(&self, order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault> {
         let doing = || format!("make the place {}", order.level);
         let refuse = |missing: Missing| missing.fault(doing());
         self.available().map_err(refuse)?;

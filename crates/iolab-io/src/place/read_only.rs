@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::file_system::{ImagePlace, refuse_layers};
 use super::image::{Image, LoopDevice, loop_available};
-use super::kind::{Kind, Missing, Order, Place};
+use super::kind::{Kind, Missing, Place, PlaceOrder};
 use super::mounts::{Mounts, may_mount_as_root};
 use super::tool::Tool;
 use super::{fault, space, spot};
@@ -100,7 +100,7 @@ impl Kind for ReadOnly {
         loop_available()
     }
 
-    fn make(&self, order: &Order<'_>) -> Result<Box<dyn Place>, Fault> {
+    fn make(&self, order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault> {
         // The kinds are statics, so a place may point back at its own.
         let kind = if self.id == SQUASHFS.id { &SQUASHFS } else { &EROFS };
         let doing = || format!("make a place {}", self.id);

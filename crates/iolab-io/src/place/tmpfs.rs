@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::file_system::{ALL_CAPABILITIES, facts_of, refuse_layers};
-use super::kind::{Kind, Missing, Order, Place};
+use super::kind::{Kind, Missing, Place, PlaceOrder};
 use super::mounts::{Mount, Source, may_mount, remove_mount_point};
 use super::{fault, spot};
 use iolab_model::catalog::{Part, PartKind};
@@ -38,7 +38,7 @@ impl Kind for Tmpfs {
         may_mount()
     }
 
-    fn make(&self, order: &Order<'_>) -> Result<Box<dyn Place>, Fault> {
+    fn make(&self, order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault> {
         refuse_layers(order.level)?;
         if !order.level.mkfs.is_empty() {
             let missing = Missing::new("tmpfs is made by no tool", "leave mkfs= out");

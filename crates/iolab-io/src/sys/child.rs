@@ -45,12 +45,12 @@ pub fn try_in_child(attempt: impl FnOnce() -> io::Result<()>) -> io::Result<()> 
 
 /// A process that acts when this one has ended, however it ended.
 #[derive(Debug)]
-pub struct Heir {
+pub struct CleanupWatchdog {
     /// Closed by the kernel with the last process that has it: this one and its forked children.
     alive: OwnedFd,
 }
 
-impl Heir {
+impl CleanupWatchdog {
     /// There is nothing left to do: the process ends without acting.
     pub fn dismiss(self) {
         let _ = rustix::io::write(&self.alive, &[0]);
@@ -58,9 +58,9 @@ impl Heir {
 }
 
 /// Starts a process that runs `act` once this process and all that it forked have ended, or the
-/// [`Heir`] is dropped. It is nobody's child, has a session of its own and no descriptor of ours,
+/// [`CleanupWatchdog`] is dropped. It is nobody's child, has a session of its own and no descriptor of ours,
 /// so that it keeps nothing alive. Start it before namespaces are entered.
-pub fn leave_heir(act: impl FnOnce()) -> io::Result<Heir> {
+pub fn leave_heir(act: impl FnOnce()) -> io::Result<CleanupWatchdog> {
     let (end, alive) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     try_in_child(|| {
         rustix::process::setsid()?;
@@ -85,7 +85,7 @@ pub fn leave_heir(act: impl FnOnce()) -> io::Result<Heir> {
         // SAFETY: ends the process at once.
         unsafe { libc::_exit(0) }
     })?;
-    Ok(Heir { alive })
+    Ok(CleanupWatchdog { alive })
 }
 
 fn close_all_but(keep: RawFd) {

@@ -9,7 +9,7 @@ use rustix::process::{
     setpgid, waitpid,
 };
 
-use super::child::{Heir, leave_heir};
+use super::child::{CleanupWatchdog, leave_heir};
 use super::usage::Usage;
 
 /// How a command ended.
@@ -50,7 +50,7 @@ pub fn run(command: &mut Command) -> io::Result<(Status, Usage)> {
 /// A group of processes that ends with the one that made it, however that ended.
 #[derive(Debug)]
 pub struct Group {
-    heir: Heir,
+    heir: CleanupWatchdog,
 }
 
 impl Group {

@@ -20,14 +20,14 @@ pub fn xor32() -> Xor32 {
 /// The same without vectors of a certain processor (LLVM still uses the baseline's).
 pub fn xor32_portable(bytes: &[u8]) -> u32 {
     const LANES: usize = 8;
-    let mut lanes = [0_u64; LANES];
+    let mut partitions = [0_u64; LANES];
     let mut chunks = bytes.chunks_exact(LANES * 8);
     for chunk in &mut chunks {
-        for (lane, word) in lanes.iter_mut().zip(chunk.as_chunks::<8>().0) {
-            *lane ^= u64::from_le_bytes(*word);
+        for (partition, word) in partitions.iter_mut().zip(chunk.as_chunks::<8>().0) {
+            *partition ^= u64::from_le_bytes(*word);
         }
     }
-    let wide = lanes.iter().fold(0, |a, b| a ^ b);
+    let wide = partitions.iter().fold(0, |a, b| a ^ b);
     (wide ^ (wide >> 32)) as u32 ^ xor32_short(chunks.remainder())
 }
 
@@ -79,10 +79,10 @@ mod x86 {
         let mut acc = [_mm512_setzero_si512(); 8];
         let (rows, rest) = bytes.as_chunks::<512>();
         for row in rows {
-            for (at, lane) in acc.iter_mut().enumerate() {
+            for (at, partition) in acc.iter_mut().enumerate() {
                 // SAFETY: 64 bytes from 64·at lie within the row of 512; no alignment is needed.
                 let word = unsafe { _mm512_loadu_si512(row.as_ptr().add(64 * at).cast()) };
-                *lane = _mm512_xor_si512(*lane, word);
+                *partition = _mm512_xor_si512(*partition, word);
             }
         }
         let (words, tail) = rest.as_chunks::<64>();
@@ -92,8 +92,8 @@ mod x86 {
             acc[0] = _mm512_xor_si512(acc[0], word);
         }
         let mut all = acc[0];
-        for lane in &acc[1..] {
-            all = _mm512_xor_si512(all, *lane);
+        for partition in &acc[1..] {
+            all = _mm512_xor_si512(all, *partition);
         }
         let mut out = [0_u8; 64];
         // SAFETY: `out` has 64 writable bytes; no alignment is needed.
@@ -107,10 +107,10 @@ mod x86 {
         let mut acc = [_mm256_setzero_si256(); 8];
         let (rows, rest) = bytes.as_chunks::<256>();
         for row in rows {
-            for (at, lane) in acc.iter_mut().enumerate() {
+            for (at, partition) in acc.iter_mut().enumerate() {
                 // SAFETY: 32 bytes from 32·at lie within the row of 256; no alignment is needed.
                 let word = unsafe { _mm256_loadu_si256(row.as_ptr().add(32 * at).cast()) };
-                *lane = _mm256_xor_si256(*lane, word);
+                *partition = _mm256_xor_si256(*partition, word);
             }
         }
         let (words, tail) = rest.as_chunks::<32>();
@@ -120,8 +120,8 @@ mod x86 {
             acc[0] = _mm256_xor_si256(acc[0], word);
         }
         let mut all = acc[0];
-        for lane in &acc[1..] {
-            all = _mm256_xor_si256(all, *lane);
+        for partition in &acc[1..] {
+            all = _mm256_xor_si256(all, *partition);
         }
         let mut out = [0_u8; 32];
         // SAFETY: `out` has 32 writable bytes; no alignment is needed.

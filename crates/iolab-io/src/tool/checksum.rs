@@ -7,7 +7,7 @@ use crate::method::consume::{CrcStream, Fold, Partial, Xor};
 use crate::method::open_for_reading;
 use iolab_model::result::Fault;
 
-use super::sweep::{in_threads, lanes, read_block};
+use super::sweep::{in_threads, partitions, read_block};
 use super::{fault, refusal};
 
 /// What a file holds, in short.
@@ -32,12 +32,12 @@ pub fn checksum(path: &Path, block: u64, count: Option<u64>) -> Result<Digests, 
     let file = open(path)?;
     let all = file.metadata().map_err(|error| failed(&error))?.len();
     let bytes = count.map_or(all, |count| all.min(count.saturating_mul(block)));
-    let sum = |lane: std::ops::Range<u64>| {
-        let mut buffer = vec![0; block.min(lane.end - lane.start).max(1) as usize];
+    let sum = |partition: std::ops::Range<u64>| {
+        let mut buffer = vec![0; block.min(partition.end - partition.start).max(1) as usize];
         let (mut xor, mut crc) = (Xor::default(), CrcStream::default());
-        let mut at = lane.start;
-        while at < lane.end {
-            let length = (lane.end - at).min(buffer.len() as u64) as usize;
+        let mut at = partition.start;
+        while at < partition.end {
+            let length = (partition.end - at).min(buffer.len() as u64) as usize;
             let piece = &mut buffer[..length];
             read_block(&file, piece, at)?;
             xor.block(at, piece);
@@ -48,7 +48,7 @@ pub fn checksum(path: &Path, block: u64, count: Option<u64>) -> Result<Digests, 
         crc.end_pass();
         Ok(xor.finish().zip(crc.finish()))
     };
-    let parts = in_threads(lanes(bytes, block), sum).map_err(|error| failed(&error))?;
+    let parts = in_threads(partitions(bytes, block), sum).map_err(|error| failed(&error))?;
     let whole =
         parts.into_iter().flatten().reduce(|(a, b), (c, d)| (a.followed_by(c), b.followed_by(d)));
     let text = |partial: &Partial| partial.digest().map(|(_, hex)| hex);

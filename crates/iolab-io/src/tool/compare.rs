@@ -10,7 +10,7 @@ use iolab_model::result::Fault;
 
 use super::checksum::open;
 use super::fault;
-use super::sweep::{in_threads, lanes, read_block};
+use super::sweep::{in_threads, partitions, read_block};
 
 /// Bytes of a call: both buffers stay in the processor's cache.
 const BLOCK_BYTES: u64 = 128 << 10;
@@ -56,12 +56,12 @@ pub fn compare_files(a: &Path, b: &Path) -> Result<Option<Difference>, Fault> {
         read_block(file, buffer, at)
             .map_err(|error| io::Error::new(error.kind(), fault("read", which, &error)))
     };
-    let work = |lane: Range<u64>| {
+    let work = |partition: Range<u64>| {
         let mut buffers = (vec![0; BLOCK_BYTES as usize], vec![0; BLOCK_BYTES as usize]);
         let mut found = Found::default();
-        let mut at = lane.start;
-        while at < lane.end {
-            let length = (lane.end - at).min(BLOCK_BYTES) as usize;
+        let mut at = partition.start;
+        while at < partition.end {
+            let length = (partition.end - at).min(BLOCK_BYTES) as usize;
             let pair = (&mut buffers.0[..length], &mut buffers.1[..length]);
             read(a, &file, pair.0, at)?;
             read(b, &other, pair.1, at)?;
@@ -73,7 +73,7 @@ pub fn compare_files(a: &Path, b: &Path) -> Result<Option<Difference>, Fault> {
         Ok(found)
     };
     let common = sizes.0.min(sizes.1);
-    let parts = in_threads(lanes(common, BLOCK_BYTES), work).map_err(|error| {
+    let parts = in_threads(partitions(common, BLOCK_BYTES), work).map_err(|error| {
         let own = error.get_ref().and_then(|inner| inner.downcast_ref::<Fault>());
         own.cloned().unwrap_or_else(|| fault("compare", a, &error))
     })?;

@@ -18,7 +18,7 @@ const POOL_BYTES: u64 = 32 << 20;
 
 /// What to make.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
+pub struct FileOrder {
     /// Size in bytes.
     pub bytes: u64,
     /// What it holds: of text there are lines of words.
@@ -43,7 +43,7 @@ pub enum Interrupted {
 /// The file exists, cannot be written, or is not wanted any more; then there is none.
 pub fn make_file(
     path: &Path,
-    order: &Order,
+    order: &FileOrder,
     wanted: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), Interrupted> {
     let failed = |error: &io::Error| Interrupted::Fault(fault("make", path, error));
@@ -69,7 +69,7 @@ pub fn make_file(
 }
 
 /// What the file repeats.
-pub(super) fn pool(order: &Order) -> Vec<u8> {
+pub(super) fn pool(order: &FileOrder) -> Vec<u8> {
     let mut pool = vec![0; order.bytes.min(POOL_BYTES) as usize];
     match order.fill {
         Fill::Text => Content::new(Body::Text, order.seed, 0).fill(0, order.bytes, 0, &mut pool),
@@ -99,13 +99,13 @@ fn write(
 
 #[cfg(test)]
 mod tests {
-    use super::{Interrupted, Order, make_file};
+    use super::{FileOrder, Interrupted, make_file};
     use crate::method::Fill;
 
     fn made(bytes: u64, fill: Fill, seed: u64) -> Vec<u8> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
-        make_file(&path, &Order { bytes, fill, seed }, &mut |_| true).unwrap();
+        make_file(&path, &FileOrder { bytes, fill, seed }, &mut |_| true).unwrap();
         std::fs::read(&path).unwrap()
     }
 
@@ -125,7 +125,7 @@ mod tests {
     fn what_exists_stays_and_what_is_not_wanted_goes() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
-        let order = Order { bytes: 8 << 20, fill: Fill::Random, seed: 1 };
+        let order = FileOrder { bytes: 8 << 20, fill: Fill::Random, seed: 1 };
         let stopped = make_file(&path, &order, &mut |written| written < 3 << 20);
         assert!(matches!(stopped, Err(Interrupted::Unwanted)));
         assert!(!path.exists());

@@ -9,7 +9,7 @@ mod walk;
 
 pub use checksum::{Digests, checksum};
 pub use compare::{Allocation, Difference, allocation, compare_files};
-pub use make::{Interrupted, Order, make_file};
+pub use make::{FileOrder, Interrupted, make_file};
 pub use time::{Kind, Model, timed};
 pub use walk::{Walk, compare_trees};
 

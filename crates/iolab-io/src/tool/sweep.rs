@@ -12,27 +12,29 @@ const LEAST_LANE_BYTES: u64 = 4 << 20;
 const MOST_THREADS: u64 = 4;
 
 /// The ranges that threads take of `bytes`, in order, each beginning on a block.
-pub(super) fn lanes(bytes: u64, block: u64) -> Vec<Range<u64>> {
+pub(super) fn partitions(bytes: u64, block: u64) -> Vec<Range<u64>> {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let threads = (bytes / LEAST_LANE_BYTES).clamp(1, processors.min(MOST_THREADS));
     let blocks = bytes.div_ceil(block);
-    let cut = |lane: u64| {
-        let at = u128::from(blocks) * u128::from(lane) / u128::from(threads);
+    let cut = |partition: u64| {
+        let at = u128::from(blocks) * u128::from(partition) / u128::from(threads);
         (at as u64).saturating_mul(block).min(bytes)
     };
-    (0..threads).map(|lane| cut(lane)..cut(lane + 1)).collect()
+    (0..threads).map(|partition| cut(partition)..cut(partition + 1)).collect()
 }
 
 /// Runs `work` for each range in a thread of its own; the results in order.
 pub(super) fn in_threads<T: Send>(
-    lanes: Vec<Range<u64>>,
+    partitions: Vec<Range<u64>>,
     work: impl Fn(Range<u64>) -> io::Result<T> + Sync,
 ) -> io::Result<Vec<T>> {
-    let [only] = lanes.as_slice() else {
+    let [only] = partitions.as_slice() else {
         return std::thread::scope(|scope| {
             let work = &work;
-            let threads: Vec<_> =
-                lanes.into_iter().map(|lane| scope.spawn(move || work(lane))).collect();
+            let threads: Vec<_> = partitions
+                .into_iter()
+                .map(|partition| scope.spawn(move || work(partition)))
+                .collect();
             let ended = threads.into_iter().map(|thread| {
                 thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))
             });
@@ -52,13 +54,13 @@ pub(super) fn read_block(file: &File, buffer: &mut [u8], at: u64) -> io::Result<
 
 #[cfg(test)]
 mod tests {
-    use super::lanes;
+    use super::partitions;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn lanes_cover_the_file_once(bytes in 0u64..(1 << 33), block in 1u64..(1 << 24)) {
-            let all = lanes(bytes, block);
+            let all = partitions(bytes, block);
             prop_assert_eq!(all[0].start, 0);
             prop_assert_eq!(all[all.len() - 1].end, bytes);
             for pair in all.windows(2) {

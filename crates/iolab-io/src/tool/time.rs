@@ -8,7 +8,7 @@ use crate::sys::clock::now_ns;
 use iolab_model::result::Fault;
 
 use super::fault;
-use super::make::{Order, pool};
+use super::make::{FileOrder, pool};
 
 /// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Kind {
 ///
 /// # Errors
 /// The file cannot be read, or made.
-pub fn timed(kind: Kind, path: &Path, order: &Order, block: u64) -> Result<u64, Fault> {
+pub fn timed(kind: Kind, path: &Path, order: &FileOrder, block: u64) -> Result<u64, Fault> {
     let ns = match kind {
         Kind::Read => read(path, block),
         Kind::Write => write(path, order, block),
@@ -40,7 +40,7 @@ fn read(path: &Path, block: u64) -> io::Result<u64> {
     Ok(now_ns() - begin_ns)
 }
 
-fn write(path: &Path, order: &Order, block: u64) -> io::Result<u64> {
+fn write(path: &Path, order: &FileOrder, block: u64) -> io::Result<u64> {
     let pool = pool(order);
     let file = OpenOptions::new().write(true).create_new(true).open(path)?;
     let begin_ns = now_ns();

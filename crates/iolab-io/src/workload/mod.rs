@@ -1,12 +1,12 @@
 //! What is done: one file each. A new workload is its own file and two lines here.
 
-mod apart;
 pub mod contender;
 mod copy;
 pub mod files;
 mod ladder;
 pub mod meta;
 mod read;
+mod spread_directories;
 mod syscall;
 mod write;
 
@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Consume, Layout, Window};
+use crate::method::{Consume, Layout, MeasuredWindow};
 use iolab_model::catalog::{Factor, Levels, Part, WorkloadInfo};
 use iolab_model::result::{Fault, Measurement};
 
@@ -24,18 +24,18 @@ pub struct Workload {
     /// Its description.
     pub info: WorkloadInfo,
     /// Measures one trial, in the process that calls. `window` is told when time begins and ends.
-    pub run: fn(&Trial<'_>, &mut dyn Window) -> Result<Measurement, Fault>,
+    pub run: fn(&Trial<'_>, &mut dyn MeasuredWindow) -> Result<Measurement, Fault>,
     /// Which bytes of its file the trial consumes and how, so that its digest can be checked;
     /// nothing where there is none.
     pub visits: fn(&Trial<'_>) -> Result<Option<Visit>, Fault>,
     /// What is done outside of the timed window.
-    pub around: Around,
+    pub around: SetupTeardown,
 }
 
 /// What a workload does outside of the timed window, in the agent itself: never in the process
 /// that is measured, whose caches and counters are to be its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Around {
+pub struct SetupTeardown {
     /// Makes what the trial needs in its scratch directory; the cache state is reached afterwards.
     pub prepare: fn(&Trial<'_>) -> Result<(), Fault>,
     /// Whether the trial did what it says; puts flags and proofs into the measurement.
@@ -44,10 +44,10 @@ pub struct Around {
     pub clear: fn(&Trial<'_>) -> Result<(), Fault>,
 }
 
-impl Around {
+impl SetupTeardown {
     /// For a workload that leaves nothing behind.
-    pub const NOTHING: Around =
-        Around { prepare: |_| Ok(()), verify: |_, _| Ok(()), clear: |_| Ok(()) };
+    pub const NOTHING: SetupTeardown =
+        SetupTeardown { prepare: |_| Ok(()), verify: |_, _| Ok(()), clear: |_| Ok(()) };
 }
 
 /// Every workload's description.

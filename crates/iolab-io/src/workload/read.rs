@@ -1,18 +1,18 @@
 //! The workload `read`: bytes of one file, brought to the program and consumed.
 
 use crate::method::{
-    self, Access, Consume, Latencies, Layout, Outcome, Pattern, ReadEntry, ReadJob, Readahead,
-    Window,
+    self, Access, Consume, Latencies, Layout, MeasuredWindow, Outcome, Pattern, ReadEntry, ReadJob,
+    Readahead,
 };
 use iolab_model::catalog::{
     Capability, Code, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo,
 };
 use iolab_model::result::{Digest, Fault, Measurement, Proof};
 
-use super::{Around, Extent, Trial, Visit, Workload, refusal};
+use super::{Extent, SetupTeardown, Trial, Visit, Workload, refusal};
 
 /// The workload.
-pub const WORKLOAD: Workload = Workload { info: INFO, run, visits, around: Around::NOTHING };
+pub const WORKLOAD: Workload = Workload { info: INFO, run, visits, around: SetupTeardown::NOTHING };
 
 /// Threads of one trial, at most.
 const MOST_THREADS: u64 = 4096;
@@ -63,7 +63,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
     sweep: false,
 };
 
-fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     let (entry, visit) = prepare(trial)?;
     let path = trial.subject.ok_or_else(no_file)?.path;
     let access = access(trial.levels)?;

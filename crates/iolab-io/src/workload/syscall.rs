@@ -1,17 +1,17 @@
 //! The workload `syscall`: the price of one call, rung by rung.
 
-use crate::method::{Gate, Stop, Window};
+use crate::method::{MeasuredWindow, StartBarrier, Stop};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
 use iolab_model::result::{Fault, Measurement};
 
 use super::ladder::{Bench, find};
-use super::{Around, Extent, Trial, Workload, refusal};
+use super::{Extent, SetupTeardown, Trial, Workload, refusal};
 
 /// The workload.
 pub const WORKLOAD: Workload =
-    Workload { info: INFO, run, visits: |_| Ok(None), around: Around::NOTHING };
+    Workload { info: INFO, run, visits: |_| Ok(None), around: SetupTeardown::NOTHING };
 
 /// Idle threads, at most.
 const MOST_IDLE: u64 = 4096;
@@ -36,7 +36,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
     sweep: true,
 };
 
-fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     const DOING: &str = "prepare a system-call trial";
     let id = trial.levels.text(Factor::Operation).unwrap_or("getppid");
     let rung = find(id)
@@ -69,7 +69,7 @@ fn timed(
     call: fn(&mut Bench, u64) -> Result<u64, Stop>,
     bench: &mut Bench,
     calls: u64,
-    window: &mut dyn Window,
+    window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Stop> {
     window.open();
     let before = usage();
@@ -92,7 +92,7 @@ fn timed(
 /// The same with threads asleep beside it: they share the descriptor table, and that alone makes
 /// every look-up atomic (fdget in the kernel's fs/file.c).
 fn beside_idle<T>(idle: usize, work: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
-    let gate = Gate::default();
+    let gate = StartBarrier::default();
     std::thread::scope(|scope| {
         let mut started = Ok(());
         for _ in 0..idle {

@@ -5,10 +5,10 @@ mod code;
 mod contender;
 mod date;
 mod factor;
+mod hash;
 mod level;
 mod part;
 mod place;
-mod scramble;
 mod sizes;
 mod text;
 mod touch;
@@ -17,10 +17,10 @@ pub use code::{Code, Severity};
 pub use contender::{Contender, ContenderError, Slot, contender_names, shell_text};
 pub use date::{utc_seconds, utc_text};
 pub use factor::{Factor, Kind, Role};
+pub use hash::{fnv1a, mix};
 pub use level::{Level, Levels, file_to_memory, path_from_text, path_to_text};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
 pub use place::{PlaceError, PlaceLevel, common_size, parse_place, parse_places};
-pub use scramble::{fnv1a, mix};
 pub use sizes::{SIZES_FORMS, Sizes};
 pub use text::{
     bytes_text, count_text, digits_text, list_text, percent_text, rate_text, ratio_digits,

@@ -4,13 +4,13 @@
 
 mod answer;
 mod document;
-mod finite;
-mod left;
+mod exclusion;
+mod interned;
+mod json_numbers;
 mod metrics;
 mod name;
 mod place;
 mod sample;
-mod shared;
 
 pub use answer::{
     Answer, AnswerKind, Comparison, Grade, Interval, Summary, Twin, Verdict, Warning,
@@ -19,7 +19,8 @@ pub use document::{
     CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,
     RunInfo, SCHEMA,
 };
-pub use left::{LeftWhy, SCREENED};
+pub use exclusion::{ExclusionReason, SCREENED};
+pub use interned::Shared;
 pub use metrics::Metrics;
 pub use name::Name;
 pub use place::PlaceFacts;
@@ -27,4 +28,3 @@ pub use sample::{
     CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Residency,
     Sample,
 };
-pub use shared::Shared;

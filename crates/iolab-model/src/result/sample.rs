@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::interned::Shared;
 use super::metrics::Metrics;
 use super::name::Name;
-use super::shared::Shared;
 use crate::catalog::Code;
 
 /// Where in the run a trial stood.

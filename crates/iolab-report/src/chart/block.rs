@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::block_title::title;
-use super::cells::{Facets, Group, Index, Source, Split};
-use super::estimate::{Estimated, curve_table, hollow_guide, missing_reason, point};
-use super::model::{Chart, Direction, Ink, Key, Layer, Mark, Panel, Point, Series};
-use super::plateau::{Plateau, plateaus};
-use super::scale::{Axis, span};
-use super::words::{interval_words, setting};
+use crate::drawing::block_title::title;
+use crate::drawing::cells::{Facets, Group, Index, Source, Split};
+use crate::drawing::estimate::{Estimated, curve_table, hollow_guide, missing_reason, point};
+use crate::drawing::labels::{interval_words, setting};
+use crate::drawing::model::{Chart, Direction, Key, Layer, Mark, Panel, Point, Series, Tint};
+use crate::drawing::plateau::{Plateau, plateaus};
+use crate::drawing::scale::{Axis, span};
 use iolab_model::catalog::{Factor, bytes_text};
 
 /// The chart, where at least two block sizes were measured.
@@ -63,7 +63,7 @@ pub fn subtitle(index: &Index<'_>, shown: &[Factor]) -> String {
 /// The legend of facets.
 pub fn keys(facets: &Facets<'_>) -> Vec<Key> {
     let named = facets.names.iter().enumerate();
-    named.map(|(at, name)| Key { name: name.clone(), ink: Ink::nth(at) }).collect()
+    named.map(|(at, name)| Key { name: name.clone(), ink: Tint::nth(at) }).collect()
 }
 
 fn panel(
@@ -149,7 +149,7 @@ fn series(
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     let base = Series {
         key: Some(key),
-        ink: Ink::nth(key),
+        ink: Tint::nth(key),
         joined: true,
         band: true,
         interval: Direction::Y,

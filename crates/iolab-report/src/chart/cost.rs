@@ -3,15 +3,15 @@
 //! how the costs of single rounds spread.
 
 use super::block::subtitle;
-use super::cells::{Index, Part, Source};
-use super::estimate::{Estimated, curve_table, missing_reason, point};
-use super::model::{
-    Chart, CurvePoint, Direction, Ink, Key, Layer, MOST_PANELS, Mark, Panel, Point, Series,
+use crate::drawing::cells::{Index, Part, Source};
+use crate::drawing::estimate::{Estimated, curve_table, missing_reason, point};
+use crate::drawing::labels::{clean, level_phrase};
+use crate::drawing::model::{
+    Chart, CurvePoint, Direction, Key, Layer, MOST_PANELS, Mark, Panel, Point, Series, Tint,
 };
-use super::scale::{Axis, Tick, span};
-use super::spread;
-use super::words::{clean, level_phrase};
-use crate::touch::{Growth, fitted, line_text, named, slope_text};
+use crate::drawing::scale::{Axis, Tick, span};
+use crate::drawing::spread;
+use crate::metadata_table::{Growth, fitted, line_text, named, slope_text};
 use iolab_model::catalog::{Factor, Level, bytes_text, time_text};
 use iolab_model::result::{CellRecord, Phase};
 use iolab_stats::Line;
@@ -59,7 +59,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let (panels, rows) = spread::rows(scatters, spreads, columns);
     let words = |level: &&Level| level_phrase(Factor::Pass, Some(level));
     let keys = passes.iter().enumerate();
-    let keys = keys.map(|(at, level)| Key { name: words(level), ink: Ink::nth(at) }).collect();
+    let keys = keys.map(|(at, level)| Key { name: words(level), ink: Tint::nth(at) }).collect();
     let mut chart = Chart {
         slug: "cost-by-file-size".to_owned(),
         rows,
@@ -140,7 +140,7 @@ impl<'a> Trace<'a> {
         layers.extend([rounds, medians].map(|points| {
             Layer::Series(Series {
                 key: Some(self.key),
-                ink: Ink::nth(self.key),
+                ink: Tint::nth(self.key),
                 joined: false,
                 band: false,
                 interval: Direction::Y,

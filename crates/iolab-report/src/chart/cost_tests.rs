@@ -1,9 +1,9 @@
 //! The chart of costs by file size: what is told, what is drawn, and odd runs.
 
-use super::super::cells::Index;
-use super::super::model::{Chart, Layer, MOST_PANELS, Mark};
 use super::{MOST_SAMPLES, chart};
 use crate::chart::{NARROW, Style, WIDE, draw};
+use crate::drawing::cells::Index;
+use crate::drawing::model::{Chart, Layer, MOST_PANELS, Mark};
 use iolab_model::result::Document;
 use iolab_test::scenes::{costs, costs_of};
 
@@ -33,7 +33,7 @@ fn what_grows_is_told_with_its_slope_and_what_does_not_is_not_called_flat() {
 
 #[test]
 fn a_title_about_several_calls_is_a_sentence() {
-    use crate::touch::Growth;
+    use crate::metadata_table::Growth;
     let of = |growth| super::sentence(growth, "a call");
     assert_eq!(of(Growth::Grows), "A call takes longer with the file size");
     assert_eq!(of(Growth::None), "A call does not depend on the file size");

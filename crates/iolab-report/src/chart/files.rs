@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 
 use super::block::subtitle;
-use super::cells::{Index, Part, Source, Split};
-use super::estimate::{Estimated, curve_table, missing_reason, tip};
-use super::model::{Chart, Direction, Ink, Layer, MOST_PANELS, Mark, Panel, Point, Series};
-use super::pace::{Pace, ends};
-use super::scale::{Axis, span, tick_time};
-use super::words::short;
+use crate::drawing::cells::{Index, Part, Source, Split};
+use crate::drawing::estimate::{Estimated, curve_table, missing_reason, tip};
+use crate::drawing::labels::short;
+use crate::drawing::model::{
+    Chart, Direction, Layer, MOST_PANELS, Mark, Panel, Point, Series, Tint,
+};
+use crate::drawing::scale::{Axis, span, tick_time};
+use crate::drawing::throughput::{Pace, ends};
 use crate::latency::over_rounds;
 use iolab_model::catalog::{Factor, time_text};
 use iolab_model::result::Summary;
@@ -78,7 +80,7 @@ fn panels<'a>(index: &Index<'a>, cells: &[Source<'a>], by: &[Split]) -> [Panel; 
         y: Axis::category("", names.clone()),
         layers: vec![Layer::Series(Series {
             key: None,
-            ink: Ink::Series(0),
+            ink: Tint::Series(0),
             joined: false,
             band: false,
             interval: Direction::X,

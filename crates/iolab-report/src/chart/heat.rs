@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use super::block::subtitle;
-use super::cells::{Index, Part, Source, Split};
-use super::model::{Chart, Datum, Heat, HeatCell, HeatState, Layer, MOST_PANELS, Panel, Table};
-use super::scale::Axis;
-use super::standing::turned;
-use super::words::{clean, level_phrase, level_text};
+use crate::drawing::cells::{Index, Part, Source, Split};
+use crate::drawing::labels::{clean, level_phrase, level_text};
+use crate::drawing::model::{
+    Chart, Datum, Heat, HeatCell, HeatState, Layer, MOST_PANELS, Panel, Table,
+};
+use crate::drawing::scale::Axis;
+use crate::drawing::standing::turned;
 use iolab_model::catalog::{Factor, Level, bytes_text, ratio_interval_text, ratio_text};
 use iolab_model::result::{Comparison, Verdict};
 

@@ -1,13 +1,13 @@
 //! An experiment over its runs: points with intervals, a line a level, changes marked with what
 //! was another about the machine then; broken where the machine is one that does not compare.
 
-use super::model::{
-    Chart, CurvePoint, Datum, Direction, Ink, Key, Layer, MOST_PANELS, Mark, Panel, Point, Series,
-    Table,
-};
-use super::scale::{Axis, Scale, Tick};
-use super::words::{clean, short};
 use crate::compare::Difference;
+use crate::drawing::labels::{clean, short};
+use crate::drawing::model::{
+    Chart, CurvePoint, Datum, Direction, Key, Layer, MOST_PANELS, Mark, Panel, Point, Series,
+    Table, Tint,
+};
+use crate::drawing::scale::{Axis, Scale, Tick};
 use crate::trend::{CellTrend, Trend, TrendChange, trend};
 use iolab_model::catalog::{ratio_text, time_text};
 use iolab_model::result::Document;
@@ -53,8 +53,8 @@ pub fn of_trend(trend: &Trend) -> Option<Chart> {
         ),
         panels,
         keys: vec![
-            Key { name: "run".to_owned(), ink: Ink::Series(0) },
-            Key { name: "level".to_owned(), ink: Ink::Muted },
+            Key { name: "run".to_owned(), ink: Tint::Series(0) },
+            Key { name: "level".to_owned(), ink: Tint::Muted },
         ],
         notes,
         guide: Vec::new(),
@@ -135,7 +135,7 @@ fn panel(trend: &Trend, cell: &CellTrend) -> Panel {
     }
     layers.push(Layer::Series(Series {
         key: Some(0),
-        ink: Ink::Plain,
+        ink: Tint::Plain,
         joined: false,
         band: false,
         interval: Direction::Y,

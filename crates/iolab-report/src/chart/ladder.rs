@@ -1,13 +1,13 @@
 //! The ladder of system calls: what one call costs, cheapest first.
 
 use super::block::{keys, subtitle};
-use super::cells::{Index, Source};
-use super::estimate::{Estimated, curve_table, missing_reason, point};
-use super::model::{Chart, Direction, Ink, Layer, Panel, Point, Series};
-use super::scale::{Axis, span};
-use super::spread::abreast;
-use super::standing::unit_time;
-use super::words::level_text;
+use crate::drawing::cells::{Index, Source};
+use crate::drawing::estimate::{Estimated, curve_table, missing_reason, point};
+use crate::drawing::labels::level_text;
+use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint};
+use crate::drawing::scale::{Axis, span};
+use crate::drawing::spread::abreast;
+use crate::drawing::standing::unit_time;
 use iolab_model::catalog::{Factor, Level, percent_text, time_text};
 
 /// The chart, where at least two operations were measured.
@@ -82,7 +82,7 @@ fn dots(
     };
     Layer::Series(Series {
         key: Some(key),
-        ink: Ink::nth(key),
+        ink: Tint::nth(key),
         joined: false,
         band: false,
         interval: Direction::X,

@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 
 use super::block::{keys, subtitle};
-use super::cells::{Index, Source};
-use super::estimate::time_interval;
-use super::model::{
-    Chart, Datum, Direction, Ink, Key, Layer, MOST_PANELS, Mark, Panel, Point, Series, Table,
+use crate::drawing::cells::{Index, Source};
+use crate::drawing::estimate::time_interval;
+use crate::drawing::labels::clean;
+use crate::drawing::model::{
+    Chart, Datum, Direction, Key, Layer, MOST_PANELS, Mark, Panel, Point, Series, Table, Tint,
 };
-use super::scale::{Axis, Scale, Tick, digits_plain, span};
-use super::words::clean;
+use crate::drawing::scale::{Axis, Scale, Tick, digits_plain, span};
 use crate::latency::{STEPS, between_text, differ, operation_bytes, over_rounds};
 use iolab_model::catalog::{Factor, bytes_text, time_text};
 use iolab_model::result::Summary;
@@ -184,7 +184,7 @@ fn by_step<'a>(index: &Index<'a>, timed: &[Source<'a>]) -> (Vec<Group<'a>>, Vec<
         Group { title, lines: lines.filter_map(of).collect() }
     });
     let keys = known.iter().enumerate();
-    let keys = keys.map(|(at, step)| Key { name: (*step).to_owned(), ink: Ink::nth(at) });
+    let keys = keys.map(|(at, step)| Key { name: (*step).to_owned(), ink: Tint::nth(at) });
     (groups.collect(), keys.collect(), timed.len().saturating_sub(MOST_PANELS))
 }
 
@@ -220,7 +220,7 @@ impl<'a> Line<'a> {
         let series = |points: Vec<Point>, joined: bool| {
             Layer::Series(Series {
                 key: Some(key),
-                ink: Ink::nth(key),
+                ink: Tint::nth(key),
                 joined,
                 band: joined,
                 interval: Direction::Y,
@@ -388,9 +388,9 @@ fn table(timed: &[Source<'_>]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cells::Index;
-    use super::super::model::{Chart, Layer, Mark};
     use super::chart;
+    use crate::drawing::cells::Index;
+    use crate::drawing::model::{Chart, Layer, Mark};
     use iolab_model::result::Document;
     use iolab_test::scenes::{blocks, latencies, steps};
 

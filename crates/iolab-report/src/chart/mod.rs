@@ -2,43 +2,28 @@
 //! which PNG is rendered, and one for terminals.
 
 mod block;
-mod block_title;
-mod cells;
+mod cold_warm;
 mod cost;
-mod estimate;
-pub mod export;
 mod files;
-mod gain;
 mod heat;
 pub mod history;
 mod ladder;
 mod latency;
-mod model;
-mod pace;
-mod plateau;
-#[cfg(feature = "png")]
-pub mod png;
 mod ranking;
 mod rounds;
 mod runs;
-mod scale;
 mod scaling;
 mod size;
-mod slope;
-mod spread;
 mod stack;
-mod standing;
-mod svg;
-pub mod terminal;
-mod terminal_heat;
-mod words;
 
-pub use model::{Chart, Datum, Table};
+pub use crate::drawing::labels::{clean, levels_phrase as condition_text};
+pub use crate::drawing::model::{Chart, Datum, Table};
+pub use crate::drawing::svg::{
+    NARROW, Style, Theme, WIDE, chart_style, draw, escape, standalone_style,
+};
 pub use runs::Beside;
-pub use svg::{NARROW, Style, Theme, WIDE, chart_style, draw, escape, standalone_style};
-pub use words::{clean, levels_phrase as condition_text};
 
-use cells::Index;
+use crate::drawing::cells::Index;
 use iolab_model::result::Document;
 
 type Builder = fn(&Index<'_>) -> Vec<Chart>;
@@ -48,7 +33,7 @@ type Builder = fn(&Index<'_>) -> Vec<Chart>;
 const BUILDERS: &[Builder] = &[
     |index| history::chart(index.documents).into_iter().collect(),
     |index| runs::chart(index).into_iter().collect(),
-    |index| slope::chart(index).into_iter().collect(),
+    |index| cold_warm::chart(index).into_iter().collect(),
     |index| heat::chart(index).into_iter().collect(),
     |index| block::chart(index).into_iter().collect(),
     |index| scaling::chart(index).into_iter().collect(),

@@ -4,11 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::block::subtitle;
-use super::cells::{Index, Source};
-use super::model::{Chart, Datum, Direction, Ink, Layer, Mark, Panel, Point, Series, Table};
-use super::scale::Axis;
-use super::standing::{Conditions, Standing, unit_time};
-use super::words::{clean, levels_phrase, short};
+use crate::drawing::cells::{Index, Source};
+use crate::drawing::labels::{clean, levels_phrase, short};
+use crate::drawing::model::{
+    Chart, Datum, Direction, Layer, Mark, Panel, Point, Series, Table, Tint,
+};
+use crate::drawing::scale::Axis;
+use crate::drawing::standing::{Conditions, Standing, unit_time};
 use iolab_model::catalog::{Factor, list_text, percent_text, ratio_interval_text, ratio_text};
 use iolab_model::result::{Answer, AnswerKind, CellRecord, Document, Verdict};
 
@@ -181,7 +183,7 @@ fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel
         Layer::Rule { axis: Direction::X, at: 1.0, label: String::new() },
         Layer::Series(Series {
             key: None,
-            ink: Ink::Series(0),
+            ink: Tint::Series(0),
             joined: false,
             band: false,
             interval: Direction::X,
@@ -273,8 +275,8 @@ fn table(ranked: &[(&Answer, Vec<Row<'_>>)], several: bool) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cells::Index;
     use super::chart;
+    use crate::drawing::cells::Index;
     use iolab_model::catalog::{Factor, Level};
     use iolab_test::fakes::{document, fake, levels};
 

@@ -1,9 +1,11 @@
 //! Every sample by round, each against its own cell's median: drift, outliers, the first run.
 
-use super::cells::Index;
-use super::model::{Chart, Datum, Direction, Ink, Key, Layer, Mark, Panel, Point, Series, Table};
-use super::scale::{Axis, span};
-use super::words::clean;
+use crate::drawing::cells::Index;
+use crate::drawing::labels::clean;
+use crate::drawing::model::{
+    Chart, Datum, Direction, Key, Layer, Mark, Panel, Point, Series, Table, Tint,
+};
+use crate::drawing::scale::{Axis, span};
 use iolab_model::catalog::{Code, ratio_text, time_text};
 use iolab_model::result::{Document, Phase, Sample};
 
@@ -76,10 +78,10 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         ),
         panels: vec![panel(plain, early, outliers, &machine, &rounds)],
         keys: vec![
-            Key { name: "trial".to_owned(), ink: Ink::Series(0) },
-            Key { name: "first and warm-up".to_owned(), ink: Ink::Muted },
-            Key { name: "all cells".to_owned(), ink: Ink::Plain },
-            Key { name: "outlier".to_owned(), ink: Ink::Series(1) },
+            Key { name: "trial".to_owned(), ink: Tint::Series(0) },
+            Key { name: "first and warm-up".to_owned(), ink: Tint::Muted },
+            Key { name: "all cells".to_owned(), ink: Tint::Plain },
+            Key { name: "outlier".to_owned(), ink: Tint::Series(1) },
         ]
         .into_iter()
         .take(if flagged > 0 { 4 } else { 3 })
@@ -157,7 +159,7 @@ fn panel(
     {
         layers.push(Layer::Series(Series {
             key: Some(key),
-            ink: Ink::Plain,
+            ink: Tint::Plain,
             joined,
             band: false,
             interval: Direction::Y,

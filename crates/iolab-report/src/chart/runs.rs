@@ -2,12 +2,14 @@
 //! share no rounds, so nothing is proven across them; the title says what the intervals show.
 
 use super::block::subtitle;
-use super::cells::{Index, Source, Split, run_name};
-use super::estimate::{Estimated, Value, curve_table, missing_reason, point};
-use super::model::{Chart, Direction, Ink, Key, Layer, MOST_SERIES, Panel, Point, Series};
-use super::scale::Axis;
-use super::spread::abreast;
-use super::words::short;
+use crate::drawing::cells::{Index, Source, Split, run_name};
+use crate::drawing::estimate::{Estimated, Value, curve_table, missing_reason, point};
+use crate::drawing::labels::short;
+use crate::drawing::model::{
+    Chart, Direction, Key, Layer, MOST_SERIES, Panel, Point, Series, Tint,
+};
+use crate::drawing::scale::Axis;
+use crate::drawing::spread::abreast;
 use iolab_model::catalog::Levels;
 use iolab_model::result::Document;
 
@@ -121,7 +123,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         title,
         subtitle: subtitle(index, &[]),
         panels: vec![panel],
-        keys: shown.map(|(at, d)| Key { name: run_name(d), ink: Ink::nth(at) }).collect(),
+        keys: shown.map(|(at, d)| Key { name: run_name(d), ink: Tint::nth(at) }).collect(),
         notes,
         guide: Vec::new(),
         table: curve_table(index, measure),
@@ -139,7 +141,7 @@ fn dots(run: usize, count: usize, rows: &[Row<'_>], measure: Estimated) -> Layer
     };
     Layer::Series(Series {
         key: Some(run),
-        ink: Ink::nth(run),
+        ink: Tint::nth(run),
         joined: false,
         band: false,
         interval: Direction::X,

@@ -3,15 +3,17 @@
 //! and the processor time of each file stands beside.
 
 use super::block::{keys, subtitle};
-use super::cells::{Facets, Index, Source};
-use super::estimate::{Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip};
-use super::gain::{Gain, Shown};
-use super::model::{
-    Chart, CurvePoint, Direction, Ink, Layer, MOST_PANELS, Mark, Panel, Point, Series,
-};
-use super::pace::{Line, Pace, ends};
-use super::scale::{Axis, digits_plain, tick_time};
 use super::size::at_best_block;
+use crate::drawing::cells::{Facets, Index, Source};
+use crate::drawing::estimate::{
+    Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip,
+};
+use crate::drawing::model::{
+    Chart, CurvePoint, Direction, Layer, MOST_PANELS, Mark, Panel, Point, Series, Tint,
+};
+use crate::drawing::scale::{Axis, digits_plain, tick_time};
+use crate::drawing::speedup::{Gain, Shown};
+use crate::drawing::throughput::{Line, Pace, ends};
 use crate::latency::over_rounds;
 use iolab_model::catalog::{Factor, time_text};
 use iolab_model::result::Summary;
@@ -213,7 +215,7 @@ fn measured(n: u64, source: &Source<'_>, shown: Option<Summary>) -> Point {
 fn series(key: usize, points: Vec<Point>) -> Layer {
     Layer::Series(Series {
         key: Some(key),
-        ink: Ink::nth(key),
+        ink: Tint::nth(key),
         joined: true,
         band: true,
         interval: Direction::Y,
@@ -280,7 +282,7 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
 #[cfg(test)]
 mod tests {
     use crate::chart::charts_for;
-    use crate::chart::model::Layer;
+    use crate::drawing::model::Layer;
     use iolab_test::scenes;
 
     #[test]

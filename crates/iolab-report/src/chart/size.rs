@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::block::{keys, subtitle};
-use super::cells::{Group, Index, Source};
-use super::estimate::{Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip};
-use super::model::{Chart, Direction, Ink, Layer, Panel, Point, Series};
-use super::scale::{Axis, span, tick_time};
-use super::standing::unit_time;
+use crate::drawing::cells::{Group, Index, Source};
+use crate::drawing::estimate::{
+    Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip,
+};
+use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint};
+use crate::drawing::scale::{Axis, span, tick_time};
+use crate::drawing::standing::unit_time;
 use iolab_model::catalog::{Factor, Kind, Levels, bytes_text, count_text};
 use iolab_model::result::Summary;
 
@@ -120,7 +122,7 @@ fn panel(group: &Group<'_>, factor: Factor, bytes: bool, x: &Axis, y: &Axis) -> 
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Layer::Series(Series {
             key: Some(key),
-            ink: Ink::nth(key),
+            ink: Tint::nth(key),
             joined: true,
             band: true,
             interval: Direction::Y,

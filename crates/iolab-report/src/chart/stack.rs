@@ -2,22 +2,22 @@
 //! trials have one part for user and system, which the kernel cannot tell apart in them.
 
 use super::block::subtitle;
-use super::cells::{Index, Source, Split};
-use super::estimate::{Estimated, level_datum, missing_reason, time_interval};
-use super::model::{Bar, Chart, Datum, Ink, Key, Layer, MOST_PANELS, Panel, Table};
-use super::scale::{Axis, tick_time};
-use super::words::{clean, short};
+use crate::drawing::cells::{Index, Source, Split};
+use crate::drawing::estimate::{Estimated, level_datum, missing_reason, time_interval};
+use crate::drawing::labels::{clean, short};
+use crate::drawing::model::{Bar, Chart, Datum, Key, Layer, MOST_PANELS, Panel, Table, Tint};
+use crate::drawing::scale::{Axis, tick_time};
 use crate::shares;
 use iolab_model::catalog::{Factor, percent_text, time_text};
 
 /// Most bars of a panel; the slowest are left out.
 const MOST_BARS: usize = 20;
 /// The parts in the order in which they are stacked.
-const PARTS: [(&str, Ink); 4] = [
-    ("user", Ink::Series(0)),
-    ("system", Ink::Series(1)),
-    ("processor (user or system)", Ink::Series(2)),
-    ("waiting", Ink::Muted),
+const PARTS: [(&str, Tint); 4] = [
+    ("user", Tint::Series(0)),
+    ("system", Tint::Series(1)),
+    ("processor (user or system)", Tint::Series(2)),
+    ("waiting", Tint::Muted),
 ];
 const WAITING: usize = 3;
 
@@ -69,7 +69,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let ask = &document.experiment.ask;
     let by: Vec<Split> =
         index.varying(&index.cells, ask).into_iter().filter(|_| !ask.is_empty()).collect();
-    let mut groups: Vec<(Vec<super::cells::Part>, Vec<Source<'_>>)> = Vec::new();
+    let mut groups: Vec<(Vec<crate::drawing::cells::Part>, Vec<Source<'_>>)> = Vec::new();
     for source in &index.cells {
         let key: Vec<_> = by.iter().map(|split| index.part(*split, source)).collect();
         match groups.iter().position(|(known, _)| *known == key) {
@@ -234,9 +234,9 @@ fn table(index: &Index<'_>) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cells::Index;
-    use super::super::model::{Chart, Layer};
     use super::chart;
+    use crate::drawing::cells::Index;
+    use crate::drawing::model::{Chart, Layer};
     use iolab_model::catalog::{Factor, Level};
     use iolab_test::fakes::{document, fake, levels};
 

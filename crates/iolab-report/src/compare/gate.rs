@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::text::{compared_markdown, compared_table};
 use super::{Compared, Row};
-use crate::Look;
-use crate::look::Ink;
+use crate::TextStyle;
 use crate::markdown::escaped;
+use crate::style::Tint;
 use iolab_model::catalog::{list_text, percent_text};
 use iolab_model::result::Verdict;
 
@@ -101,11 +101,11 @@ impl Gate {
 ///
 /// # Errors
 /// What the writer says, unchanged.
-pub fn gate_table(gate: &Gate, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn gate_table(gate: &Gate, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let ink = match gate.gate {
-        GateVerdict::Passed => Ink::Good,
-        GateVerdict::Undecided => Ink::Caution,
-        GateVerdict::Regression => Ink::Bad,
+        GateVerdict::Passed => Tint::Good,
+        GateVerdict::Undecided => Tint::Caution,
+        GateVerdict::Regression => Tint::Bad,
     };
     out.write_all(look.paragraph(ink, &look.text(&gate.sentence())).as_bytes())?;
     compared_table(&gate.compared, look, out)

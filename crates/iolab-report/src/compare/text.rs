@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::{Compared, Difference, Row, Weight};
-use crate::Look;
+use crate::TextStyle;
 use crate::grid::{self, Column, Field};
-use crate::look::Ink;
 use crate::markdown::{escaped, table};
+use crate::style::Tint;
 use iolab_model::catalog::{percent_text, ratio_digits, ratio_text, time_text};
 use iolab_model::result::Verdict;
 
@@ -25,11 +25,11 @@ fn word(row: &Row) -> &'static str {
     }
 }
 
-fn ink(row: &Row) -> Option<Ink> {
+fn ink(row: &Row) -> Option<Tint> {
     match (row.verdict, row.clear) {
-        (Verdict::Slower, true) => Some(Ink::Bad),
-        (Verdict::Faster, true) => Some(Ink::Good),
-        (Verdict::Slower | Verdict::Faster, false) | (Verdict::Undecided, _) => Some(Ink::Caution),
+        (Verdict::Slower, true) => Some(Tint::Bad),
+        (Verdict::Faster, true) => Some(Tint::Good),
+        (Verdict::Slower | Verdict::Faster, false) | (Verdict::Undecided, _) => Some(Tint::Caution),
         (Verdict::Equivalent, _) => None,
     }
 }
@@ -79,7 +79,7 @@ fn legend(c: &Compared) -> String {
 ///
 /// # Errors
 /// What the writer says, unchanged.
-pub fn compared_table(c: &Compared, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+pub fn compared_table(c: &Compared, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let column = |title, right, rank| Column { title, right, rank };
     let columns = [
         column("cell", false, 0),
@@ -104,7 +104,7 @@ pub fn compared_table(c: &Compared, look: &Look, out: &mut dyn Write) -> io::Res
             ]
         })
         .collect();
-    let mut text = look.paragraph(Ink::Strong, &look.text(&headline(c)));
+    let mut text = look.paragraph(Tint::Strong, &look.text(&headline(c)));
     text.push('\n');
     text += &grid::draw(look, &columns, &rows);
     text.push('\n');

@@ -4,9 +4,9 @@
 //! Written by hand rather than with a template library: the page has one shape, the escaper is
 //! the one the SVG needs anyway, and the charts are streamed into the file one by one.
 
-mod beside;
 mod data;
 mod parts;
+mod side_by_side;
 
 use std::io::{self, Write};
 
@@ -37,7 +37,7 @@ pub fn write(documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
     match documents {
         [one] => {
             parts::answers(out, one)?;
-            beside::beside(out, one)?;
+            side_by_side::beside(out, one)?;
             chart_section(out, documents, "")?;
             about(out, one, 2)?;
         }
@@ -55,7 +55,7 @@ pub fn write(documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
             for (at, document) in many.iter().enumerate() {
                 write!(out, "<section id=\"run{at}\"><h2>{}</h2>", run_title(document))?;
                 parts::answers(out, document)?;
-                beside::beside(out, document)?;
+                side_by_side::beside(out, document)?;
                 chart_section(out, std::slice::from_ref(document), &format!("run{at}-"))?;
                 about(out, document, 3)?;
                 write!(out, "</section>")?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::super::touch;
+use super::super::metadata_table;
 use crate::chart::{Datum, Table, clean, condition_text, escape};
 use iolab_model::catalog::{Code, Severity, count_text, percent_text, rough_time_text, time_text};
 use iolab_model::result::{Answer, AnswerKind, Document, Grade, Warning};
@@ -52,7 +52,7 @@ pub fn answers(out: &mut dyn Write, document: &Document) -> io::Result<()> {
 
 /// What was found beside the answers.
 fn notes(out: &mut dyn Write, document: &Document) -> io::Result<()> {
-    let notes = touch::notes(document);
+    let notes = metadata_table::notes(document);
     if notes.is_empty() {
         return Ok(());
     }

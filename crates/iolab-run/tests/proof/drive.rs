@@ -9,7 +9,7 @@ use iolab_model::catalog::Code;
 use iolab_model::plan::Plan;
 use iolab_model::result::{Fault, Phase};
 use iolab_run::{
-    DriveError, Event, History, LeftWhy, Observer, Outcome, StopSignal, Stopped, drive,
+    DriveError, Event, ExclusionReason, History, Observer, Outcome, StopSignal, Stopped, drive,
 };
 use iolab_test::virtual_machine::{Noise, PlanShape, VirtualMachine, plan};
 
@@ -91,14 +91,14 @@ fn a_clear_winner_ends_the_run_early_and_slow_cells_leave() {
     let why = |c: usize| out.cells[c].left.as_ref().map(|l| l.why);
     assert_eq!(why(0), None, "the baseline is needed by its twin");
     assert_eq!(why(1), None);
-    assert_eq!(why(2), Some(LeftWhy::Proven));
-    assert_eq!(why(3), Some(LeftWhy::Screened));
+    assert_eq!(why(2), Some(ExclusionReason::Proven));
+    assert_eq!(why(3), Some(ExclusionReason::Screened));
     let reason = |c: usize| &out.cells[c].left.as_ref().unwrap().reason;
     assert!(reason(2).contains("the time of c1"), "{}", reason(2));
     assert!(reason(3).contains("the worst of c1"), "{}", reason(3));
     for cell in [2, 3] {
         let left = out.cells[cell].left.as_ref().unwrap();
-        assert_eq!(LeftWhy::of(left.why.status(), &left.reason), Some(left.why));
+        assert_eq!(ExclusionReason::of(left.why.status(), &left.reason), Some(left.why));
     }
     assert!(out.cells[3].samples.len() >= 4 && out.cells[3].samples.len() < 12);
 }
@@ -214,8 +214,8 @@ fn failing_and_hanging_cells_are_dropped_and_harm_no_other() {
     machine.hanging.insert(3, 6);
     let out = run(&plan, &mut machine);
     let left = |c: usize| out.cells[c].left.as_ref().unwrap();
-    assert_eq!((left(1).why, out.cells[1].samples.len()), (LeftWhy::Failed, 0));
-    assert_eq!((left(2).why, left(2).round), (LeftWhy::Failed, 10));
+    assert_eq!((left(1).why, out.cells[1].samples.len()), (ExclusionReason::Failed, 0));
+    assert_eq!((left(2).why, left(2).round), (ExclusionReason::Failed, 10));
     assert!(left(2).reason.contains("SIGSEGV"), "{}", left(2).reason);
     assert!(left(3).reason.contains("time limit"));
     let lost = &out.cells[2].samples[8];
@@ -231,7 +231,7 @@ fn a_cell_that_hangs_from_the_start_does_not_eat_the_budget() {
     let mut machine = machine(&[1e5; 3]);
     machine.hanging.insert(2, 0);
     let out = run(&plan, &mut machine);
-    assert_eq!(out.cells[2].left.as_ref().unwrap().why, LeftWhy::Failed);
+    assert_eq!(out.cells[2].left.as_ref().unwrap().why, ExclusionReason::Failed);
     assert!(out.steady_rounds >= 20);
 }
 
@@ -241,7 +241,7 @@ fn the_baseline_may_fail_too() {
     let mut machine = machine(&[1e5, 1e5, 1.5e5]);
     machine.failing.insert(0, 5);
     let out = run(&plan, &mut machine);
-    assert_eq!(out.cells[0].left.as_ref().unwrap().why, LeftWhy::Failed);
+    assert_eq!(out.cells[0].left.as_ref().unwrap().why, ExclusionReason::Failed);
     assert!(out.complete() && out.steady_rounds >= 20);
     assert!(out.twin.iter().all(|s| s.round <= 7));
 }

@@ -16,7 +16,7 @@ mod trials;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use iolab_io::place::{Consent, IMAGE_BYTES, Mounts, Order, PLACES, make};
+use iolab_io::place::{Consent, IMAGE_BYTES, Mounts, PLACES, PlaceOrder, make};
 use iolab_io::workload::meta::Tree;
 use iolab_model::catalog::parse_place;
 use pairs::{Ratio, Rivals, measure};
@@ -113,7 +113,7 @@ fn in_place(text: &str) -> ExitCode {
     let ground = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let ids: Vec<&str> = PLACES.iter().map(|part| part.id).collect();
     let (level, consent) = (parse_place(text, &ids).unwrap(), Consent::default());
-    let order = Order {
+    let order = PlaceOrder {
         level: &level,
         ground: ground.path(),
         image_bytes: IMAGE_BYTES,

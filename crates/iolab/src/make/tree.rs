@@ -6,9 +6,9 @@ use std::time::Instant;
 use clap::{Args, ValueHint};
 
 use super::{ContentArgs, Progress, refuse_without_room};
-use crate::edge::{self, Ending, Exit, Failure};
 use crate::output::Talk;
 use crate::signals::Signals;
+use crate::terminal_io::{self, Ending, Exit, Failure};
 use iolab_io::place;
 use iolab_io::workload::files::{Listing, MAKE_BLOCK, clear, make_directories, make_files};
 use iolab_model::catalog::{
@@ -109,7 +109,7 @@ impl MakeTree {
 
     /// What was made is taken away again.
     fn undone(&self, listing: &Listing, fault: Fault) -> Failure {
-        let said = crate::fit::refusal(fault);
+        let said = crate::size_for_time::refusal(fault);
         match clear(listing, &self.path, &listing.whole()) {
             Ok(()) => said,
             Err(left) => Failure::refused(format!("{said}; and then: {left}")),
@@ -118,7 +118,7 @@ impl MakeTree {
 
     fn show(&self, tree: &Tree, bytes: u64, began: Instant) -> Ending {
         let took = began.elapsed().as_secs_f64();
-        edge::data(|out| {
+        terminal_io::data(|out| {
             writeln!(
                 out,
                 "{}  {} in {}  {}  {}  seed {}  {}  {}",

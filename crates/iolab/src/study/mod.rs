@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::edge::{self, Ending, Exit, Failure};
 use super::output::Talk;
 use super::places::PlaceArgs;
 use super::run::toml_text;
-use super::{parts, protocol};
+use super::terminal_io::{self, Ending, Exit, Failure};
+use super::{parts, protocol_args};
 use iolab_io::workload::WORKLOADS;
 use iolab_model::catalog::{bytes_text, path_to_text, rough_time_text};
 use iolab_model::plan::Plan;
@@ -82,7 +82,7 @@ fn load(name: &Path) -> Result<Study, Failure> {
 
 fn parse(name: &str, file: &str, text: &str) -> Result<Study, Failure> {
     let words = Words { workloads: WORKLOADS, parts: parts::all() };
-    study::read(name, &Source { name: file, text }, words, protocol::drawn_seed())
+    study::read(name, &Source { name: file, text }, words, protocol_args::drawn_seed())
         .map_err(Failure::usage)
 }
 
@@ -103,7 +103,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 
 fn check(file: &Path) -> Ending {
     let study = parse("", &path_to_text(file), &read_text(file)?)?;
-    edge::data(|out| {
+    terminal_io::data(|out| {
         writeln!(
             out,
             "{}: {} experiments, {} claims, {} tables: nothing wrong",
@@ -121,7 +121,7 @@ fn list() -> Ending {
         let study = parse(name, name, text)?;
         lines.push_str(&format!("{name}\n  {}\n  {}\n", study.title, needs(&study)));
     }
-    edge::data(|out| out.write_all(lines.as_bytes()))
+    terminal_io::data(|out| out.write_all(lines.as_bytes()))
 }
 
 /// Minutes, space and privileges of the full setting within the study's own budget.
@@ -164,7 +164,7 @@ fn plan(
 }
 
 fn show(study: &Study) -> Ending {
-    edge::data(|out| {
+    terminal_io::data(|out| {
         writeln!(out, "{}\n\n{}\n", study.title, study.summary.trim())?;
         for (name, fact) in &study.source {
             writeln!(out, "{name}: {fact}")?;

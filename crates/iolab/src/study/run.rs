@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::super::announce;
-use super::super::edge::{self, Ending, Exit, Failure, say};
 use super::super::history::StoreArgs;
 use super::super::output::{Output, Talk};
 use super::super::places::PlaceArgs;
+use super::super::plan_text;
 use super::super::resume::resumed;
 use super::super::session::{self, Session};
+use super::super::terminal_io::{self, Ending, Exit, Failure, say};
 use super::{load, plan};
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
@@ -218,7 +218,7 @@ impl RunStudies {
                 resumes = Some(found);
             }
         }
-        announce::before_start(plan, talk);
+        plan_text::before_start(plan, talk);
         let output = Output::recording(self.store.clone());
         let session = Session {
             plan,
@@ -255,7 +255,7 @@ impl RunStudies {
         let evidence = Evidence { runs: runs.collect(), alpha: ALPHA };
         let rulings: Vec<Ruling> =
             study.claims.iter().map(|claim| study::judge(claim, &evidence)).collect();
-        edge::data(|out| out.write_all(study::summary(study, &rulings).as_bytes()))?;
+        terminal_io::data(|out| out.write_all(study::summary(study, &rulings).as_bytes()))?;
         match &self.output {
             Some(directory) => write_pages(directory, study, outcome, &evidence, &rulings),
             None => Ok(()),
@@ -285,12 +285,12 @@ fn runnable(plan: &Plan) -> Result<(), String> {
 }
 
 fn print_plans(study: &Study, jobs: &[Job<'_>]) -> Ending {
-    edge::data(|out| {
+    terminal_io::data(|out| {
         writeln!(out, "{}", study.title)?;
         for job in jobs {
             writeln!(out)?;
             match &job.planned {
-                Ok((plan, ..)) => announce::write_plan(out, plan, "table")?,
+                Ok((plan, ..)) => plan_text::write_plan(out, plan, "table")?,
                 Err(why) => writeln!(out, "{}: not tested: {why}", job.trial.name)?,
             }
             for axis in &job.left_out {

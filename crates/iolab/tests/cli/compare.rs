@@ -5,7 +5,7 @@ use std::fs;
 use crate::cli_support::Home;
 use iolab_model::result::{AnswerKind, Document, Verdict};
 use iolab_record::history::Store;
-use iolab_report::Look;
+use iolab_report::TextStyle;
 use iolab_report::compare::{
     Compared, Gate, GateVerdict, Incomparable, Terms, compare, compare_within, compared_json,
     compared_markdown, compared_table, gate_markdown,
@@ -34,7 +34,7 @@ fn with(mut doc: Document, fact: &str, value: &str) -> Document {
 
 fn texts(c: &Compared) -> [String; 3] {
     let mut all = [Vec::new(), Vec::new(), Vec::new()];
-    compared_table(c, &Look::default(), &mut all[0]).unwrap();
+    compared_table(c, &TextStyle::default(), &mut all[0]).unwrap();
     compared_markdown(c, &mut all[1]).unwrap();
     compared_json(c, &mut all[2]).unwrap();
     all.map(|bytes| String::from_utf8(bytes).unwrap())

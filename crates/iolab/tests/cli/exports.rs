@@ -7,12 +7,12 @@ use std::process::Command;
 use crate::cli_support::{Home, IOLAB};
 use iolab_model::result::{CellRecord, Document, Phase};
 use iolab_record::history::Store;
-use iolab_report::{FOLDERS, FORMATS, Look, export, write};
+use iolab_report::{FOLDERS, FORMATS, TextStyle, export, write};
 use iolab_test::documents::{all, cell, empty, failed, hostile, levels, winner};
 
 fn bytes(format: &str, doc: &Document) -> Vec<u8> {
     let mut out = Vec::new();
-    write(format, doc, &Look::default(), &mut out).unwrap();
+    write(format, doc, &TextStyle::default(), &mut out).unwrap();
     out
 }
 

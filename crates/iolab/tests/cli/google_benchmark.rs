@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::cli_support::{Home, IOLAB};
-use iolab_report::{self as report, Look};
+use iolab_report::{self as report, TextStyle};
 use iolab_test::documents::{levels, timed};
 
 /// Where Debian's libbenchmark-tools puts it.
@@ -51,7 +51,7 @@ fn exported(home: &Home, name: &str, ms: f64, rounds: u32, seed: u64) {
         [("pread/64Ki", levels("pread", Some(65536)), ms), ("mmap", levels("mmap", None), 41.0)];
     let doc = timed(&cells, rounds, 0.0, 0.02, seed);
     let mut text = Vec::new();
-    report::write("google-benchmark", &doc, &Look::default(), &mut text).unwrap();
+    report::write("google-benchmark", &doc, &TextStyle::default(), &mut text).unwrap();
     std::fs::write(home.path(name), text).unwrap();
 }
 

@@ -4,7 +4,7 @@ use crate::cli_support::Home;
 use iolab_model::result::Document;
 use iolab_record::history::Store;
 use iolab_report::chart::history;
-use iolab_report::{Look, trend, trend_table};
+use iolab_report::{TextStyle, trend, trend_table};
 use iolab_test::documents::{levels, timed};
 
 /// Thirty runs, a day each: pread 20 % slower from the 13th on, when the kernel was another.
@@ -37,7 +37,7 @@ fn a_change_is_found_with_its_run_and_its_reason() {
     assert_eq!(change.differences[0].fact, "kernel.release");
     assert_eq!(mmap.changes, []);
     let mut text = Vec::new();
-    trend_table(&found, &Look::default(), &mut text).unwrap();
+    trend_table(&found, &TextStyle::default(), &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("run 13 (2026-03-13): pread/64Ki 1.20× slower"), "{text}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -9,13 +9,15 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use iolab_io::place::memory::Limit;
-use iolab_io::place::{Consent, Heir, Mounts, Order, PLACES, Scratch, kind_named, make};
+use iolab_io::place::{
+    CleanupWatchdog, Consent, Mounts, PLACES, PlaceOrder, Scratch, kind_named, make,
+};
 use iolab_model::catalog::{PlaceLevel, parse_place};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
 const VICTIM: &str = "IOLAB_TEST_VICTIM";
-const TEST: &str = "killed_at_any_moment_nothing_is_left";
+const TEST: &str = "places_kill::killed_at_any_moment_nothing_is_left";
 
 fn levels() -> Vec<PlaceLevel> {
     let ids: Vec<&str> = PLACES.iter().map(|part| part.id).collect();
@@ -37,14 +39,14 @@ fn levels() -> Vec<PlaceLevel> {
 
 /// Makes and takes down places until it is killed.
 fn be_the_victim(directory: &Path) -> ! {
-    let _heir = Heir::leave(directory).unwrap();
+    let _heir = CleanupWatchdog::leave(directory).unwrap();
     println!("begin");
     let scratch = Scratch::make(directory).unwrap();
     let mounts = Mounts::enter().unwrap();
     let consent = Consent::default();
     for level in levels().iter().cycle() {
         let _limit = Limit::make(64 << 20);
-        let order = Order {
+        let order = PlaceOrder {
             level,
             ground: scratch.path(),
             image_bytes: 512 << 20,

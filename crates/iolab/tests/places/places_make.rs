@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use iolab_io::place::{
-    Consent, KINDS, LEAST_IMAGE_BYTES, Missing, Mounts, Order, PLACES, Place, make,
+    Consent, KINDS, LEAST_IMAGE_BYTES, Missing, Mounts, PLACES, Place, PlaceOrder, make,
 };
 use iolab_model::catalog::{PlaceLevel, parse_place};
 use iolab_model::result::Fault;
@@ -39,7 +39,7 @@ fn make_with(
     consent: &Consent,
 ) -> Result<Box<dyn Place>, Fault> {
     let level = level(text);
-    make(&Order { level: &level, ground, image_bytes: LEAST_IMAGE_BYTES, consent, mounts })
+    make(&PlaceOrder { level: &level, ground, image_bytes: LEAST_IMAGE_BYTES, consent, mounts })
 }
 
 /// `None`: skipped, with the reason printed.

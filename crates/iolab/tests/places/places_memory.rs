@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::process::Command;
 
-use iolab_io::place::memory::{LEAST_LIMIT_BYTES, Limit, sweep_groups, way};
+use iolab_io::place::memory::{LEAST_LIMIT_BYTES, Limit, cgroup_backend, sweep_groups};
 use iolab_io::sys::child::try_in_child;
 
 const FILE_BYTES: u64 = 96 << 20;
@@ -33,7 +33,7 @@ fn resident_bytes(path: &std::path::Path) -> u64 {
 #[test]
 fn a_file_larger_than_the_limit_is_read_from_the_device_again_and_again() {
     let test = "a_file_larger_than_the_limit_is_read_from_the_device_again_and_again";
-    match way() {
+    match cgroup_backend() {
         Ok(way) => eprintln!("{way:?}"),
         Err(missing) => return eprintln!("SKIP {test}: {missing}"),
     }

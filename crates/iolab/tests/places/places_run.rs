@@ -75,7 +75,7 @@ fn a_remount_is_a_cold_state_with_the_same_proof() {
 #[test]
 fn a_memory_limit_is_a_condition_and_refaults_prove_it() {
     let test = "a_memory_limit_is_a_condition_and_refaults_prove_it";
-    if let Err(missing) = memory::way() {
+    if let Err(missing) = memory::cgroup_backend() {
         return eprintln!("SKIP {test}: {missing}");
     }
     let home = Home::new();
@@ -178,7 +178,7 @@ fn the_plan_says_what_images_take_and_refuses_what_does_not_fit() {
 #[test]
 fn a_ratio_makes_the_limit_follow_the_file() {
     let test = "a_ratio_makes_the_limit_follow_the_file";
-    if let Err(missing) = memory::way() {
+    if let Err(missing) = memory::cgroup_backend() {
         return eprintln!("SKIP {test}: {missing}");
     }
     let home = Home::new();

@@ -7,7 +7,7 @@ use crate::cli_support::Home;
 use iolab_model::catalog::{Factor, Level};
 use iolab_model::result::{CellStatus, Document};
 use iolab_record::import::{self, ImportError};
-use iolab_report::{self as report, Look};
+use iolab_report::{self as report, TextStyle};
 use iolab_test::documents::{levels, timed, winner};
 use proptest::prelude::*;
 
@@ -269,7 +269,7 @@ fn google_benchmark_rows_are_samples_and_our_names_are_our_cells() {
     // What was imported can be shown in every format.
     for (document, format) in runs.iter().flat_map(|d| report::FORMATS.iter().map(move |f| (d, f)))
     {
-        (format.write)(document, &Look::default(), &mut Vec::new()).unwrap();
+        (format.write)(document, &TextStyle::default(), &mut Vec::new()).unwrap();
     }
 }
 
@@ -279,7 +279,7 @@ fn what_we_export_for_google_benchmark_comes_back_as_the_same_cells() {
         [("pread/64Ki", levels("pread", Some(65536)), 32.0), ("mmap", levels("mmap", None), 41.0)];
     let doc = timed(&cells, 10, 0.0, 0.02, 1);
     let mut text = Vec::new();
-    report::write("google-benchmark", &doc, &Look::default(), &mut text).unwrap();
+    report::write("google-benchmark", &doc, &TextStyle::default(), &mut text).unwrap();
     let back = from_text(&text).unwrap().pop().unwrap();
     assert_eq!(back.experiment.workload, "read");
     for (cell, back) in doc.cells.iter().zip(&back.cells) {
@@ -296,7 +296,7 @@ fn what_we_export_for_google_benchmark_comes_back_as_the_same_cells() {
 fn an_exported_run_comes_back_whole_and_once() {
     let home = Home::new();
     let mut text = Vec::new();
-    report::write("json", &winner(), &Look::default(), &mut text).unwrap();
+    report::write("json", &winner(), &TextStyle::default(), &mut text).unwrap();
     fs::write(home.path("run.json"), &text).unwrap();
     let said = home.run(&["import", "run.json"]).fine();
     assert_eq!(said.out, "1\n");
@@ -389,7 +389,7 @@ proptest! {
         if cut { text.truncate(at) } else { text[at] = with }
         if let Ok(documents) = from_text(&text) {
             for document in documents {
-                (report::FORMATS[0].write)(&document, &Look::default(), &mut Vec::new()).unwrap();
+                (report::FORMATS[0].write)(&document, &TextStyle::default(), &mut Vec::new()).unwrap();
             }
         }
     }

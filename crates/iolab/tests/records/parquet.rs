@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::cli_support::Home;
 use iolab_model::result::Document;
 use iolab_record::history::Store;
-use iolab_report::{Look, export, write};
+use iolab_report::{TextStyle, export, write};
 use iolab_test::documents::{all, any_document, winner};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 /// The CSV's titles and rows.
 fn csv_of(doc: &Document) -> (Vec<String>, Vec<Vec<String>>) {
     let mut text = Vec::new();
-    write("csv", doc, &Look::default(), &mut text).unwrap();
+    write("csv", doc, &TextStyle::default(), &mut text).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_slice());
     let fields = |row: &csv::StringRecord| row.iter().map(str::to_owned).collect();
     let titles = fields(reader.headers().unwrap());

@@ -55,11 +55,17 @@ fn child_that_writes_a_run() {
     std::thread::sleep(std::time::Duration::from_secs(600));
 }
 
+/// The name by which this binary knows a test of this file.
+fn own(test: &str) -> String {
+    let module = module_path!().split_once("::").map_or("", |(_, module)| module);
+    format!("{module}::{test}")
+}
+
 /// Starts the child and waits until its trials are written.
 fn start_child(store: &Path, avoid: &[u64]) -> Child {
     let avoid: Vec<String> = avoid.iter().map(u64::to_string).collect();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_that_writes_a_run", "--nocapture"])
+        .args(["--exact", &own("child_that_writes_a_run"), "--nocapture"])
         .env(CHILD, store)
         .env(AVOID, avoid.join(","))
         .stdout(Stdio::piped())
@@ -204,7 +210,7 @@ fn run_child(test: &str, wrapper: &[&str], store: &Path) -> Option<std::process:
     let output = Command::new(wrapper[0])
         .args(&wrapper[1..])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", &own(test), "--nocapture"])
         .env(CHILD, store)
         .output()
         .ok()?;

@@ -6,14 +6,14 @@ use std::fs;
 use std::path::Path;
 
 use iolab_model::result::{CellStatus, Document};
-use iolab_report::{Look, export, schema, write};
+use iolab_report::{TextStyle, export, schema, write};
 use iolab_test::documents::{all, any_document, winner};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn bytes(format: &str, doc: &Document) -> Vec<u8> {
     let mut out = Vec::new();
-    write(format, doc, &Look::default(), &mut out).unwrap();
+    write(format, doc, &TextStyle::default(), &mut out).unwrap();
     out
 }
 

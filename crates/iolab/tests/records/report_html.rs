@@ -260,7 +260,7 @@ fn ten_thousand_cells_are_drawn_in_part_and_said_so() {
 #[cfg(feature = "png")]
 #[test]
 fn png_shows_text_without_fonts_of_the_machine() {
-    use iolab_report::chart::png::render;
+    use iolab_report::drawing::png::render;
     let charts = charts(&scenes::blocks());
     let whole = render(&charts[0], Theme::Light, WIDE).unwrap();
     assert_eq!(&whole[..8], b"\x89PNG\r\n\x1a\n");

@@ -4,16 +4,16 @@
 
 use iolab_model::result::Document;
 use iolab_record::history::{RunStatus, RunSummary};
-use iolab_report::{FORMATS, Look, history_json, history_table, write};
+use iolab_report::{FORMATS, TextStyle, history_json, history_table, write};
 use iolab_test::documents::{all, any_document, winner};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
-fn look(width: usize) -> Look {
-    Look { width, color: false, unicode: true }
+fn look(width: usize) -> TextStyle {
+    TextStyle { width, color: false, unicode: true }
 }
 
-fn text(format: &str, doc: &Document, look: &Look) -> String {
+fn text(format: &str, doc: &Document, look: &TextStyle) -> String {
     let mut out = Vec::new();
     write(format, doc, look, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -32,11 +32,11 @@ fn a_winner_at_three_widths() {
 
 #[test]
 fn a_winner_in_ascii_and_in_colour() {
-    let ascii = text("table", &winner(), &Look { width: 100, color: false, unicode: false });
+    let ascii = text("table", &winner(), &TextStyle { width: 100, color: false, unicode: false });
     assert!(ascii.is_ascii());
     insta::assert_snapshot!("winner_ascii", ascii);
     let plain = text("table", &winner(), &look(100));
-    let colour = text("table", &winner(), &Look { color: true, ..look(100) });
+    let colour = text("table", &winner(), &TextStyle { color: true, ..look(100) });
     assert!(colour.contains("\x1b[32m"));
     // Colour changes nothing but colour, and the 16 colours only.
     let mut stripped = String::new();

@@ -5,7 +5,7 @@ use std::fs;
 use crate::cli_support::Home;
 use iolab_model::result::Document;
 use iolab_report::chart::{Beside, charts_for};
-use iolab_report::{Look, beside_table, write};
+use iolab_report::{TextStyle, beside_table, write};
 use iolab_test::documents::{levels, timed};
 
 /// Two cells; the second run took so many times as long.
@@ -21,7 +21,7 @@ fn run(id: u64, times: f64) -> Document {
 
 fn text(runs: &[Document], width: usize) -> String {
     let mut out = Vec::new();
-    beside_table(runs, &Look { width, color: false, unicode: true }, &mut out).unwrap();
+    beside_table(runs, &TextStyle { width, color: false, unicode: true }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -67,7 +67,7 @@ fn an_export_of_two_runs_has_both_or_is_refused() {
     let home = Home::new();
     for run in [run(1, 1.0), run(2, 1.5)] {
         let mut bytes = Vec::new();
-        write("json", &run, &Look::default(), &mut bytes).unwrap();
+        write("json", &run, &TextStyle::default(), &mut bytes).unwrap();
         fs::write(home.path("run.json"), bytes).unwrap();
         home.run(&["import", "run.json"]).fine();
     }

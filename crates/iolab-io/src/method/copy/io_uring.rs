@@ -6,10 +6,10 @@ use std::ops::Range;
 use rustix::fd::AsFd;
 use rustix::io::Errno;
 
-use super::drive::{CopyJob, Ends, Mover, copy, refused, write_rest};
+use super::copy_loop::{CopyJob, Ends, Mover, copy, refused, write_rest};
 use super::{CopyEntry, CopyMethod};
 use crate::method::access::open_for_reading;
-use crate::method::lane::{Moved, Stop, complete};
+use crate::method::partition::{Moved, Stop, complete};
 use crate::method::sync::Barrier;
 use crate::sys::ring::{Piece, Ring};
 use iolab_model::catalog::{Capability, Part, PartKind};

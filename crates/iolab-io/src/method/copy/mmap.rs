@@ -8,10 +8,10 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{SeekFrom, ftruncate, seek};
 use rustix::io::Errno;
 
-use super::drive::{CopyJob, Ends, Mover, became_shorter, copy, refused, write_rest};
+use super::copy_loop::{CopyJob, Ends, Mover, became_shorter, copy, refused, write_rest};
 use super::whole::{CHUNK_BYTES, chunk};
 use super::{CopyEntry, CopyMethod};
-use crate::method::lane::{Moved, Stop};
+use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use crate::sys::map::Mapping;
 use crate::sys::shared_map::SharedMapping;

@@ -2,7 +2,7 @@
 //! `tests/copy_methods.rs` then runs it by itself.
 
 mod copy_file_range;
-mod drive;
+mod copy_loop;
 mod io_uring;
 mod mmap;
 mod read_write;
@@ -12,10 +12,10 @@ mod sendfile;
 mod splice;
 mod whole;
 
-pub use drive::{Copied, CopyJob, Holes, Work};
+pub use copy_loop::{Copied, CopyJob, Holes, Work};
 pub use whole::CHUNK_BYTES;
 
-use super::window::Window;
+use super::measured_window::MeasuredWindow;
 use iolab_model::catalog::Part;
 use iolab_model::result::{CopyRoute, Fault};
 
@@ -36,7 +36,7 @@ pub struct CopyEntry {
     /// Which way the bytes go where the file system does nothing of its own accord.
     pub route: CopyRoute,
     /// Copies; the loop inside is chosen once.
-    pub run: fn(&CopyJob<'_>, &mut dyn Window) -> Result<Copied, Fault>,
+    pub run: fn(&CopyJob<'_>, &mut dyn MeasuredWindow) -> Result<Copied, Fault>,
 }
 
 /// The list.

@@ -5,10 +5,10 @@ use std::ops::Range;
 use rustix::fd::AsFd;
 use rustix::fs::{SeekFrom, seek};
 
-use super::drive::{CopyJob, Ends, Mover, copy, refused, write_rest};
+use super::copy_loop::{CopyJob, Ends, Mover, copy, refused, write_rest};
 use super::{CopyEntry, CopyMethod};
 use crate::method::buffer::Buffer;
-use crate::method::lane::{Moved, Stop, complete};
+use crate::method::partition::{Moved, Stop, complete};
 use crate::method::sync::Barrier;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 use iolab_model::result::CopyRoute;

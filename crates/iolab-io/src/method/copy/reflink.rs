@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use rustix::fd::AsFd;
 
-use super::drive::{CopyJob, Ends, Holes, Mover, copy, refused};
+use super::copy_loop::{CopyJob, Ends, Holes, Mover, copy, refused};
 use super::whole::{CHUNK_BYTES, chunk};
 use super::{CopyEntry, CopyMethod};
-use crate::method::lane::{Moved, Stop};
+use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use crate::sys::clone::clone_range;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};

@@ -3,8 +3,8 @@
 use rustix::fs::{SeekFrom, ftruncate, seek};
 use rustix::io::Errno;
 
-use super::drive::{Ends, Mover};
-use crate::method::lane::{Moved, Stop};
+use super::copy_loop::{Ends, Mover};
+use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 
 /// Copies the data of the source only, and ends with the source's size. A file system that knows

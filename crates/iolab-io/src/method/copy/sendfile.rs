@@ -5,10 +5,10 @@ use std::ops::Range;
 use rustix::fd::AsFd;
 use rustix::fs::{SeekFrom, seek};
 
-use super::drive::{CopyJob, Ends, Mover, copy};
+use super::copy_loop::{CopyJob, Ends, Mover, copy};
 use super::whole::{chunk, chunks};
 use super::{CopyEntry, CopyMethod};
-use crate::method::lane::{Moved, Stop};
+use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 use iolab_model::result::CopyRoute;

@@ -7,9 +7,9 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
 
-use super::drive::{CopyJob, Ends, Mover, became_shorter, copy, refused};
+use super::copy_loop::{CopyJob, Ends, Mover, became_shorter, copy, refused};
 use super::{CopyEntry, CopyMethod};
-use crate::method::lane::{Moved, Stop};
+use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 use iolab_model::result::CopyRoute;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rustix::io::Errno;
 
-use super::drive::{became_shorter, refused};
-use crate::method::lane::{Moved, Stop};
+use super::copy_loop::{became_shorter, refused};
+use crate::method::partition::{Moved, Stop};
 
 /// Bytes that are asked of one call. Large enough that a call's own cost is nothing, small enough
 /// that a trial on a large file can be bounded.

@@ -15,7 +15,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::image::{Image, LoopDevice, loop_available};
-use super::kind::{Kind, LEAST_IMAGE_BYTES, Missing, Order, Place};
+use super::kind::{Kind, LEAST_IMAGE_BYTES, Missing, Place, PlaceOrder};
 use super::mounts::{Mount, Mounts, Source, may_mount_as_root, remove_mount_point, shown};
 use super::tool::Tool;
 use super::{fault, spot};
@@ -136,7 +136,7 @@ impl Kind for FileSystem {
         loop_available()
     }
 
-    fn make(&self, order: &Order<'_>) -> Result<Box<dyn Place>, Fault> {
+    fn make(&self, order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault> {
         ImagePlace::make(self, order).map(|place| Box::new(place) as Box<dyn Place>)
     }
 }
@@ -160,7 +160,7 @@ impl ImagePlace {
     ///
     /// # Errors
     /// What failed; nothing is left of it.
-    pub fn make(kind: &FileSystem, order: &Order<'_>) -> Result<ImagePlace, Fault> {
+    pub fn make(kind: &FileSystem, order: &PlaceOrder<'_>) -> Result<ImagePlace, Fault> {
         kind.available().map_err(|missing| missing.fault(format!("make a place {}", kind.id)))?;
         refuse_layers(order.level)?;
         let bytes = order.level.size_bytes.unwrap_or(order.image_bytes);

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::LEAST_LIMIT_BYTES;
-use super::way::{Way, make_group, remove_group, way};
+use super::cgroup_backend::{CgroupBackend, cgroup_backend, make_group, remove_group};
 use crate::place::fault;
 use crate::place::kind::Missing;
 use iolab_model::catalog::bytes_text;
@@ -46,13 +46,13 @@ impl Limit {
             let reason = "the trial itself would not fit";
             return Err(Missing::new(reason, format!("give {least} or more")).fault(doing()));
         }
-        let way = way().map_err(|missing| missing.fault(doing()))?;
-        if way == Way::Scope {
+        let way = cgroup_backend().map_err(|missing| missing.fault(doing()))?;
+        if way == CgroupBackend::Scope {
             let reason = "only systemd can set a limit here, when the agent starts";
             return Err(Missing::new(reason, "run as root").fault(doing()));
         }
         let group = make_group(&way, limit_bytes).map_err(|e| fault(doing(), &e, ""))?;
-        let v2 = matches!(way, Way::V2(_));
+        let v2 = matches!(way, CgroupBackend::V2(_));
         Ok(Limit { group, v2, limit_bytes, owner: std::process::id() })
     }
 

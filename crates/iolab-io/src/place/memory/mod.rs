@@ -2,11 +2,11 @@
 //! group of its own, swap off. Page cache is charged to the group that first touches a page, so
 //! pages must be evicted before a process enters (Documentation/admin-guide/cgroup-v2.rst).
 
+mod cgroup_backend;
 mod group;
-mod way;
 
+pub use cgroup_backend::{CgroupBackend, cgroup_backend, scope_command, sweep_groups};
 pub use group::{Evidence, Limit};
-pub use way::{Way, scope_command, sweep_groups, way};
 
 /// Smallest limit: below it the trial itself does not fit and is killed.
 pub const LEAST_LIMIT_BYTES: u64 = 16 << 20;

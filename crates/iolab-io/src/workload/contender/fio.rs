@@ -1,10 +1,10 @@
 //! What fio says of itself, so that it can stand beside what is measured here: its own figure
 //! leaves out the start of its processes and the laying out of files.
 
-use super::order::Order;
+use super::order::CommandOrder;
 
 /// Bytes a second of all jobs, by the last report that was printed.
-pub fn own_figure(order: &Order) -> Option<f64> {
+pub fn own_figure(order: &CommandOrder) -> Option<f64> {
     speed(&order.printed()?)
 }
 

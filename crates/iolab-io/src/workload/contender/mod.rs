@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::AsFd;
 
 use crate::method::sync::fsync;
-use crate::method::{Until, Window};
+use crate::method::{MeasuredWindow, Until};
 use crate::sys::clock::now_ns;
 use crate::sys::command::{self, Group, Status};
 use crate::sys::process::signal_name;
@@ -19,8 +19,8 @@ use crate::sys::usage::Usage;
 use iolab_model::catalog::{Capability, Contender, Factor, Levels, shell_text};
 use iolab_model::result::{Fault, Measurement, Metrics};
 
-use super::{Around, Extent, Trial, Workload, copy, files, read, refusal, write};
-use order::Order;
+use super::{Extent, SetupTeardown, Trial, Workload, copy, files, read, refusal, write};
+use order::CommandOrder;
 
 /// Runs of a process that does nothing, of which the median counts.
 const START_UPS: usize = 3;
@@ -40,7 +40,7 @@ const READ: Workload = Workload {
     info: read::WORKLOAD.info,
     run: |trial, window| run(Capability::Read, trial, window),
     visits: |_| Ok(None),
-    around: Around {
+    around: SetupTeardown {
         prepare: |trial| order::prepare(Capability::Read, trial),
         verify: |trial, _| order::unharmed(trial),
         clear: order::clear,
@@ -51,7 +51,7 @@ const WRITE: Workload = Workload {
     info: write::WORKLOAD.info,
     run: |trial, window| run(Capability::Write, trial, window),
     visits: |_| Ok(None),
-    around: Around {
+    around: SetupTeardown {
         prepare: |trial| order::prepare(Capability::Write, trial),
         verify: |trial, measurement| verify::file(Capability::Write, trial, measurement),
         clear: order::clear,
@@ -62,7 +62,7 @@ const COPY: Workload = Workload {
     info: copy::WORKLOAD.info,
     run: |trial, window| run(Capability::Copy, trial, window),
     visits: |_| Ok(None),
-    around: Around {
+    around: SetupTeardown {
         prepare: |trial| order::prepare(Capability::Copy, trial),
         verify: |trial, measurement| verify::file(Capability::Copy, trial, measurement),
         clear: order::clear,
@@ -73,7 +73,7 @@ const FILES: Workload = Workload {
     info: files::WORKLOAD.info,
     run: |trial, window| run(Capability::Files, trial, window),
     visits: |_| Ok(None),
-    around: Around {
+    around: SetupTeardown {
         prepare: |trial| order::prepare(Capability::Files, trial),
         verify: |trial, _| verify::tree(trial),
         clear: order::clear,
@@ -83,9 +83,9 @@ const FILES: Workload = Workload {
 fn run(
     capability: Capability,
     trial: &Trial<'_>,
-    window: &mut dyn Window,
+    window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
-    let order = Order::new(capability, trial)?;
+    let order = CommandOrder::new(capability, trial)?;
     let passes = match trial.extent {
         Extent::Passes(0) => return Err(refusal("run a command", "it asks for no pass")),
         Extent::Passes(passes) => passes,
@@ -99,7 +99,11 @@ fn run(
     measured
 }
 
-fn measure(order: &Order, passes: u64, window: &mut dyn Window) -> Result<Measurement, Fault> {
+fn measure(
+    order: &CommandOrder,
+    passes: u64,
+    window: &mut dyn MeasuredWindow,
+) -> Result<Measurement, Fault> {
     let mut command = order.command()?;
     let mut usage = Usage::default();
     let mut ended = Ok((Status::Exit(0), Usage::default()));
@@ -131,7 +135,7 @@ fn measure(order: &Order, passes: u64, window: &mut dyn Window) -> Result<Measur
 }
 
 /// A write is timed until its data are as safe as those of the other cells.
-fn make_durable(order: &Order, until: Until) -> io::Result<()> {
+fn make_durable(order: &CommandOrder, until: Until) -> io::Result<()> {
     if until >= Until::Durable {
         match File::open(&order.target) {
             Ok(target) => fsync(target.as_fd())?,
@@ -166,7 +170,7 @@ fn counted(usage: &Usage) -> [(&'static str, f64); 4] {
 }
 
 /// The time of a process that does nothing, started in the same way just afterwards.
-fn start_up(order: &Order) -> Metrics {
+fn start_up(order: &CommandOrder) -> Metrics {
     let Some(mut nothing) = order.nothing() else { return Metrics::default() };
     let one = |_| {
         let begin_ns = now_ns();
@@ -179,7 +183,7 @@ fn start_up(order: &Order) -> Metrics {
     middle.into_iter().collect()
 }
 
-fn judge(order: &Order, ended: io::Result<(Status, Usage)>) -> Result<(), Fault> {
+fn judge(order: &CommandOrder, ended: io::Result<(Status, Usage)>) -> Result<(), Fault> {
     let status = ended.map_err(|error| failed(order, &error))?.0;
     let cause = match status {
         Status::Exit(0) => return Ok(()),
@@ -194,11 +198,11 @@ fn judge(order: &Order, ended: io::Result<(Status, Usage)>) -> Result<(), Fault>
     Err(Fault { signal, ..refusal(&doing(order), cause) })
 }
 
-fn failed(order: &Order, error: &io::Error) -> Fault {
+fn failed(order: &CommandOrder, error: &io::Error) -> Fault {
     Fault { errno: error.raw_os_error(), ..refusal(&doing(order), error.to_string()) }
 }
 
-fn doing(order: &Order) -> String {
+fn doing(order: &CommandOrder) -> String {
     format!("run {}", shell_text(&order.argv))
 }
 

@@ -14,13 +14,13 @@ use iolab_model::result::Fault;
 
 use super::super::files::Listing;
 use super::super::{Trial, refusal};
-use crate::workload::apart::make_apart;
+use crate::workload::spread_directories::make_apart;
 
 /// What a command may say of its failure.
 const MOST_WORDS: usize = 300;
 
 /// A command ready to run.
-pub struct Order {
+pub struct CommandOrder {
     /// Its words.
     pub argv: Vec<OsString>,
     /// Bytes that one run moves.
@@ -42,9 +42,9 @@ pub struct Order {
     errors: PathBuf,
 }
 
-impl Order {
+impl CommandOrder {
     /// From the levels of a trial.
-    pub fn new(capability: Capability, trial: &Trial<'_>) -> Result<Order, Fault> {
+    pub fn new(capability: Capability, trial: &Trial<'_>) -> Result<CommandOrder, Fault> {
         let refuse = |cause: String| refusal("prepare a command", cause);
         let text = trial.levels.text(Factor::Contender).unwrap_or_default();
         let contender = Contender::parse(text, capability)
@@ -62,7 +62,7 @@ impl Order {
             Slot::Threads => number(Factor::Threads).unwrap_or(1).to_string().into(),
         };
         let until = trial.levels.text(Factor::Until).map(str::parse).transpose().map_err(refuse)?;
-        Ok(Order {
+        Ok(CommandOrder {
             argv: contender.argv(&value),
             bytes: subject.tree.map_or(subject.bytes, Listing::bytes),
             files: subject.tree.map_or(1, Listing::files),
@@ -136,7 +136,7 @@ fn beside(scratch: &Path, end: &str) -> PathBuf {
 
 /// An empty directory for the command.
 pub fn prepare(capability: Capability, trial: &Trial<'_>) -> Result<(), Fault> {
-    Order::new(capability, trial)?;
+    CommandOrder::new(capability, trial)?;
     clear(trial)?;
     let path = directory(trial.scratch);
     make_apart(&path).map_err(|error| failed("make", &path, &error))

@@ -11,7 +11,7 @@ use iolab_model::result::{Digest, Fault, Measurement};
 
 use super::super::copy::is_clone;
 use super::super::{Trial, refusal};
-use super::order::{Order, failed};
+use super::order::{CommandOrder, failed};
 
 /// Bytes compared at a time.
 const PIECE_BYTES: u64 = 256 << 10;
@@ -24,7 +24,7 @@ pub fn file(
     trial: &Trial<'_>,
     measurement: &mut Measurement,
 ) -> Result<(), Fault> {
-    let order = Order::new(capability, trial)?;
+    let order = CommandOrder::new(capability, trial)?;
     let wrong = |cause: String| {
         Err(refusal(&format!("check what {} made", shell_text(&order.argv)), cause))
     };
@@ -78,7 +78,7 @@ pub fn file(
 
 /// Compares the tree that a command has copied with its source.
 pub fn tree(trial: &Trial<'_>) -> Result<(), Fault> {
-    let order = Order::new(Capability::Files, trial)?;
+    let order = CommandOrder::new(Capability::Files, trial)?;
     if trial.levels.text(Factor::Operation) != Some("copy") {
         return Ok(());
     }

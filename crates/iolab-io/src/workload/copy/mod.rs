@@ -6,18 +6,22 @@ mod verify;
 pub(super) use verify::is_clone;
 
 use crate::method::copy::{self, CopyEntry, CopyJob, Holes, Work};
-use crate::method::{Consume, Layout, Pattern, Sync, Window};
+use crate::method::{Consume, Layout, MeasuredWindow, Pattern, Sync};
 use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use iolab_model::result::{CopyRoute, Fault, Measurement};
 
-use super::{Around, Extent, Subject, Trial, Visit, Workload, refusal};
+use super::{Extent, SetupTeardown, Subject, Trial, Visit, Workload, refusal};
 
 /// The workload.
 pub const WORKLOAD: Workload = Workload {
     info: INFO,
     run,
     visits,
-    around: Around { prepare: target::prepare, verify: verify::verify, clear: target::clear },
+    around: SetupTeardown {
+        prepare: target::prepare,
+        verify: verify::verify,
+        clear: target::clear,
+    },
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
@@ -62,7 +66,7 @@ pub(super) fn impossible(levels: &Levels) -> Option<String> {
 
 const DOING: &str = "prepare a copy trial";
 
-fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     let refuse = |cause: String| refusal(DOING, cause);
     let (entry, holes, layout) = read_levels(trial)?;
     let subject = trial.subject.ok_or_else(no_file)?;
@@ -111,7 +115,8 @@ fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault>
 /// What of the source is copied, in order: its digest is that of the target.
 fn visits(trial: &Trial<'_>) -> Result<Option<Visit>, Fault> {
     let (_, _, layout) = read_levels(trial)?;
-    let aside_bytes = ASIDE_BYTES + layout.lanes.iter().map(|lane| lane.end_byte / 64).sum::<u64>();
+    let aside_bytes = ASIDE_BYTES
+        + layout.partitions.iter().map(|partition| partition.end_byte / 64).sum::<u64>();
     Ok(Some(Visit { layout, consume: Consume::Crc32c, real: true, aside_bytes }))
 }
 

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::errors::{errno_of, fault};
 use super::listing::{Listing, Opener};
-use crate::workload::apart::make_apart;
+use crate::workload::spread_directories::make_apart;
 use iolab_model::catalog::path_to_text;
 use iolab_model::result::Fault;
 use iolab_model::tree::Content;

@@ -9,9 +9,9 @@ use rustix::fs::{
 use rustix::io::{Errno, read, write};
 
 use super::build::write_all;
-use super::laps::{Laps, Step};
 use super::listing::File;
-use super::task::{Gone, Site, Task};
+use super::step_timer::{Step, StepTimer};
+use super::task::{Gone, Task, TreeCursor};
 use crate::method::Buffer;
 use crate::sys::fold::{Xor32, xor32};
 use iolab_model::tree::Content;
@@ -23,7 +23,7 @@ const WHOLE: usize = 1 << 30;
 /// waited for; the access time stays where that is permitted (`O_NOATIME`, open(2)).
 #[inline(always)]
 fn open_for_reading(
-    site: &Site<'_>,
+    site: &TreeCursor<'_>,
     file: &File<'_>,
     quiet: &mut OFlags,
 ) -> Result<OwnedFd, Errno> {
@@ -38,13 +38,13 @@ fn open_for_reading(
 }
 
 #[inline(always)]
-fn open_new(site: &Site<'_>, file: &File<'_>) -> Result<OwnedFd, Errno> {
+fn open_new(site: &TreeCursor<'_>, file: &File<'_>) -> Result<OwnedFd, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     openat(site.directory()?, file.name, flags, Mode::RUSR | Mode::WUSR)
 }
 
 #[inline(always)]
-fn made_durable<L: Laps>(file: &OwnedFd, each: bool, laps: &mut L) -> Result<(), Errno> {
+fn made_durable<L: StepTimer>(file: &OwnedFd, each: bool, laps: &mut L) -> Result<(), Errno> {
     if each {
         fsync(file)?;
         laps.lap(Step::Sync);
@@ -54,7 +54,7 @@ fn made_durable<L: Laps>(file: &OwnedFd, each: bool, laps: &mut L) -> Result<(),
 
 /// Opens, reads to the end, closes.
 pub(super) struct Read<'a> {
-    site: Site<'a>,
+    site: TreeCursor<'a>,
     buffer: Buffer,
     quiet: OFlags,
     /// Folds the bytes of a block; absent: they are not looked at.
@@ -65,7 +65,7 @@ pub(super) struct Read<'a> {
 
 impl<'a> Read<'a> {
     /// `files`: how many it will read in a pass.
-    pub(super) fn new(site: Site<'a>, buffer: Buffer, touches: bool, files: u64) -> Read<'a> {
+    pub(super) fn new(site: TreeCursor<'a>, buffer: Buffer, touches: bool, files: u64) -> Read<'a> {
         let mut seen = Vec::new();
         if touches {
             // Written once, so that no page fault of the table's own is timed.
@@ -79,12 +79,12 @@ impl<'a> Read<'a> {
 impl Task for Read<'_> {
     const SIZES: bool = false;
 
-    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+    fn each_site(&mut self, act: impl Fn(&mut TreeCursor<'_>) -> Gone) -> Gone {
         act(&mut self.site)
     }
 
     #[inline(always)]
-    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+    fn file<L: StepTimer>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
         laps.begin();
         let opened = open_for_reading(&self.site, file, &mut self.quiet)?;
         laps.lap(Step::Open);
@@ -121,7 +121,7 @@ impl Task for Read<'_> {
 
 /// Creates, writes, closes; of no bytes it is *create*.
 pub(super) struct Write<'a> {
-    pub(super) site: Site<'a>,
+    pub(super) site: TreeCursor<'a>,
     pub(super) content: Content,
     pub(super) block: u64,
     pub(super) each: bool,
@@ -132,12 +132,12 @@ pub(super) struct Write<'a> {
 impl Task for Write<'_> {
     const SIZES: bool = true;
 
-    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+    fn each_site(&mut self, act: impl Fn(&mut TreeCursor<'_>) -> Gone) -> Gone {
         act(&mut self.site)
     }
 
     #[inline(always)]
-    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+    fn file<L: StepTimer>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
         laps.begin();
         let made = open_new(&self.site, file)?;
         laps.lap(Step::Open);
@@ -240,8 +240,8 @@ fn until_moved(size: u64, mut call: impl FnMut() -> Result<usize, Errno>) -> Res
 
 /// Opens one, creates the other, moves the bytes, closes both.
 pub(super) struct Copy<'a, W> {
-    pub(super) from: Site<'a>,
-    pub(super) to: Site<'a>,
+    pub(super) from: TreeCursor<'a>,
+    pub(super) to: TreeCursor<'a>,
     pub(super) way: W,
     pub(super) each: bool,
     pub(super) quiet: OFlags,
@@ -250,13 +250,13 @@ pub(super) struct Copy<'a, W> {
 impl<W: Way> Task for Copy<'_, W> {
     const SIZES: bool = true;
 
-    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+    fn each_site(&mut self, act: impl Fn(&mut TreeCursor<'_>) -> Gone) -> Gone {
         act(&mut self.from)?;
         act(&mut self.to)
     }
 
     #[inline(always)]
-    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+    fn file<L: StepTimer>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
         laps.begin();
         let from = open_for_reading(&self.from, file, &mut self.quiet)?;
         let to = open_new(&self.to, file)?;
@@ -271,21 +271,21 @@ impl<W: Way> Task for Copy<'_, W> {
 }
 
 /// `fstatat`.
-pub(super) struct Look<'a> {
-    pub(super) site: Site<'a>,
+pub(super) struct FileStat<'a> {
+    pub(super) site: TreeCursor<'a>,
     /// Sum of the sizes that were seen.
     pub(super) bytes: u64,
 }
 
-impl Task for Look<'_> {
+impl Task for FileStat<'_> {
     const SIZES: bool = false;
 
-    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+    fn each_site(&mut self, act: impl Fn(&mut TreeCursor<'_>) -> Gone) -> Gone {
         act(&mut self.site)
     }
 
     #[inline(always)]
-    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+    fn file<L: StepTimer>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
         laps.begin();
         let about = statat(self.site.directory()?, file.name, AtFlags::SYMLINK_NOFOLLOW)?;
         laps.lap(Step::Call);
@@ -299,18 +299,18 @@ impl Task for Look<'_> {
 
 /// `unlinkat`.
 pub(super) struct Remove<'a> {
-    pub(super) site: Site<'a>,
+    pub(super) site: TreeCursor<'a>,
 }
 
 impl Task for Remove<'_> {
     const SIZES: bool = false;
 
-    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone {
+    fn each_site(&mut self, act: impl Fn(&mut TreeCursor<'_>) -> Gone) -> Gone {
         act(&mut self.site)
     }
 
     #[inline(always)]
-    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
+    fn file<L: StepTimer>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno> {
         laps.begin();
         unlinkat(self.site.directory()?.as_fd(), file.name, AtFlags::empty())?;
         laps.lap(Step::Call);

@@ -7,42 +7,46 @@
 //! Every worker has a thread, a table of descriptors of its own (`unshare(CLONE_FILES)`), the
 //! directory it is in, and names relative to it.
 
-mod around;
+mod assign_files;
 mod build;
 mod bytes;
-mod crew;
 mod errors;
-mod laps;
 mod listing;
 mod operation;
 mod scan;
-mod share;
+mod setup_teardown;
+mod step_timer;
 mod task;
 #[cfg(test)]
 mod tests;
 mod verify;
 mod walk;
+mod worker_threads;
 
+pub use assign_files::segments;
 pub use build::{MAKE_BLOCK, clear, make_directories, make_directories_apart, make_files};
 pub use listing::{Cursor, File, Listing, Opener};
 pub use operation::{METHODS, OPERATIONS};
 pub use scan::{Found, LeftOut, scan};
-pub use share::segments;
 
 use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::tree::SHAPES;
 
 use self::operation::Settings;
-use super::{Around, Trial, Workload};
-use crate::method::Window;
+use super::{SetupTeardown, Trial, Workload};
+use crate::method::MeasuredWindow;
 
 /// The workload.
 pub const WORKLOAD: Workload = Workload {
     info: INFO,
     run,
     visits: |_| Ok(None),
-    around: Around { prepare: around::prepare, verify: around::verify, clear: around::clear },
+    around: SetupTeardown {
+        prepare: setup_teardown::prepare,
+        verify: setup_teardown::verify,
+        clear: setup_teardown::clear,
+    },
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
@@ -100,7 +104,7 @@ pub(super) fn impossible(levels: &Levels) -> Option<String> {
     })
 }
 
-fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     let settings = Settings::of(trial)?;
     operation::run(&settings, window)
 }

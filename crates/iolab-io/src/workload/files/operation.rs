@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, syncfs};
 
+use super::assign_files::{BlockRange, assign_files, passes};
 use super::build::open_root;
-use super::bytes::{ByBuffer, ByClone, ByRange, BySend, Copy, Look, Read, Remove, Way, Write};
-use super::crew::{self, Order};
+use super::bytes::{ByBuffer, ByClone, ByRange, BySend, Copy, FileStat, Read, Remove, Way, Write};
 use super::errors::fault;
-use super::laps::{LapTimes, Laps, NoLaps};
 use super::listing::Listing;
-use super::share::{Leg, passes, share};
-use super::task::{Site, Task};
+use super::step_timer::{NoTimer, StepTimer, StepTimes};
+use super::task::{Task, TreeCursor};
 use super::verify;
-use crate::method::{Buffer, Stop, Window};
+use super::worker_threads::{self, WorkerJob};
+use crate::method::{Buffer, MeasuredWindow, Stop};
 use crate::workload::{Extent, Trial, refusal};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 use iolab_model::result::{Fault, Measurement};
@@ -228,12 +228,12 @@ impl<'a> Settings<'a> {
         self.own.parent().unwrap_or(self.root)
     }
 
-    fn standing(&self) -> Site<'_> {
-        Site::standing(self.listing, self.root)
+    fn standing(&self) -> TreeCursor<'_> {
+        TreeCursor::standing(self.listing, self.root)
     }
 
-    fn own(&self) -> Site<'_> {
-        Site::for_each_pass(self.listing, &self.own)
+    fn own(&self) -> TreeCursor<'_> {
+        TreeCursor::for_each_pass(self.listing, &self.own)
     }
 
     /// Bytes that a worker handles at a time; no more than its files have.
@@ -249,16 +249,19 @@ impl<'a> Settings<'a> {
 }
 
 /// Runs the trial.
-pub(super) fn run(settings: &Settings<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+pub(super) fn run(
+    settings: &Settings<'_>,
+    window: &mut dyn MeasuredWindow,
+) -> Result<Measurement, Fault> {
     crate::sys::process::raise_descriptor_limit();
-    let legs = share(settings.listing, settings.extent, settings.workers);
+    let block_ranges = assign_files(settings.listing, settings.extent, settings.workers);
     let mut measurement = match settings.operation {
-        Operation::Read => read(settings, &legs, window)?,
-        Operation::Stat => stat(settings, &legs, window)?,
-        Operation::Copy => copy(settings, &legs, window)?,
-        Operation::Write | Operation::Create => write(settings, &legs, window)?,
+        Operation::Read => read(settings, &block_ranges, window)?,
+        Operation::Stat => stat(settings, &block_ranges, window)?,
+        Operation::Copy => copy(settings, &block_ranges, window)?,
+        Operation::Write | Operation::Create => write(settings, &block_ranges, window)?,
         Operation::Remove => {
-            workers(settings, &legs, |_| Ok(Remove { site: settings.own() }), window)?.0
+            workers(settings, &block_ranges, |_| Ok(Remove { site: settings.own() }), window)?.0
         }
     };
     measurement.repetitions = passes(settings.extent);
@@ -269,21 +272,21 @@ type Worked<T> = Result<(Measurement, Vec<T>), Fault>;
 
 fn workers<T: Task>(
     settings: &Settings<'_>,
-    legs: &[Vec<Leg>],
+    block_ranges: &[Vec<BlockRange>],
     make: impl Fn(usize) -> Result<T, Stop> + Sync,
-    window: &mut dyn Window,
+    window: &mut dyn MeasuredWindow,
 ) -> Worked<T> {
     match settings.latency {
-        true => watched::<T, LapTimes>(settings, legs, make, window),
-        false => watched::<T, NoLaps>(settings, legs, make, window),
+        true => watched::<T, StepTimes>(settings, block_ranges, make, window),
+        false => watched::<T, NoTimer>(settings, block_ranges, make, window),
     }
 }
 
-fn watched<T: Task, L: Laps>(
+fn watched<T: Task, L: StepTimer>(
     settings: &Settings<'_>,
-    legs: &[Vec<Leg>],
+    block_ranges: &[Vec<BlockRange>],
     make: impl Fn(usize) -> Result<T, Stop> + Sync,
-    window: &mut dyn Window,
+    window: &mut dyn MeasuredWindow,
 ) -> Worked<T> {
     let all_durable = || {
         let failed = |errno| fault("make the files durable", errno, "");
@@ -295,9 +298,9 @@ fn watched<T: Task, L: Laps>(
         _ => None,
     };
     let (operation, listing) = (settings.operation.name(), settings.listing);
-    let order = Order { operation, listing, legs, finish };
-    let (mut measurement, done) = crew::run::<T, L>(&order, make, window)?;
-    let (mut times, mut tasks) = (LapTimes::default(), Vec::with_capacity(done.len()));
+    let order = WorkerJob { operation, listing, block_ranges, finish };
+    let (mut measurement, done) = worker_threads::run::<T, L>(&order, make, window)?;
+    let (mut times, mut tasks) = (StepTimes::default(), Vec::with_capacity(done.len()));
     for one in done {
         one.laps.add_to(&mut times);
         tasks.push(one.task);
@@ -308,19 +311,19 @@ fn watched<T: Task, L: Laps>(
 
 fn read(
     settings: &Settings<'_>,
-    legs: &[Vec<Leg>],
-    window: &mut dyn Window,
+    block_ranges: &[Vec<BlockRange>],
+    window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     let files = |worker: usize| {
-        let first = |leg: &&Leg| leg.pass == 0;
-        let legs = legs[worker].iter().filter(first);
-        legs.map(|leg| leg.files.end - leg.files.start).sum()
+        let first = |block_range: &&BlockRange| block_range.pass == 0;
+        let block_ranges = block_ranges[worker].iter().filter(first);
+        block_ranges.map(|block_range| block_range.files.end - block_range.files.start).sum()
     };
     let make = |worker: usize| {
         let buffer = Buffer::new(settings.block)?;
         Ok(Read::new(settings.standing(), buffer, settings.touches, files(worker)))
     };
-    let (mut measurement, readers) = workers(settings, legs, make, window)?;
+    let (mut measurement, readers) = workers(settings, block_ranges, make, window)?;
     let seen: Vec<(u64, u32)> = readers.into_iter().flat_map(|reader| reader.seen).collect();
     verify::read(settings, &seen, settings.touches, &mut measurement)?;
     Ok(measurement)
@@ -328,11 +331,11 @@ fn read(
 
 fn stat(
     settings: &Settings<'_>,
-    legs: &[Vec<Leg>],
-    window: &mut dyn Window,
+    block_ranges: &[Vec<BlockRange>],
+    window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
-    let make = |_| Ok(Look { site: settings.standing(), bytes: 0 });
-    let (mut measurement, looked) = workers(settings, legs, make, window)?;
+    let make = |_| Ok(FileStat { site: settings.standing(), bytes: 0 });
+    let (mut measurement, looked) = workers(settings, block_ranges, make, window)?;
     let bytes = looked.iter().fold(0_u64, |sum, look| sum.wrapping_add(look.bytes));
     verify::sizes(settings, "sizes", bytes, &mut measurement);
     Ok(measurement)
@@ -340,8 +343,8 @@ fn stat(
 
 fn write(
     settings: &Settings<'_>,
-    legs: &[Vec<Leg>],
-    window: &mut dyn Window,
+    block_ranges: &[Vec<BlockRange>],
+    window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     let Listing::Made(tree) = settings.listing else {
         return Err(refusal("write files", "only a tree that iolab describes is written"));
@@ -353,20 +356,20 @@ fn write(
         let (site, content) = (settings.own(), tree.content(block));
         Ok(Write { site, content, block, each, empty })
     };
-    Ok(workers(settings, legs, make, window)?.0)
+    Ok(workers(settings, block_ranges, make, window)?.0)
 }
 
 fn copy(
     settings: &Settings<'_>,
-    legs: &[Vec<Leg>],
-    window: &mut dyn Window,
+    block_ranges: &[Vec<BlockRange>],
+    window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     match settings.method.as_str() {
-        "copy_file_range" => copy_by(settings, legs, || Ok(ByRange), window),
-        "sendfile" => copy_by(settings, legs, || Ok(BySend), window),
-        "reflink" => copy_by(settings, legs, || Ok(ByClone), window),
+        "copy_file_range" => copy_by(settings, block_ranges, || Ok(ByRange), window),
+        "sendfile" => copy_by(settings, block_ranges, || Ok(BySend), window),
+        "reflink" => copy_by(settings, block_ranges, || Ok(ByClone), window),
         "read-write" => {
-            copy_by(settings, legs, || Ok(ByBuffer(Buffer::new(settings.block)?)), window)
+            copy_by(settings, block_ranges, || Ok(ByBuffer(Buffer::new(settings.block)?)), window)
         }
         other => Err(refusal(
             "copy files",
@@ -377,14 +380,14 @@ fn copy(
 
 fn copy_by<W: Way>(
     settings: &Settings<'_>,
-    legs: &[Vec<Leg>],
+    block_ranges: &[Vec<BlockRange>],
     way: impl Fn() -> Result<W, Stop> + Sync,
-    window: &mut dyn Window,
+    window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     let each = settings.durable == Durable::Each;
     let make = |_| {
         let (from, to, way) = (settings.standing(), settings.own(), way()?);
         Ok(Copy { from, to, way, each, quiet: OFlags::NOATIME })
     };
-    Ok(workers(settings, legs, make, window)?.0)
+    Ok(workers(settings, block_ranges, make, window)?.0)
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::io::Errno;
 
+use super::assign_files::BlockRange;
 use super::build::open_root;
 use super::errors::{is_fatal, is_full};
-use super::laps::Laps;
 use super::listing::{File, Listing, Opener};
-use super::share::Leg;
+use super::step_timer::StepTimer;
 
 /// Whether a worker got to where it wanted.
 pub(super) type Gone = Result<(), Errno>;
@@ -20,7 +20,7 @@ pub(super) trait Task: Send {
     /// Whether it must know sizes.
     const SIZES: bool;
     /// The trees that it goes through, in step.
-    fn each_site(&mut self, act: impl Fn(&mut Site<'_>) -> Gone) -> Gone;
+    fn each_site(&mut self, act: impl Fn(&mut TreeCursor<'_>) -> Gone) -> Gone;
     /// Before the first file of a pass.
     fn pass(&mut self, pass: u64) -> Gone {
         self.each_site(|site| site.pass(pass))
@@ -38,12 +38,12 @@ pub(super) trait Task: Send {
         });
     }
     /// One file; the bytes moved.
-    fn file<L: Laps>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno>;
+    fn file<L: StepTimer>(&mut self, file: &File<'_>, laps: &mut L) -> Result<u64, Errno>;
 }
 
 /// One tree as a worker goes through it: the directory that it is in stays open.
 #[derive(Debug)]
-pub(super) struct Site<'a> {
+pub(super) struct TreeCursor<'a> {
     listing: &'a Listing,
     base: &'a Path,
     /// Each pass has a root of its own beside the others.
@@ -53,16 +53,16 @@ pub(super) struct Site<'a> {
     opener: Opener,
 }
 
-impl<'a> Site<'a> {
+impl<'a> TreeCursor<'a> {
     /// A tree that is there.
-    pub(super) fn standing(listing: &'a Listing, base: &'a Path) -> Site<'a> {
+    pub(super) fn standing(listing: &'a Listing, base: &'a Path) -> TreeCursor<'a> {
         let (root, directory, opener) = (None, None, Opener::default());
-        Site { listing, base, numbered: false, root, directory, opener }
+        TreeCursor { listing, base, numbered: false, root, directory, opener }
     }
 
     /// A tree for each pass.
-    pub(super) fn for_each_pass(listing: &'a Listing, base: &'a Path) -> Site<'a> {
-        Site { numbered: true, ..Site::standing(listing, base) }
+    pub(super) fn for_each_pass(listing: &'a Listing, base: &'a Path) -> TreeCursor<'a> {
+        TreeCursor { numbered: true, ..TreeCursor::standing(listing, base) }
     }
 
     fn pass(&mut self, pass: u64) -> Gone {
@@ -160,7 +160,7 @@ impl Tally {
 /// How a worker goes about it.
 pub(super) struct Round<'a> {
     pub(super) listing: &'a Listing,
-    pub(super) legs: &'a [Leg],
+    pub(super) block_ranges: &'a [BlockRange],
     /// In a tree that iolab made nothing may fail.
     pub(super) lasting: bool,
     pub(super) shared: &'a Shared,
@@ -168,19 +168,19 @@ pub(super) struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Does all files of the legs. A file that fails is counted and passed over; where the disk is
+    /// Does all files of the block_ranges. A file that fails is counted and passed over; where the disk is
     /// full or nothing can be done any more, everyone stops.
     #[inline(never)]
-    pub(super) fn work<T: Task, L: Laps>(&self, task: &mut T, laps: &mut L) -> Tally {
+    pub(super) fn work<T: Task, L: StepTimer>(&self, task: &mut T, laps: &mut L) -> Tally {
         let mut tally = Tally::default();
         let own = &self.shared.done[self.worker].0;
-        'legs: for leg in self.legs {
+        'block_ranges: for block_range in self.block_ranges {
             let mut entered = None;
-            if let Err(errno) = task.pass(leg.pass) {
-                tally.failed(leg.files.start, errno, true);
+            if let Err(errno) = task.pass(block_range.pass) {
+                tally.failed(block_range.files.start, errno, true);
                 break;
             }
-            let mut cursor = self.listing.cursor(leg.files.clone());
+            let mut cursor = self.listing.cursor(block_range.files.clone());
             loop {
                 let file =
                     if T::SIZES { cursor.advance::<true>() } else { cursor.advance::<false>() };
@@ -197,13 +197,13 @@ impl Round<'_> {
                     }
                     Err(errno) => {
                         if tally.failed(file.number, errno, self.lasting) {
-                            break 'legs;
+                            break 'block_ranges;
                         }
                     }
                 }
                 own.store(tally.files, Ordering::Relaxed);
                 if self.shared.stop.load(Ordering::Relaxed) {
-                    break 'legs;
+                    break 'block_ranges;
                 }
             }
         }

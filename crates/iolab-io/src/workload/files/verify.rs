@@ -10,11 +10,11 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
+use super::assign_files::{passes, segments};
 use super::build::open_root;
 use super::errors::fault;
 use super::listing::{Listing, Opener};
 use super::operation::{Operation, Settings};
-use super::share::{passes, segments};
 use super::task::numbered;
 use crate::sys::fold::xor32;
 use crate::workload::Extent;

@@ -11,8 +11,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::span::Span;
-use super::stage::{POINTS_TO, Stage};
+use super::call_schedule::CallSchedule;
+use super::prepared_targets::{POINTS_TO, PreparedTargets};
 use super::tree::{ATTRIBUTE, BYTES, MODES, VALUES, owners, times};
 use crate::method::{Stop, Watch};
 use crate::sys::path;
@@ -43,7 +43,7 @@ impl Done {
 /// Calls `call` with the index of a file and the turn, row after row of `span.repeats`.
 #[inline(always)]
 fn each<W: Watch>(
-    span: &Span,
+    span: &CallSchedule,
     watch: &mut W,
     mut call: impl FnMut(usize, usize) -> Result<u64, Errno>,
 ) -> Result<Done, Stop> {
@@ -88,7 +88,11 @@ fn nothing(result: Result<(), Errno>) -> Result<u64, Errno> {
 
 const NO_FLAGS: AtFlags = AtFlags::empty();
 
-pub(super) fn create<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn create<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(MODES[0]);
     // Dropping the descriptor closes it.
@@ -96,8 +100,8 @@ pub(super) fn create<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Res
 }
 
 pub(super) fn open_close<W: Watch>(
-    stage: &Stage,
-    span: &Span,
+    stage: &PreparedTargets,
+    span: &CallSchedule,
     watch: &mut W,
 ) -> Result<Done, Stop> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -105,32 +109,52 @@ pub(super) fn open_close<W: Watch>(
     each(span, watch, |i, _| nothing(openat(&stage.files, &*stage.names[i], flags, mode).map(drop)))
 }
 
-pub(super) fn stat<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn stat<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let call = |i: usize, _| Ok(statat(&stage.files, &*stage.names[i], NO_FLAGS)?.st_size as u64);
     each(span, watch, call)?.returning(stage.bytes)
 }
 
-pub(super) fn access<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn access<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     each(span, watch, |i, _| {
         nothing(accessat(&stage.files, &*stage.names[i], Access::READ_OK, NO_FLAGS))
     })
 }
 
-pub(super) fn chmod<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn chmod<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     each(span, watch, |i, turn| {
         let mode = Mode::from_raw_mode(MODES[turn]);
         nothing(chmodat(&stage.files, &*stage.names[i], mode, NO_FLAGS))
     })
 }
 
-pub(super) fn chown<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn chown<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let owners = owners();
     each(span, watch, |i, turn| {
         nothing(chownat(&stage.files, &*stage.names[i], Some(owners[turn]), None, NO_FLAGS))
     })
 }
 
-pub(super) fn utimens<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn utimens<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let times = [times(0), times(1)];
     each(span, watch, |i, turn| {
         nothing(utimensat(&stage.files, &*stage.names[i], &times[turn], NO_FLAGS))
@@ -138,8 +162,8 @@ pub(super) fn utimens<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Re
 }
 
 pub(super) fn set_attribute<W: Watch>(
-    stage: &Stage,
-    span: &Span,
+    stage: &PreparedTargets,
+    span: &CallSchedule,
     watch: &mut W,
 ) -> Result<Done, Stop> {
     path::enter(&stage.files)?;
@@ -149,8 +173,8 @@ pub(super) fn set_attribute<W: Watch>(
 }
 
 pub(super) fn get_attribute<W: Watch>(
-    stage: &Stage,
-    span: &Span,
+    stage: &PreparedTargets,
+    span: &CallSchedule,
     watch: &mut W,
 ) -> Result<Done, Stop> {
     path::enter(&stage.files)?;
@@ -159,7 +183,11 @@ pub(super) fn get_attribute<W: Watch>(
         .returning(VALUES[0].len() as u64)
 }
 
-pub(super) fn rename<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn rename<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let (files, names, aliases) = (&stage.files, &stage.names, &stage.aliases);
     each(span, watch, |i, turn| {
         nothing(match turn {
@@ -170,8 +198,8 @@ pub(super) fn rename<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Res
 }
 
 pub(super) fn rename_across<W: Watch>(
-    stage: &Stage,
-    span: &Span,
+    stage: &PreparedTargets,
+    span: &CallSchedule,
     watch: &mut W,
 ) -> Result<Done, Stop> {
     let (files, other, names) = (&stage.files, &stage.other, &stage.names);
@@ -183,17 +211,29 @@ pub(super) fn rename_across<W: Watch>(
     })
 }
 
-pub(super) fn link<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn link<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let (files, work, names) = (&stage.files, &stage.work, &stage.names);
     each(span, watch, |i, _| nothing(linkat(files, &*names[i], work, &*names[i], NO_FLAGS)))
 }
 
-pub(super) fn symlink<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn symlink<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let target = std::ffi::CString::new(POINTS_TO).unwrap_or_default();
     each(span, watch, |i, _| nothing(symlinkat(&*target, &stage.work, &*stage.names[i])))
 }
 
-pub(super) fn readlink<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn readlink<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let mut target = [0_u8; 64];
     each(
         span,
@@ -203,44 +243,60 @@ pub(super) fn readlink<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> R
     .returning(POINTS_TO.len() as u64)
 }
 
-pub(super) fn truncate<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn truncate<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     path::enter(&stage.files)?;
     // One byte more and one less: what the file holds is not lost.
     let sizes = [stage.bytes, stage.bytes + 1];
     each(span, watch, |i, turn| nothing(path::truncate(&stage.names[i], sizes[turn])))
 }
 
-pub(super) fn mkdir<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn mkdir<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     let mode = Mode::RWXU;
     each(span, watch, |i, _| nothing(mkdirat(&stage.work, &*stage.names[i], mode)))
 }
 
-pub(super) fn rmdir<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn rmdir<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     each(span, watch, |i, _| nothing(unlinkat(&stage.work, &*stage.names[i], AtFlags::REMOVEDIR)))
 }
 
-pub(super) fn unlink<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn unlink<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     each(span, watch, |i, _| nothing(unlinkat(&stage.files, &*stage.names[i], NO_FLAGS)))
 }
 
 #[inline(always)]
-fn write_first(stage: &Stage, index: usize, turn: usize) -> Result<u64, Errno> {
+fn write_first(stage: &PreparedTargets, index: usize, turn: usize) -> Result<u64, Errno> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     let file = openat(&stage.files, &*stage.names[index], flags, Mode::empty())?;
     Ok(rustix::io::write(&file, &BYTES[turn..=turn])? as u64)
 }
 
 pub(super) fn first_write<W: Watch>(
-    stage: &Stage,
-    span: &Span,
+    stage: &PreparedTargets,
+    span: &CallSchedule,
     watch: &mut W,
 ) -> Result<Done, Stop> {
     each(span, watch, |i, turn| write_first(stage, i, turn))?.returning(1)
 }
 
 pub(super) fn chmod_write<W: Watch>(
-    stage: &Stage,
-    span: &Span,
+    stage: &PreparedTargets,
+    span: &CallSchedule,
     watch: &mut W,
 ) -> Result<Done, Stop> {
     let call = |i: usize, turn: usize| {
@@ -251,13 +307,17 @@ pub(super) fn chmod_write<W: Watch>(
     each(span, watch, call)?.returning(1)
 }
 
-pub(super) fn readdir<W: Watch>(stage: &Stage, span: &Span, watch: &mut W) -> Result<Done, Stop> {
+pub(super) fn readdir<W: Watch>(
+    stage: &PreparedTargets,
+    span: &CallSchedule,
+    watch: &mut W,
+) -> Result<Done, Stop> {
     list(stage, span, watch, |_| Ok(()))
 }
 
 pub(super) fn readdir_stat<W: Watch>(
-    stage: &Stage,
-    span: &Span,
+    stage: &PreparedTargets,
+    span: &CallSchedule,
     watch: &mut W,
 ) -> Result<Done, Stop> {
     list(stage, span, watch, |name| statat(&stage.files, name, NO_FLAGS).map(|_| ()))
@@ -266,8 +326,8 @@ pub(super) fn readdir_stat<W: Watch>(
 /// Lists the directory as often as it takes to see `span.calls` entries; `.` and `..` are none.
 #[inline(always)]
 fn list<W: Watch>(
-    stage: &Stage,
-    span: &Span,
+    stage: &PreparedTargets,
+    span: &CallSchedule,
     watch: &mut W,
     mut see: impl FnMut(&std::ffi::CStr) -> Result<(), Errno>,
 ) -> Result<Done, Stop> {

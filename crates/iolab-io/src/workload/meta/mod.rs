@@ -1,21 +1,21 @@
 //! The workload `meta`: calls on names and attributes, file by file, with the first touch kept
 //! apart from later ones.
 
-mod around;
-mod attempt;
+mod call_schedule;
 mod calls;
+mod capability_probe;
 #[cfg(test)]
-mod lies;
+mod kernel_lies;
 mod operation;
-mod span;
-mod stage;
+mod prepared_targets;
+mod setup_teardown;
 mod tree;
 
-pub use attempt::impossible;
+pub use capability_probe::impossible;
 pub use operation::OPERATIONS;
 pub use tree::Tree;
 
-use crate::method::{Latencies, Stop, Unwatched, Watch, Window};
+use crate::method::{Latencies, MeasuredWindow, Stop, Unwatched, Watch};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{
@@ -23,18 +23,22 @@ use iolab_model::catalog::{
 };
 use iolab_model::result::{Fault, Measurement};
 
-use super::{Around, Extent, Trial, Workload, refusal};
+use super::{Extent, SetupTeardown, Trial, Workload, refusal};
+use call_schedule::CallSchedule;
 use calls::Done;
 use operation::{Before, Effect, Loop, Operation, find};
-use span::Span;
-use stage::Stage;
+use prepared_targets::PreparedTargets;
 
 /// The workload.
 pub const WORKLOAD: Workload = Workload {
     info: INFO,
     run,
     visits: |_| Ok(None),
-    around: Around { prepare: around::prepare, verify: around::verify, clear: around::clear },
+    around: SetupTeardown {
+        prepare: setup_teardown::prepare,
+        verify: setup_teardown::verify,
+        clear: setup_teardown::clear,
+    },
 };
 
 /// Files in one tree, at most.
@@ -67,7 +71,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
 pub(super) struct Job {
     pub(super) operation: &'static Operation,
     pub(super) tree: Tree,
-    pub(super) span: Span,
+    pub(super) span: CallSchedule,
 }
 
 impl Job {
@@ -89,7 +93,7 @@ impl Job {
 
 /// One call a file for the first and second touch, and for what uses up its file; all repeats on
 /// each file, the first touch among them, for the whole; else as many calls as the extent says.
-fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<Span, String> {
+fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<CallSchedule, String> {
     let word = trial.levels.text(Factor::Pass).unwrap_or(Touch::Steady.word());
     let touch = Touch::new(word)
         .ok_or_else(|| format!("no pass {word:?}: there are {}", list_text(&Touch::WORDS)))?;
@@ -115,29 +119,29 @@ fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<Span, St
         true => asked.min(files * row),
         false => asked,
     };
-    Ok(Span { files, first, calls, repeats, before })
+    Ok(CallSchedule { files, first, calls, repeats, before })
 }
 
-fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     let job = Job::of(trial)?;
     let doing = || {
         let (id, calls) = (job.operation.part.id, job.span.calls);
         format!("{id}, {calls} calls in {}", iolab_model::catalog::path_to_text(&job.tree.root))
     };
-    let opened = Stage::open(&job.tree)
+    let opened = PreparedTargets::open(&job.tree)
         .and_then(|stage| stage.named(&job.tree, job.operation.effect == Effect::Name))
-        .map_err(|error| around::fault(doing(), &error))?;
-    warm(&job, &opened).map_err(|stop| around::stopped(doing(), stop))?;
+        .map_err(|error| setup_teardown::fault(doing(), &error))?;
+    warm(&job, &opened).map_err(|stop| setup_teardown::stopped(doing(), stop))?;
     let latency = trial.levels.text(Factor::Latency) == Some("on");
     let measured = match latency {
         false => timed(&job, &opened, job.operation.run, window),
         true => timed(&job, &opened, job.operation.watched, window),
     };
-    measured.map_err(|stop| around::stopped(doing(), stop))
+    measured.map_err(|stop| setup_teardown::stopped(doing(), stop))
 }
 
 /// The touches that come before the one that is measured, where the files are still there.
-fn warm(job: &Job, stage: &Stage) -> Result<(), Stop> {
+fn warm(job: &Job, stage: &PreparedTargets) -> Result<(), Stop> {
     if job.operation.before == Before::Chmod {
         calls::chmod(stage, &job.span.warming(0), &mut Unwatched)?;
     }
@@ -152,9 +156,9 @@ fn warm(job: &Job, stage: &Stage) -> Result<(), Stop> {
 
 fn timed<W: Watch>(
     job: &Job,
-    stage: &Stage,
+    stage: &PreparedTargets,
     run: Loop<W>,
-    window: &mut dyn Window,
+    window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Stop> {
     let mut watch = W::default();
     window.open();

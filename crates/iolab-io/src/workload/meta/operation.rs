@@ -1,9 +1,9 @@
 //! The operations: one row each. What a call leaves behind, and how it is undone, follows from
 //! what it works on.
 
+use super::call_schedule::CallSchedule;
 use super::calls::{self, Done};
-use super::span::Span;
-use super::stage::Stage;
+use super::prepared_targets::PreparedTargets;
 use crate::method::{Stop, Unwatched, Watched};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 
@@ -54,7 +54,7 @@ pub(super) enum Before {
 }
 
 /// A loop over files.
-pub(super) type Loop<W> = fn(&Stage, &Span, &mut W) -> Result<Done, Stop>;
+pub(super) type Loop<W> = fn(&PreparedTargets, &CallSchedule, &mut W) -> Result<Done, Stop>;
 
 /// An operation.
 #[derive(Debug)]

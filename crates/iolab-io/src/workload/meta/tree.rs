@@ -13,7 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::{Uid, geteuid};
 
-use crate::workload::apart::make_apart;
+use crate::workload::spread_directories::make_apart;
 
 /// Modes that calls alternate between, the first that of a file at rest.
 pub(super) const MODES: [u32; 2] = [0o600, 0o640];

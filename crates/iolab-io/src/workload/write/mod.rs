@@ -6,11 +6,11 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-use crate::method::{self, Fill, Latencies, Sync, Target, Until, Window, Written};
+use crate::method::{self, Fill, Latencies, MeasuredWindow, Sync, Target, Until, Written};
 use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use iolab_model::result::{Fault, Measurement, Metrics, Name};
 
-use super::{Around, Extent, Trial, Workload};
+use super::{Extent, SetupTeardown, Trial, Workload};
 use task::Task;
 
 /// The workload.
@@ -18,7 +18,7 @@ pub const WORKLOAD: Workload = Workload {
     info: INFO,
     run,
     visits: |_| Ok(None),
-    around: Around { prepare: task::prepare, verify: check::verify, clear: task::clear },
+    around: SetupTeardown { prepare: task::prepare, verify: check::verify, clear: task::clear },
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
@@ -56,7 +56,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
     sweep: false,
 };
 
-fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault> {
+fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     let task = Task::new(trial)?;
     let pool = task.pool()?;
     task.create()?;
@@ -80,13 +80,13 @@ fn run(trial: &Trial<'_>, window: &mut dyn Window) -> Result<Measurement, Fault>
 /// The times, and what a sync and a byte cost.
 fn metrics(task: &Task, written: &Written) -> Metrics {
     let times = &written.times;
-    let lanes = task.layout.lanes.len() as f64;
+    let partitions = task.layout.partitions.len() as f64;
     let syncs = task.sync.count(written.operations);
     let sync_ns = match (task.sync, times.end_sync_ns, times.durable_ns) {
         (Sync::End, Some(end_ns), _) => Some(end_ns as f64),
         (Sync::None, _, Some(durable_ns)) => Some(durable_ns.saturating_sub(times.close_ns) as f64),
         (Sync::None | Sync::End, ..) => None,
-        _ => Some(times.return_ns as f64 * lanes / syncs.max(1) as f64),
+        _ => Some(times.return_ns as f64 * partitions / syncs.max(1) as f64),
     };
     let per_byte = (written.bytes > 0).then(|| written.wall_ns as f64 / written.bytes as f64);
     let rows = [

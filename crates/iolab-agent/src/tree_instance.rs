@@ -1,0 +1,255 @@
+//! Trees of files that trials work on: made in the scratch directory, only described, or the
+//! person's. Of a cache state every file that a trial visits is brought into it, and proven.
+
+use std::fs::File;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+use super::instance::fault;
+use super::messages::InstanceOrder;
+use super::refuse::refusal;
+use iolab_io::cache::{self, Prober, State};
+use iolab_io::workload::Subject;
+use iolab_io::workload::files::{
+    Listing, MAKE_BLOCK, Opener, clear, make_directories_apart, make_files, scan,
+};
+use iolab_model::catalog::{path_from_text, path_to_text};
+use iolab_model::result::{CacheProof, Fault, Residency};
+use iolab_model::tree::TreeOrder;
+
+/// A tree as an instance.
+#[derive(Debug)]
+pub struct TreeInstance {
+    /// Its root, absolute or as the person wrote it.
+    path: PathBuf,
+    listing: Listing,
+    bytes: u64,
+    seed: u64,
+    /// The place that it is on.
+    place: Option<String>,
+    stands: Stands,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    /// Made by iolab.
+    Made,
+    /// Each trial makes its own.
+    Nowhere,
+    /// The person's.
+    Theirs,
+}
+
+impl TreeInstance {
+    /// Makes, describes or looks through what is ordered. `wanted` says whether to go on.
+    pub fn new(
+        order: &InstanceOrder,
+        tree: &TreeOrder,
+        directory: &Path,
+        wanted: &dyn Fn() -> bool,
+    ) -> Result<TreeInstance, Fault> {
+        let of = |path: PathBuf, listing: Listing, stands: Stands| TreeInstance {
+            path,
+            bytes: listing.bytes(),
+            listing,
+            seed: order.seed,
+            place: order.place.clone(),
+            stands,
+        };
+        let path = directory.join(format!("tree-{}", order.id));
+        match (tree, &order.path) {
+            (TreeOrder::Kept(tree), _) => {
+                let tree = of(path, Listing::Made(tree.clone()), Stands::Made);
+                let made = tree.make(wanted);
+                if made.is_err() {
+                    // Space is given back at once: others may need it to say why this failed.
+                    let _ = clear(&tree.listing, &tree.path, &tree.listing.whole());
+                }
+                made.map(|()| tree)
+            }
+            (TreeOrder::Each(tree), _) => {
+                Ok(of(path, Listing::Made(tree.clone()), Stands::Nowhere))
+            }
+            (TreeOrder::Found(files), Some(text)) => {
+                let path = path_from_text(text);
+                let found = Listing::Found(scan(&path)?);
+                let tree = of(path, found, Stands::Theirs);
+                tree.compare(*files, order.bytes)?;
+                Ok(tree)
+            }
+            (TreeOrder::Found(_), None) => {
+                Err(refusal("look through a tree", "it was not said where it is"))
+            }
+        }
+    }
+
+    fn compare(&self, files: u64, bytes: u64) -> Result<(), Fault> {
+        if (self.listing.files(), self.bytes) == (files, bytes) {
+            return Ok(());
+        }
+        let cause = format!(
+            "it had {files} files and {bytes} bytes, and now has {} and {}: something writes to it",
+            self.listing.files(),
+            self.bytes
+        );
+        Err(refusal(&format!("look through {}", path_to_text(&self.path)), &cause))
+    }
+
+    fn make(&self, wanted: &dyn Fn() -> bool) -> Result<(), Fault> {
+        let Listing::Made(tree) = &self.listing else { return Ok(()) };
+        make_directories_apart(&self.listing, &self.path)?;
+        let mut content = tree.content(MAKE_BLOCK);
+        make_files(&self.listing, &self.path, 0..tree.files, &mut content, wanted)?;
+        // Dirty pages would be written back beside the first trials; and a full disk shows here.
+        self.write_back()
+    }
+
+    /// All at once: file by file each would wait for a flush of the device.
+    fn write_back(&self) -> Result<(), Fault> {
+        if self.stands == Stands::Nowhere {
+            return Ok(());
+        }
+        let root = File::open(&self.path).map_err(|e| fault("open a tree", &e))?;
+        rustix::fs::syncfs(&root).map_err(|e| fault("write a tree back", &e.into()))
+    }
+
+    /// What a trial is told of it.
+    pub fn subject(&self) -> Subject<'_> {
+        let tree = Some(&self.listing);
+        Subject { path: &self.path, bytes: self.bytes, seed: self.seed, tree }
+    }
+
+    /// Goes where its place has gone.
+    pub fn follow<'a>(&mut self, root: impl Fn(&str) -> Option<&'a Path>) {
+        let root = self.place.as_deref().and_then(root);
+        if let (Some(root), Some(name)) = (root, self.path.file_name()) {
+            self.path = root.join(name);
+        }
+    }
+
+    /// Takes all of it out of the page cache.
+    pub fn evict(&self) -> Result<(), Fault> {
+        self.write_back()?;
+        self.each(&self.listing.whole(), cache::evict_written)
+    }
+
+    /// Brings all of it into the page cache, file after file.
+    pub fn prime(&self) -> Result<(), Fault> {
+        self.each(&self.listing.whole(), |file| cache::prime(file).map(drop))
+    }
+
+    /// Brings the files of these ranges into a state; the proof is that of all of them together.
+    pub fn reach(
+        &self,
+        wanted: State,
+        ranges: &[Range<u64>],
+        prober: &Prober,
+    ) -> Result<Option<CacheProof>, Fault> {
+        if self.stands == Stands::Nowhere {
+            return Ok(None);
+        }
+        if wanted == State::Cold {
+            self.write_back()?;
+        }
+        let mut sum = Sum::default();
+        let reach = |file: &File| cache::prepare_written(wanted, file, prober);
+        self.each(ranges, |file| reach(file).map(|one| sum.add(one)))?;
+        Ok(sum.proof)
+    }
+
+    /// Brings names and attributes of the files of these ranges into the caches: whether the device
+    /// is asked for any afterwards is seen after the window.
+    pub fn look_at(&self, ranges: &[Range<u64>]) -> Result<Option<CacheProof>, Fault> {
+        if self.stands == Stands::Nowhere {
+            return Ok(None);
+        }
+        self.each(ranges, |_| Ok(()))?;
+        Ok(Some(cache::looked_at()))
+    }
+
+    /// Opens each file of the ranges. What is gone by now, in a tree of the person's, is passed
+    /// over: the trial will count it.
+    fn each(
+        &self,
+        ranges: &[Range<u64>],
+        mut visit: impl FnMut(&File) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if self.stands == Stands::Nowhere {
+            return Ok(());
+        }
+        let failed = |errno: Errno| {
+            fault(format!("reach a cache state of {}", path_to_text(&self.path)), &errno.into())
+        };
+        let root_flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = openat(CWD, &self.path, root_flags, Mode::empty()).map_err(failed)?;
+        let mut opener = Opener::default();
+        let mut directory: Option<(u64, Result<OwnedFd, Errno>)> = None;
+        for range in ranges {
+            let mut cursor = self.listing.cursor(range.clone());
+            while let Some(file) = cursor.advance::<false>() {
+                if directory.as_ref().is_none_or(|(number, _)| *number != file.directory) {
+                    let opened = opener.open(&self.listing, root.as_fd(), file.directory);
+                    directory = Some((file.directory, opened));
+                }
+                let Some((_, parent)) = &directory else { continue };
+                let opened = parent.as_ref().map_err(|errno| *errno).and_then(|parent| {
+                    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+                    openat(parent, file.name, flags | OFlags::NONBLOCK, Mode::empty())
+                });
+                match opened {
+                    Ok(opened) => visit(&File::from(opened))?,
+                    Err(_) if self.stands == Stands::Theirs => {}
+                    Err(errno) => return Err(failed(errno)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away what was made.
+    pub fn remove(self) -> Result<(), Fault> {
+        match self.stands {
+            Stands::Made => clear(&self.listing, &self.path, &self.listing.whole()),
+            Stands::Nowhere | Stands::Theirs => Ok(()),
+        }
+    }
+}
+
+/// Proofs of many files as one.
+#[derive(Default)]
+struct Sum {
+    proof: Option<CacheProof>,
+}
+
+impl Sum {
+    fn add(&mut self, one: CacheProof) {
+        let Some(all) = &mut self.proof else {
+            self.proof = Some(one);
+            return;
+        };
+        let add = |to: &mut Option<u64>, more: Option<u64>| {
+            *to = to.zip(more).map(|(a, b)| a.saturating_add(b));
+        };
+        add(&mut all.expected_device_bytes, one.expected_device_bytes);
+        match (&mut all.before, one.before) {
+            (Some(before), Some(more)) => add_residency(before, &more),
+            (before, _) => *before = None,
+        }
+        // The dearest way names them all; the first reason speaks for them all.
+        if one.how.len() > all.how.len() {
+            all.how = one.how;
+        }
+        all.reason = all.reason.take().or(one.reason);
+        all.proven &= one.proven;
+    }
+}
+
+fn add_residency(to: &mut Residency, more: &Residency) {
+    to.total_bytes += more.total_bytes;
+    to.resident_bytes += more.resident_bytes;
+    to.dirty_bytes = to.dirty_bytes.zip(more.dirty_bytes).map(|(a, b)| a + b);
+}

@@ -1,0 +1,274 @@
+//! Reaching a state, and the verdict on it.
+
+use std::fs::File;
+use std::time::Duration;
+
+use rustix::fs::syncfs;
+
+use super::evict::{drop_caches, evict, evict_written, prime, write_back};
+use super::prober::{Prober, Sight};
+use super::residency::is_memory_only;
+use super::stored::stored_bytes;
+use super::{State, fault};
+use iolab_model::catalog::Code;
+use iolab_model::result::{CacheProof, Fault};
+
+/// Evictions tried before the last resort; the waits between them double from 1 ms.
+const EVICTIONS: u32 = 6;
+/// Brings a file into the wanted state and records what the probes see of it. The result is not
+/// `proven` yet, except for [`State::Any`]: [`conclude`] it after the window. A state that could
+/// not be reached is no fault: it is in `reason`.
+pub fn prepare(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
+    if wanted == State::Cold && !is_memory_only(file) {
+        // The location of delayed extents is known only once they are written.
+        write_back(file).map_err(|e| fault("write a file back", &e))?;
+    }
+    reach_by(wanted, file, prober, evict)
+}
+
+/// The same of a file whose file system was just synced.
+pub fn prepare_written(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
+    reach_by(wanted, file, prober, evict_written)
+}
+
+/// How a file is evicted; where that was in vain, it is written back first.
+type Evict = fn(&File) -> Result<(), Fault>;
+
+fn reach_by(
+    wanted: State,
+    file: &File,
+    prober: &Prober,
+    first: Evict,
+) -> Result<CacheProof, Fault> {
+    let mut proof = CacheProof { wanted: wanted.name().into(), ..CacheProof::default() };
+    let blind = if wanted == State::Any { None } else { prober.blind(file)? };
+    match wanted {
+        _ if blind.is_some() => {
+            proof.how = "none".into();
+            proof.reason = blind;
+        }
+        State::Cold => reach_cold(file, prober, first, &mut proof)?,
+        State::Warm => reach_warm(file, prober, &mut proof)?,
+        State::Any => {
+            proof.how = "as it was".into();
+            proof.before = prober.look(file, true).ok().map(|sight| sight.first);
+            proof.proven = true;
+        }
+    }
+    Ok(proof)
+}
+
+/// Of files whose names and attributes were just looked at, and whose data do not matter.
+pub fn looked_at() -> CacheProof {
+    let (wanted, how) = (State::Warm.name().into(), "looked at".into());
+    CacheProof { wanted, how, expected_device_bytes: Some(0), ..CacheProof::default() }
+}
+
+/// Of files of which nothing is cached since their file system was mounted, and whose data do not
+/// matter: the device must deliver a block of names or attributes.
+pub fn just_mounted() -> CacheProof {
+    let (wanted, how) = (State::Cold.name().into(), "remount".into());
+    let least = rustix::param::page_size() as u64;
+    CacheProof { wanted, how, expected_device_bytes: Some(least), ..CacheProof::default() }
+}
+
+fn reach_cold(
+    file: &File,
+    prober: &Prober,
+    first: Evict,
+    proof: &mut CacheProof,
+) -> Result<(), Fault> {
+    if is_memory_only(file) {
+        proof.how = "none".into();
+        proof.reason = Some("tmpfs and ramfs keep files in the page cache only".into());
+        return Ok(());
+    }
+    let stored = stored_bytes(file).map_err(|e| fault("look where a file is stored", &e))?;
+    proof.expected_device_bytes = Some(stored);
+    for attempt in 1..=EVICTIONS {
+        proof.how = if attempt == 1 { "evict".into() } else { format!("evict×{attempt}").into() };
+        if evict_and_look(file, prober, if attempt == 1 { first } else { evict }, proof)? {
+            return Ok(());
+        }
+        // Pages in flight, or dirty below an overlay, are the usual rest.
+        let _ = syncfs(file);
+        std::thread::sleep(Duration::from_millis(1 << (attempt - 1)));
+    }
+    if drop_caches().map_err(|e| fault("drop the machine's page cache", &e))? {
+        proof.how = "drop_caches".into();
+        evict_and_look(file, prober, evict, proof)?;
+    }
+    Ok(())
+}
+
+/// One eviction and what is left after it; true where nothing is.
+fn evict_and_look(
+    file: &File,
+    prober: &Prober,
+    evict: Evict,
+    proof: &mut CacheProof,
+) -> Result<bool, Fault> {
+    evict(file)?;
+    let sight = prober.look(file, true)?;
+    if prober.disturbs(file)? {
+        // The pages that were missing are there now, because it looked.
+        evict(file)?;
+    }
+    proof.reason = why_not_cold(&sight);
+    proof.before = Some(sight.first);
+    Ok(proof.reason.is_none())
+}
+
+fn why_not_cold(sight: &Sight) -> Option<String> {
+    let first = &sight.first;
+    let second = sight.second.as_ref();
+    let seen = first.resident_bytes + first.dirty_bytes.unwrap_or(0);
+    let also = second.map_or(0, |second| second.resident_bytes);
+    match (seen, also) {
+        (0, 0) => None,
+        (0, also) => Some(disagree(sight, also)),
+        _ => Some(format!(
+            "partly cold: {} of {} bytes stay resident after eviction{}",
+            first.resident_bytes,
+            first.total_bytes,
+            dirty_words(first.dirty_bytes),
+        )),
+    }
+}
+
+fn reach_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<(), Fault> {
+    proof.expected_device_bytes = Some(0);
+    proof.how = "resident".into();
+    if look_warm(file, prober, proof)? {
+        return Ok(());
+    }
+    if proof.before.as_ref().is_some_and(|seen| seen.resident_bytes < seen.total_bytes) {
+        // Emptied first, so that the pages come in as the canonical primer brings them.
+        evict(file)?;
+        prime(file)?;
+        proof.how = "evict+prime".into();
+    } else {
+        write_back(file).map_err(|e| fault("write a file back", &e))?;
+        proof.how = "write back".into();
+    }
+    // The second read marks the pages as in use, and fills what the first could not keep.
+    prime(file)?;
+    look_warm(file, prober, proof)?;
+    Ok(())
+}
+
+fn look_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<bool, Fault> {
+    let sight = prober.look(file, true)?;
+    proof.reason = why_not_warm(&sight);
+    proof.before = Some(sight.first);
+    Ok(proof.reason.is_none())
+}
+
+fn why_not_warm(sight: &Sight) -> Option<String> {
+    let first = &sight.first;
+    if first.resident_bytes < first.total_bytes {
+        return Some(format!(
+            "partly warm: {} of {} bytes are resident; is enough memory free?",
+            first.resident_bytes, first.total_bytes
+        ));
+    }
+    if first.dirty_bytes.is_some_and(|dirty| dirty > 0) {
+        return Some(format!("resident but not clean{}", dirty_words(first.dirty_bytes)));
+    }
+    let second = sight.second.as_ref()?;
+    (second.resident_bytes < second.total_bytes).then(|| disagree(sight, second.resident_bytes))
+}
+
+fn disagree(sight: &Sight, also: u64) -> String {
+    let second = sight.second.as_ref().map_or("", |second| &second.probe);
+    let first = &sight.first;
+    format!(
+        "{DISAGREE} {} sees {} of {} bytes resident, {second} {also}",
+        first.probe, first.resident_bytes, first.total_bytes
+    )
+}
+
+fn dirty_words(dirty_bytes: Option<u64>) -> String {
+    match dirty_bytes {
+        Some(dirty) if dirty > 0 => format!(", {dirty} bytes are dirty or being written"),
+        _ => String::new(),
+    }
+}
+
+/// How a reason begins where two proofs contradict each other.
+const DISAGREE: &str = "proofs disagree:";
+
+/// Ends a proof with what was counted during the window. `worked_bytes`: how many different bytes
+/// of the file the trial visited, `None` for all of them. `device_bytes`: what the device
+/// delivered to this process (`None`: not to be had). Cold holds where that is at least 99 % of
+/// what had to be read, warm where it is 0 and no fault was major. `aside_bytes`: so much it may
+/// deliver of other things, where the trial writes too.
+pub fn conclude(
+    proof: &mut CacheProof,
+    worked_bytes: Option<u64>,
+    device_bytes: Option<u64>,
+    major_faults: u64,
+    aside_bytes: u64,
+) {
+    proof.device_bytes = device_bytes;
+    match proof.wanted.parse() {
+        Ok(State::Cold) => {
+            proof.expected_device_bytes = expected(proof, worked_bytes);
+            let why = why_not_delivered(proof);
+            proof.reason = proof.reason.take().or(why);
+        }
+        Ok(State::Warm) => {
+            let why = why_delivered(device_bytes, major_faults, aside_bytes);
+            proof.reason = proof.reason.take().or(why);
+        }
+        _ => proof.reason = None,
+    }
+    proof.proven = proof.reason.is_none();
+}
+
+/// Of the stored bytes, those that part of a pass needs at least: what was not visited may all be
+/// data, and the holes may all lie in what was.
+pub(super) fn expected(proof: &CacheProof, worked_bytes: Option<u64>) -> Option<u64> {
+    let stored = proof.expected_device_bytes?;
+    let Some(worked) = worked_bytes else { return Some(stored) };
+    let page_bytes = rustix::param::page_size() as u64;
+    let total = proof.before.as_ref().map_or(worked, |seen| seen.total_bytes);
+    // The total is rounded up to a page; the last page may hold less.
+    Some(stored.saturating_sub(total.saturating_sub(worked)).min(stored.min(worked + page_bytes)))
+}
+
+fn why_not_delivered(proof: &CacheProof) -> Option<String> {
+    let Some(delivered) = proof.device_bytes else {
+        return Some("the device's bytes could not be counted (/proc/self/io)".into());
+    };
+    let expected = proof.expected_device_bytes.unwrap_or(0);
+    let enough = u128::from(delivered) * 100 >= u128::from(expected) * 99;
+    (!enough).then(|| {
+        format!(
+            "{DISAGREE} no page was resident, yet the device delivered {delivered} of {expected} \
+             bytes; a lower cache or another process served the rest"
+        )
+    })
+}
+
+fn why_delivered(device_bytes: Option<u64>, major_faults: u64, aside_bytes: u64) -> Option<String> {
+    match (device_bytes, major_faults) {
+        (Some(bytes), 0) if bytes <= aside_bytes => None,
+        // The first touch of a hole of a mapped target counts as major, without the device.
+        (Some(bytes), _) if aside_bytes > 0 && bytes <= aside_bytes => None,
+        (Some(0), faults) => Some(format!("{faults} page faults had to wait for the device")),
+        (Some(bytes), _) => Some(format!("the device delivered {bytes} bytes during the trial")),
+        (None, _) => Some("the device's bytes could not be counted (/proc/self/io)".into()),
+    }
+}
+
+/// The flag of a proof that does not hold.
+pub fn flag(proof: &CacheProof) -> Option<Code> {
+    let reason = proof.reason.as_ref().filter(|_| !proof.proven)?;
+    Some(match proof.wanted.as_str() {
+        _ if reason.starts_with(DISAGREE) => Code::ProofsDisagree,
+        "cold" => Code::ColdUnproven,
+        "direct" => Code::DirectBuffered,
+        _ => Code::WarmUnproven,
+    })
+}

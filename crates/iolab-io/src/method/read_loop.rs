@@ -1,0 +1,211 @@
+//! Runs a reader: picks the loop once (order × consumer), prepares every partition, times, adds up.
+
+use std::ops::Range;
+
+use super::consume::{Consume, CrcStream, CrcSum, Fold, Nothing, Partial, Xor};
+use super::histogram::Histogram;
+use super::latency::{Latencies, Unwatched, Watch, Watched};
+use super::measured_window::MeasuredWindow;
+use super::order::{AccessOrder, Backward, Forward, Pattern, Shuffled, Strided};
+use super::partition::{Moved, Partition, ReadJob, Stop};
+use super::worker_threads;
+use crate::sys::clock::now_ns;
+use crate::sys::usage::{Usage, usage};
+use iolab_model::catalog::path_to_text;
+use iolab_model::result::Fault;
+
+/// What a method must do to read a file. Everything in `open` is outside the timed window,
+/// everything in `block_range` inside it: there nothing may be allocated, formatted, shared between
+/// threads or asked of the clock per operation, but for what the watch does.
+pub trait Reader: Sized + 'static {
+    /// Makes ready for one partition, in the thread that will work on it.
+    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Self, Stop>;
+
+    /// Does the operations of one block_range in this order and hands every block to the consumer. The
+    /// watch is told when each operation begins and when its bytes are there.
+    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+        &mut self,
+        partition: &Partition,
+        order: O,
+        block_range: Range<u64>,
+        to: &mut Sink<F, W>,
+    ) -> Result<Moved, Stop>;
+}
+
+/// Where the blocks of one partition go.
+#[derive(Debug, Default)]
+pub struct Sink<F, W> {
+    /// Consumes them.
+    pub fold: F,
+    /// Times each operation, or does nothing.
+    pub watch: W,
+}
+
+/// What a read trial yields.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// From the first thread's start to the last one's end.
+    pub wall_ns: u64,
+    /// Processor time in user mode, all threads.
+    pub user_ns: u64,
+    /// Processor time in the kernel, all threads.
+    pub system_ns: u64,
+    /// Bytes that were handed to the consumer.
+    pub bytes: u64,
+    /// Operations.
+    pub operations: u64,
+    /// What one pass left, or nothing where two passes differed.
+    pub partial: Option<Partial>,
+    /// How long the operations took, where that was asked for.
+    pub latencies: Option<Latencies>,
+}
+
+/// Reads by the method `R`.
+pub fn read<R: Reader>(
+    job: &ReadJob<'_>,
+    window: &mut dyn MeasuredWindow,
+) -> Result<Outcome, Fault> {
+    let seed = job.layout.seed;
+    match job.layout.pattern {
+        Pattern::Sequential => in_order::<R, _>(job, window, |_| Forward),
+        Pattern::Random => in_order::<R, _>(job, window, |l| Shuffled::new(l.count, seed)),
+        Pattern::Reverse => in_order::<R, _>(job, window, |l| Backward { count: l.count }),
+        Pattern::Stride(stride) => {
+            in_order::<R, _>(job, window, |l| Strided { count: l.count, stride })
+        }
+    }
+    .map_err(|stop| Fault {
+        doing: format!("read {}", path_to_text(job.path)),
+        cause: stop.cause,
+        errno: stop.errno,
+        signal: None,
+    })
+}
+
+fn in_order<R: Reader, O: AccessOrder + 'static>(
+    job: &ReadJob<'_>,
+    window: &mut dyn MeasuredWindow,
+    order: impl Fn(&Partition) -> O + Sync,
+) -> Result<Outcome, Stop> {
+    let order = &order;
+    match job.latency {
+        false => consumed::<R, O, Unwatched>(job, window, order),
+        true => consumed::<R, O, Watched>(job, window, order),
+    }
+}
+
+fn consumed<R: Reader, O: AccessOrder + 'static, W: Watch>(
+    job: &ReadJob<'_>,
+    window: &mut dyn MeasuredWindow,
+    order: &(dyn Fn(&Partition) -> O + Sync),
+) -> Result<Outcome, Stop> {
+    match job.consume {
+        Consume::None => run::<R, O, Nothing, W>(job, window, order),
+        Consume::Xor => run::<R, O, Xor, W>(job, window, order),
+        Consume::Histogram => run::<R, O, Histogram, W>(job, window, order),
+        Consume::Crc32c if O::CONTIGUOUS => run::<R, O, CrcStream, W>(job, window, order),
+        Consume::Crc32c => run::<R, O, CrcSum, W>(job, window, order),
+    }
+}
+
+fn run<R: Reader, O: AccessOrder + 'static, F: Fold + Default + 'static, W: Watch>(
+    job: &ReadJob<'_>,
+    window: &mut dyn MeasuredWindow,
+    order: &(dyn Fn(&Partition) -> O + Sync),
+) -> Result<Outcome, Stop> {
+    partitions(&job.layout.partitions, window, &|partition| {
+        let reader = R::open(job, partition)?;
+        let to = Sink { fold: F::default(), watch: W::default() };
+        Ok(Box::new(Ready { reader, partition, order: order(partition), to }))
+    })
+}
+
+/// One partition of work, ready to start; its loop is chosen already.
+trait Work {
+    /// The timed part: two clock reads and the work between them.
+    fn run(self: Box<Self>) -> Result<Done, Stop>;
+}
+
+struct Ready<'a, R, O, F, W> {
+    reader: R,
+    partition: &'a Partition,
+    order: O,
+    to: Sink<F, W>,
+}
+
+/// What a partition did and when.
+struct Done {
+    start_ns: u64,
+    end_ns: u64,
+    moved: Moved,
+    partial: Option<Partial>,
+    latencies: Option<Latencies>,
+}
+
+impl<R: Reader, O: AccessOrder, F: Fold, W: Watch> Work for Ready<'_, R, O, F, W> {
+    fn run(mut self: Box<Self>) -> Result<Done, Stop> {
+        let start_ns = now_ns();
+        let moved = self.work();
+        let end_ns = now_ns();
+        let Sink { fold, watch } = self.to;
+        let (partial, latencies) = (fold.finish(), watch.finish());
+        Ok(Done { start_ns, end_ns, moved: moved?, partial, latencies })
+    }
+}
+
+impl<R: Reader, O: AccessOrder, F: Fold, W: Watch> Ready<'_, R, O, F, W> {
+    #[inline(never)]
+    fn work(&mut self) -> Result<Moved, Stop> {
+        let mut moved = Moved::default();
+        for _ in 0..self.partition.passes {
+            for block_range in &self.partition.block_ranges {
+                moved += self.reader.block_range(
+                    self.partition,
+                    self.order,
+                    block_range.clone(),
+                    &mut self.to,
+                )?;
+            }
+            self.to.fold.end_pass();
+        }
+        Ok(moved)
+    }
+}
+
+fn partitions<'a>(
+    partitions: &'a [Partition],
+    window: &mut dyn MeasuredWindow,
+    prepare: &(dyn Fn(&'a Partition) -> Result<Box<dyn Work + 'a>, Stop> + Sync),
+) -> Result<Outcome, Stop> {
+    let (done, before) = worker_threads::run(partitions, window, prepare, |work| work.run())?;
+    let after = usage();
+    window.close();
+    sum(done, before, after)
+}
+
+fn sum(done: Vec<Result<Done, Stop>>, before: Usage, after: Usage) -> Result<Outcome, Stop> {
+    let done = done.into_iter().collect::<Result<Vec<Done>, Stop>>()?;
+    let start = done.iter().map(|d| d.start_ns).min().unwrap_or(0);
+    let end = done.iter().map(|d| d.end_ns).max().unwrap_or(0);
+    let mut moved = Moved::default();
+    done.iter().for_each(|d| moved += d.moved);
+    let (mut partials, mut latencies) = (Vec::new(), None::<Latencies>);
+    for partition in done {
+        partials.push(partition.partial);
+        match (&mut latencies, partition.latencies) {
+            (Some(all), Some(more)) => all.add(&more),
+            (_, first) => latencies = first,
+        }
+    }
+    let partial = partials.into_iter().reduce(|a, b| Some(a?.followed_by(b?))).flatten();
+    Ok(Outcome {
+        // A window shorter than the clock's step still took time.
+        wall_ns: end.saturating_sub(start).max(1),
+        user_ns: after.user_ns.saturating_sub(before.user_ns),
+        system_ns: after.system_ns.saturating_sub(before.system_ns),
+        bytes: moved.bytes,
+        operations: moved.operations,
+        partial,
+        latencies,
+    })
+}

@@ -1,0 +1,216 @@
+//! How a report may look, and text made safe for where it goes.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// What the place that a report goes to can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextStyle {
+    /// Columns.
+    pub width: usize,
+    /// Whether the 16 terminal colours may be used.
+    pub color: bool,
+    /// Whether anything beyond ASCII may be used.
+    pub unicode: bool,
+}
+
+impl Default for TextStyle {
+    /// A file: 80 columns, no colour, Unicode.
+    fn default() -> TextStyle {
+        TextStyle { width: 80, color: false, unicode: true }
+    }
+}
+
+/// Colours by meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tint {
+    Strong,
+    Good,
+    Caution,
+    Bad,
+    Faint,
+}
+
+impl TextStyle {
+    /// Columns to fill: what the terminal says, within reason.
+    pub(super) fn columns(&self) -> usize {
+        self.width.clamp(20, 160)
+    }
+
+    /// Text that is harmless in a terminal: control characters and those that turn the direction
+    /// of writing become escapes; ASCII where that is all there is.
+    pub(super) fn text(&self, raw: &str) -> String {
+        let clean = harmless(raw);
+        if self.unicode { clean } else { ascii(&clean) }
+    }
+
+    /// The text in colour, where there is colour.
+    pub(super) fn paint(&self, ink: Tint, text: &str) -> String {
+        if !self.color || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match ink {
+            Tint::Strong => "1",
+            Tint::Good => "32",
+            Tint::Caution => "33",
+            Tint::Bad => "31",
+            Tint::Faint => "2",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    /// A thin bar of at most `width` columns for a share of one.
+    pub(super) fn bar(&self, share: f64, width: usize) -> String {
+        let halves = (share.clamp(0.0, 1.0) * 2.0 * width as f64).round().max(1.0) as usize;
+        if self.unicode {
+            format!("{}{}", "━".repeat(halves / 2), if halves % 2 == 1 { "╸" } else { "" })
+        } else {
+            "#".repeat(halves.div_ceil(2))
+        }
+    }
+
+    /// A line of small bars, from the least to the greatest of the values by their logarithms; a
+    /// space where one is missing. Values within 2 % of each other lie level.
+    pub(super) fn spark(&self, values: &[Option<f64>]) -> String {
+        let bars: &[char] = match self.unicode {
+            true => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+            false => &['_', '.', '-', '=', '+', '*', '#'],
+        };
+        let logs = || values.iter().flatten().filter(|v| **v > 0.0).map(|v| v.ln());
+        let low = logs().fold(f64::INFINITY, f64::min);
+        let high = logs().fold(f64::NEG_INFINITY, f64::max);
+        let one = |value: &Option<f64>| {
+            let Some(value) = value.filter(|v| *v > 0.0) else { return ' ' };
+            let share = match high - low {
+                width if width < 0.02 => 0.0,
+                width => (value.ln() - low) / width,
+            };
+            bars[((share * bars.len() as f64) as usize).min(bars.len() - 1)]
+        };
+        values.iter().map(one).collect()
+    }
+
+    /// A broken paragraph in colour.
+    pub(super) fn paragraph(&self, ink: Tint, text: &str) -> String {
+        let wrapped = self.wrap("", text);
+        wrapped.lines().map(|line| self.paint(ink, line) + "\n").collect()
+    }
+
+    /// Words broken at the width; the first line begins with `head`, later ones with spaces.
+    /// A word that is too long is cut into pieces.
+    pub(super) fn wrap(&self, head: &str, text: &str) -> String {
+        if head.width() * 2 > self.columns() {
+            return format!("{}\n{}", head.trim_end(), self.wrap("  ", text));
+        }
+        let indent = head.width();
+        let room = self.columns() - indent;
+        let mut lines = vec![String::new()];
+        for word in text.split(' ').filter(|w| !w.is_empty()) {
+            let line = lines.last().map_or(0, |l| l.width());
+            if line > 0 && line + 1 + word.width() > room {
+                lines.push(String::new());
+            } else if line > 0 {
+                push(&mut lines, " ");
+            }
+            for c in word.chars() {
+                let line = lines.last().map_or(0, |l| l.width());
+                if line + c.width().unwrap_or(0) > room {
+                    lines.push(String::new());
+                }
+                push(&mut lines, c.encode_utf8(&mut [0; 4]));
+            }
+        }
+        let spaces = " ".repeat(indent);
+        let mut out = String::new();
+        for (at, line) in lines.iter().enumerate() {
+            let begin = if at == 0 { head } else { &spaces };
+            out.push_str(format!("{begin}{line}").trim_end());
+            out.push('\n');
+        }
+        out
+    }
+}
+
+fn push(lines: &mut [String], text: &str) {
+    if let Some(line) = lines.last_mut() {
+        line.push_str(text);
+    }
+}
+
+/// Escapes what would move the cursor, colour the screen, break the line or reorder the text.
+pub(super) fn harmless(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        match c {
+            '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' => out.extend(c.escape_unicode()),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// What the reports themselves use in ASCII, and `?` for the rest.
+fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() => out.push(c),
+            '×' => out.push('x'),
+            '–' | '—' | '−' => out.push('-'),
+            '·' => out.push('|'),
+            'µ' | 'μ' => out.push('u'),
+            '±' => out.push_str("+/-"),
+            '≥' => out.push_str(">="),
+            '≤' => out.push_str("<="),
+            '≈' => out.push('~'),
+            '…' => out.push_str("..."),
+            '→' => out.push_str("->"),
+            '●' => out.push('*'),
+            '“' | '”' => out.push('"'),
+            '‘' | '’' => out.push('\''),
+            'δ' => out.push_str("delta"),
+            c if c.is_whitespace() => out.push(' '),
+            _ => out.push('?'),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TextStyle, harmless};
+    use unicode_width::UnicodeWidthStr;
+
+    const ASCII: TextStyle = TextStyle { width: 80, color: false, unicode: false };
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_moves_it() {
+        let text = harmless("a\nb\x1b[31m\u{202e}\u{9b}é×\t");
+        assert_eq!(text, "a\\nb\\u{1b}[31m\\u{202e}\\u{9b}é×\\t");
+    }
+
+    #[test]
+    fn ascii_is_ascii() {
+        assert_eq!(ASCII.text("1.3× (1.2–1.4) ≥ 5 µs ± é"), "1.3x (1.2-1.4) >= 5 us +/- ?");
+        assert_eq!(ASCII.bar(0.5, 8), "####");
+        assert_eq!(TextStyle::default().bar(0.45, 10), "━━━━╸");
+        assert_eq!(TextStyle::default().bar(0.0, 10), "╸");
+        let values = [Some(1.0), Some(2.0), None, Some(4.0), Some(0.0)];
+        assert_eq!(TextStyle::default().spark(&values), "▁▅ █ ");
+        assert_eq!(ASCII.spark(&values), "_= # ");
+        assert_eq!(TextStyle::default().spark(&[Some(100.0), Some(101.0)]), "▁▁");
+    }
+
+    #[test]
+    fn wrapped_text_never_passes_the_width() {
+        let look = TextStyle { width: 24, ..TextStyle::default() };
+        let text = look
+            .wrap("  CODE  ", "a few words and averyverylongwordwithoutanyend 日本語日本語日本語");
+        assert!(text.lines().all(|l| l.width() <= 24), "{text}");
+        assert!(text.replace(['\n', ' '], "").contains("averyverylongwordwithoutanyend"));
+        assert_eq!(look.wrap("", ""), "\n");
+    }
+}

@@ -1,0 +1,181 @@
+//! Runs of one cell made at different times. They share no rounds, so what a machine does between
+//! runs does not cancel, and rounds within a run say little about it: two identical commands
+//! measured back to back differ "significantly" in almost half of all pairs. The unit is the run
+//! where there are several (Kalibera & Jones 2013); where there is one on each side, what is not
+//! known is allowed for.
+
+use statrs::function::beta::beta_reg;
+use statrs::function::erf::erfc_inv;
+
+use super::series::median;
+use super::sign::lower_rank;
+use iolab_model::result::Interval;
+
+/// The least that a run of a quiet machine is taken to differ from the next one (standard
+/// deviation of ln time), where no repeated runs say more.
+const LEAST_BETWEEN: f64 = 0.01;
+/// Degrees of freedom from which repeated runs speak for themselves.
+const FEWEST_FREEDOM: usize = 2;
+/// Stretches of a run whose medians show how far its level wanders.
+const STRETCHES: usize = 8;
+/// A stretch has no fewer rounds than this.
+const STRETCH_ROUNDS: usize = 4;
+
+/// One cell as one run saw it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// ln(wall time per unit of work) by steady round; missing ones left out.
+    pub y: Vec<f64>,
+    /// |ln ratio| of the run's twin, where there is one: what the same cell measured twice gave.
+    pub twin: Option<f64>,
+}
+
+/// What an interval between runs rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Repeated runs: their own spread, Student's t.
+    RepeatedRuns,
+    /// Too few runs to show a spread: rounds within them, and an allowance.
+    SinglePair,
+}
+
+/// Two sides of one cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// ln(time of the second side / time of the first).
+    pub ln_ratio: f64,
+    /// Its interval; unbounded where there are too few rounds.
+    pub interval: Interval,
+    /// Standard deviation of ln time between runs: seen, or allowed for.
+    pub between_sd: f64,
+    /// What it rests on.
+    pub basis: Basis,
+}
+
+/// Compares the second side with the first; `None` where one of them has no round. The interval
+/// holds with an error of at most `alpha` (under normal run effects for repeated runs, under the
+/// allowance for single ones); divide by the number of cells for a guarantee over all of them.
+pub fn between(first: &[Seen], second: &[Seen], alpha: f64) -> Option<Between> {
+    let (a, b) = (Side::of(first, alpha)?, Side::of(second, alpha)?);
+    let ln_ratio = b.level() - a.level();
+    let freedom = a.levels.len() + b.levels.len() - 2;
+    let share = 1.0 / a.levels.len() as f64 + 1.0 / b.levels.len() as f64;
+    let seen = match freedom {
+        0 => 0.0,
+        _ => (a.squares() + b.squares()) / freedom as f64,
+    };
+    if freedom >= FEWEST_FREEDOM {
+        // Runs that agree by luck are no closer than their rounds allow.
+        let within = (a.within() + b.within()) / 2.0;
+        let sd = seen.max(within).sqrt();
+        let half = student_t(alpha, freedom as f64) * sd * share.sqrt();
+        let interval = Interval { low: Some(ln_ratio - half), high: Some(ln_ratio + half) };
+        return Some(Between { ln_ratio, interval, between_sd: sd, basis: Basis::RepeatedRuns });
+    }
+    let sd = [LEAST_BETWEEN, seen.sqrt(), a.wander, b.wander, a.twin, b.twin];
+    let sd = sd.into_iter().fold(0.0, f64::max);
+    // Half of the error to the allowance, a quarter to the rounds of each side.
+    let half = normal_z(alpha / 2.0) * sd * share.sqrt();
+    let interval = Interval {
+        low: b.low().zip(a.high()).map(|(b, a)| b - a - half),
+        high: b.high().zip(a.low()).map(|(b, a)| b - a + half),
+    };
+    Some(Between { ln_ratio, interval, between_sd: sd, basis: Basis::SinglePair })
+}
+
+/// One side, run by run.
+struct Side {
+    levels: Vec<f64>,
+    lows: Vec<Option<f64>>,
+    highs: Vec<Option<f64>>,
+    /// Standard deviation of the medians of stretches, the greatest of any run.
+    wander: f64,
+    twin: f64,
+}
+
+impl Side {
+    fn of(runs: &[Seen], alpha: f64) -> Option<Side> {
+        let mut side = Side { levels: vec![], lows: vec![], highs: vec![], wander: 0.0, twin: 0.0 };
+        for run in runs {
+            let mut sorted: Vec<f64> = run.y.iter().copied().filter(|y| y.is_finite()).collect();
+            let Some(level) = median(&sorted) else { continue };
+            side.wander = side.wander.max(wander(&sorted));
+            sorted.sort_unstable_by(f64::total_cmp);
+            // The sequence's rank: a run may have stopped because of what it saw.
+            let rank = lower_rank(sorted.len() as u32, 4.0 / alpha) as usize;
+            let bound = |at: usize| (rank > 0).then(|| sorted[at]);
+            side.levels.push(level);
+            side.lows.push(bound(rank.saturating_sub(1)));
+            side.highs.push(bound(sorted.len() - rank.max(1)));
+            side.twin = side.twin.max(run.twin.filter(|t| t.is_finite()).unwrap_or(0.0).abs());
+        }
+        (!side.levels.is_empty()).then_some(side)
+    }
+
+    fn level(&self) -> f64 {
+        self.levels.iter().sum::<f64>() / self.levels.len() as f64
+    }
+
+    fn squares(&self) -> f64 {
+        let level = self.level();
+        self.levels.iter().map(|l| (l - level) * (l - level)).sum()
+    }
+
+    /// Variance of one run's median by its own rounds, from the width of its interval.
+    fn within(&self) -> f64 {
+        let widths = self.lows.iter().zip(&self.highs).filter_map(|(l, h)| Some((*h)? - (*l)?));
+        let halves: Vec<f64> = widths.map(|w| w / 2.0 / 3.0).collect();
+        halves.iter().map(|h| h * h).sum::<f64>() / halves.len().max(1) as f64
+    }
+
+    fn low(&self) -> Option<f64> {
+        mean(&self.lows)
+    }
+
+    fn high(&self) -> Option<f64> {
+        mean(&self.highs)
+    }
+}
+
+/// The mean; unknown where one is.
+fn mean(values: &[Option<f64>]) -> Option<f64> {
+    let known: Option<Vec<f64>> = values.iter().copied().collect();
+    let known = known.filter(|k| !k.is_empty())?;
+    Some(known.iter().sum::<f64>() / known.len() as f64)
+}
+
+/// How far the level of a run wanders: the standard deviation of the medians of its stretches.
+fn wander(y: &[f64]) -> f64 {
+    let length = y.len().div_ceil(STRETCHES).max(STRETCH_ROUNDS);
+    let medians: Vec<f64> =
+        y.chunks(length).filter(|c| c.len() >= STRETCH_ROUNDS).filter_map(median).collect();
+    if medians.len() < 3 {
+        return 0.0;
+    }
+    let mean = medians.iter().sum::<f64>() / medians.len() as f64;
+    let squares: f64 = medians.iter().map(|m| (m - mean) * (m - mean)).sum();
+    (squares / (medians.len() - 1) as f64).sqrt()
+}
+
+/// The value that a standard normal passes on either side with this chance.
+fn normal_z(alpha: f64) -> f64 {
+    std::f64::consts::SQRT_2 * erfc_inv(alpha.clamp(1e-12, 1.0))
+}
+
+/// The value that Student's t passes on either side with this chance, by bisection of
+/// P(|T| > t) = I_x(ν/2, 1/2) with x = ν/(ν + t²).
+fn student_t(alpha: f64, freedom: f64) -> f64 {
+    let (mut low, mut high) = (0.0_f64, 1.0_f64);
+    for _ in 0..200 {
+        let middle = (low + high) / 2.0;
+        match beta_reg(freedom / 2.0, 0.5, middle) > alpha {
+            true => high = middle,
+            false => low = middle,
+        }
+    }
+    (freedom * (1.0 / high - 1.0)).sqrt()
+}
+
+#[cfg(test)]
+#[path = "between_runs_tests.rs"]
+mod tests;

@@ -1,0 +1,217 @@
+//! The axes of a workload as options, made from the catalog: an axis is an option by being listed.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+
+use super::parts;
+use super::terminal_io::Failure;
+use iolab_io::workload::WORKLOADS;
+use iolab_model::catalog::{
+    Capability, Factor, FactorUse, Kind, Level, Part, SIZES_FORMS, WorkloadInfo, path_to_text,
+};
+use iolab_model::spec::Vocabulary;
+
+const HEADING: &str = "Axes";
+const PATHS: &str = "paths";
+const WHAT: &str = "what";
+/// The levels of an axis that is a switch.
+const SWITCH: &[&str] = &["off", "on"];
+
+/// Adds an option for each axis, and the files or the directory.
+pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
+    let options = info.factors.iter().filter(|axis| is_option(info, axis.factor));
+    let command = options.fold(command, |command, axis| command.arg(option(info, axis)));
+    let paths = Arg::new(PATHS).value_parser(value_parser!(OsString));
+    if works_on_trees(info) {
+        let words = Vocabulary { info, parts: parts::all() }.words(Factor::Operation).join(", ");
+        let what = Arg::new(WHAT).value_name("OPERATIONS").help(format!(
+            "What is done with the files: {words}; several with commas [default: read]"
+        ));
+        return command.arg(what).arg(paths.value_name("DIR").value_hint(ValueHint::DirPath).help(
+            "A tree of yours to read, stat or copy, never written to; with --files, or for \
+                 what writes, the directory to work under [default: .]",
+        ));
+    }
+    command.arg(match takes_files(info) {
+        true => paths
+            .value_name("FILE")
+            .num_args(0..)
+            .action(ArgAction::Append)
+            .value_hint(ValueHint::FilePath)
+            .help("Files of yours, never written to; without one a file is made here, or in the directory named, and removed"),
+        false => paths
+            .value_name("DIR")
+            .value_hint(ValueHint::DirPath)
+            .help("The directory to work under; what is made there is removed [default: .]"),
+    })
+}
+
+/// Whether an axis is an option: a path is an argument, and so is what is done with trees.
+fn is_option(info: &WorkloadInfo, factor: Factor) -> bool {
+    factor.kind() != Kind::Path && !(factor == Factor::Operation && works_on_trees(info))
+}
+
+fn works_on_trees(info: &WorkloadInfo) -> bool {
+    info.capability == Capability::Files
+}
+
+fn takes_files(info: &WorkloadInfo) -> bool {
+    info.factors.iter().any(|axis| axis.factor == Factor::File)
+}
+
+fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
+    let name = match axis.factor.kind() {
+        Kind::Bytes => "SIZES",
+        Kind::Count => "COUNTS",
+        _ => "WORDS",
+    };
+    let repeated = axis.factor == Factor::Contender;
+    let option = Arg::new(axis.factor.name())
+        .long(axis.factor.name())
+        .value_name(if repeated { "COMMAND" } else { name })
+        .action(if repeated { ArgAction::Append } else { ArgAction::Set })
+        .allow_hyphen_values(true)
+        .help_heading(HEADING)
+        .help(help(info, axis));
+    match axis.words {
+        // A switch: `--direct` alone, or `--direct=off,on` as an axis.
+        SWITCH => option.num_args(0..=1).require_equals(true).default_missing_value("on"),
+        _ => option,
+    }
+}
+
+fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
+    let (.., summary) = axis.factor.info();
+    let mut text = summary.to_owned();
+    if axis.factor == Factor::Contender {
+        let names = Vocabulary { info, parts: parts::all() }.words(axis.factor).join(", ");
+        return format!(
+            "{text}: {names}, or a whole one; {{file}}, {{source}}, {{target}}, {{dir}}, {{block}}, {{size}} and {{threads}} are filled in, no shell is run; may be repeated"
+        );
+    }
+    if axis.factor.kind() == Kind::Word {
+        let words = match axis.factor {
+            Factor::Sizes => SIZES_FORMS.to_owned(),
+            _ => Vocabulary { info, parts: parts::all() }.words(axis.factor).join(", "),
+        };
+        text = format!("{text}: {words}");
+    }
+    let default = match (axis.default, axis.factor) {
+        ("", Factor::FileSize) => "256Mi, or what fits",
+        ("", Factor::Method | Factor::Operation) => {
+            let plain = |p: &&iolab_model::catalog::Part| p.by_name_only;
+            let vocabulary = Vocabulary { info, parts: parts::all() };
+            match vocabulary.parts_of(axis.factor).any(|p| plain(&p)) {
+                true => "all but null and its like",
+                false => "all",
+            }
+        }
+        ("", _) => return text,
+        (default, _) => default,
+    };
+    format!("{text} [default: {default}]")
+}
+
+/// What was written for the axes.
+pub struct Axes {
+    /// Levels of the axes that were named.
+    pub factors: BTreeMap<Factor, Vec<Level>>,
+    /// The directory to work under, absolute.
+    pub directory: PathBuf,
+}
+
+/// Reads the axes that were written.
+///
+/// # Errors
+/// The first level that is not one, with the fix.
+pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, Failure> {
+    let vocabulary = Vocabulary { info, parts: parts::all() };
+    let mut factors = BTreeMap::new();
+    for axis in info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path) {
+        let name = if is_option(info, axis.factor) { axis.factor.name() } else { WHAT };
+        for text in matches.get_many::<String>(name).into_iter().flatten() {
+            let levels = vocabulary.levels(axis.factor, text);
+            let named =
+                |e: iolab_model::spec::SpecError| Failure::usage(e.of(option_name(axis.factor)));
+            let all: &mut Vec<Level> = factors.entry(axis.factor).or_default();
+            all.extend(levels.map_err(named)?);
+            let mut seen = std::collections::BTreeSet::new();
+            all.retain(|level| seen.insert(level.clone()));
+        }
+    }
+    let paths: Vec<&OsString> = matches.get_many(PATHS).into_iter().flatten().collect();
+    let directory = match paths.as_slice() {
+        [] => absolute(Path::new("."))?,
+        [one] if !takes_files(info) || works_in(info, one, &factors) => absolute(Path::new(one))?,
+        files => {
+            let mut levels: Vec<Level> = Vec::new();
+            for file in files {
+                let level = Level::Path(absolute(Path::new(file))?);
+                if !levels.contains(&level) {
+                    levels.push(level);
+                }
+            }
+            factors.insert(Factor::File, levels);
+            absolute(Path::new("."))?
+        }
+    };
+    Ok(Axes { factors, directory })
+}
+
+/// A directory named together with --file-size is where the file is made; of many files so is one
+/// that comes with anything that describes a tree, or with an operation that makes its own.
+fn works_in(
+    info: &'static WorkloadInfo,
+    path: &OsString,
+    factors: &BTreeMap<Factor, Vec<Level>>,
+) -> bool {
+    if !works_on_trees(info) {
+        return factors.contains_key(&Factor::FileSize) && Path::new(path).is_dir();
+    }
+    let of_a_tree = [Factor::Files, Factor::FileSize, Factor::Sizes, Factor::Layout, Factor::Fill];
+    let vocabulary = Vocabulary { info, parts: parts::all() };
+    let operations = factors.get(&Factor::Operation).map_or(&[][..], Vec::as_slice);
+    let makes_its_own = |level: &Level| {
+        let is = |part: &&'static Part| *level == Level::word(part.id);
+        let part = vocabulary.parts_of(Factor::Operation).find(is);
+        part.is_some_and(|part| !part.capabilities.contains(&Capability::Read))
+    };
+    of_a_tree.iter().any(|factor| factors.contains_key(factor))
+        || operations.iter().any(makes_its_own)
+}
+
+/// A switch whose level stands behind a space: `--latency on`. The word would be taken for a file or
+/// a directory, and what is wrong with that is not what is wrong.
+pub fn detached_level(mut words: impl Iterator<Item = OsString>) -> Option<Failure> {
+    let axes = WORKLOADS.iter().flat_map(|info| info.factors);
+    let switches = axes.filter(|axis| axis.words == SWITCH).map(|axis| option_name(axis.factor));
+    let switches: Vec<String> = switches.collect();
+    let mut option = words.next()?;
+    for word in words.take_while(|word| word != "--") {
+        let switch = switches.iter().find(|switch| option == switch.as_str());
+        let level = word.to_str().filter(|text| text.split(',').all(|one| SWITCH.contains(&one)));
+        if let (Some(switch), Some(level)) = (switch, level) {
+            let fix = format!("{switch} {level}: write {switch}={level}, with no space");
+            return Some(Failure::usage(fix));
+        }
+        option = word;
+    }
+    None
+}
+
+fn option_name(factor: Factor) -> String {
+    format!("--{factor}")
+}
+
+/// The path from the root, for the agent need not have this working directory.
+///
+/// # Errors
+/// An empty path, or a working directory that is gone.
+pub fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| {
+        Failure::usage(format!("'{}': {error}; name a file or a directory", path_to_text(path)))
+    })
+}
