@@ -1,10 +1,10 @@
 //! The tidy table: a row a sample, the twin's last; a column a factor, a figure, a metric. CSV and
 //! Parquet are two ways to write it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iolab_model::catalog::{Factor, Level};
-use iolab_model::result::{CellRecord, CellStatus, Document, Name, Phase, Sample};
+use iolab_model::result::{CellRecord, CellStatus, Document, Name, Phase, Sample, Twin};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,21 +77,24 @@ pub(super) struct Table<'a> {
     doc: &'a Document,
     factors: Vec<(Factor, Kind)>,
     metrics: Vec<&'a str>,
-    /// A twin whose cell is not in the run still has its name.
-    lone: Option<CellRecord>,
+    /// Second trials whose cell is not in the run still have its name.
+    lone: Vec<CellRecord>,
 }
 
 impl<'a> Table<'a> {
     pub(super) fn of(doc: &'a Document) -> Table<'a> {
         let known = |id: &str| doc.cells.iter().any(|c| c.id == id);
-        let lone = doc.twin.as_ref().filter(|twin| !known(&twin.cell)).map(|twin| CellRecord {
-            id: twin.cell.clone(),
+        let names: BTreeSet<&str> =
+            doc.twin.iter().flat_map(Twin::trials).map(|(cell, _)| cell).collect();
+        let lone = names.into_iter().filter(|id| !known(id)).map(|id| CellRecord {
+            id: id.to_owned(),
             factors: Default::default(),
             status: CellStatus::Measured,
             reason: None,
             samples: Vec::new(),
             estimate: None,
         });
+        let lone = lone.collect();
         Table { doc, factors: factors(doc), metrics: metrics(doc), lone }
     }
 
@@ -114,11 +117,10 @@ impl<'a> Table<'a> {
     pub(super) fn rows(&self) -> impl Iterator<Item = Vec<Value>> {
         let cells = self.doc.cells.iter();
         let arms = cells.flat_map(|c| c.samples.iter().map(move |s| (c, false, s)));
-        let twin = self.doc.twin.as_ref();
-        let cell = twin.and_then(|t| self.doc.cells.iter().find(|c| c.id == t.cell));
-        let cell = cell.or(self.lone.as_ref());
-        let twins = twin.into_iter().flat_map(|t| &t.samples);
-        let twins = twins.filter_map(move |s| Some((cell?, true, s)));
+        let known: BTreeMap<&str, &CellRecord> =
+            self.doc.cells.iter().chain(&self.lone).map(|cell| (cell.id.as_str(), cell)).collect();
+        let twins = self.doc.twin.iter().flat_map(Twin::trials);
+        let twins = twins.filter_map(move |(cell, s)| Some((*known.get(cell)?, true, s)));
         arms.chain(twins).map(|(cell, twin, sample)| self.row(cell, twin, sample))
     }
 

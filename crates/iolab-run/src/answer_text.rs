@@ -2,15 +2,16 @@
 
 use super::budget::FEWEST_STEADY;
 use super::name::{is_plural, names_of};
-use super::plateau::plateau;
+use super::plateau::along_factors;
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
-    digits_text, list_text, percent_text, rate_text, ratio_interval_text, rough_time_text,
+    digits_text, list_text, percent_text, rate_text, rough_time_text, slower_text, so_many,
     time_text,
 };
 use iolab_model::plan::{Condition, Plan};
-use iolab_model::result::{AnswerKind, Estimate, Verdict};
-use iolab_stats::{Judgement, Pair};
+use iolab_model::result::{AnswerKind, Estimate};
+use iolab_stats::Judgement;
+use iolab_stats::claims::{Claims, Verdict, runner_up};
 
 /// More names than this are not listed.
 const LISTED: usize = 4;
@@ -30,21 +31,45 @@ pub(super) struct AnswerParts<'a> {
 /// The sentence of one answer.
 pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
     let names = names_of(told.plan, told.condition);
-    if told.judgement.kind == AnswerKind::Invalid {
+    if told.judgement.kind() == AnswerKind::Invalid {
         return invalid(told);
     }
     if told.condition.cells.len() == 1 {
         return alone(told, &names[0]);
     }
-    let main = match told.judgement.kind {
-        AnswerKind::Winner => winner(told, &names),
-        AnswerKind::Tie => tie(told, &names),
-        AnswerKind::Undecided | AnswerKind::Invalid => return undecided(told, &names),
+    let claims = &told.judgement.claims;
+    let main = match claims.verdict {
+        Verdict::Winner { cell, .. } => winner(claims, &names, cell),
+        Verdict::Alone => match claims.best.first() {
+            Some(cell) => format!("{} is the only one that could be compared", names[*cell]),
+            None => return nothing(told),
+        },
+        Verdict::Tie => tie(claims, &names),
+        Verdict::Several | Verdict::Unsound(_) => return several(told, &names),
     };
-    match plateau(told.plan, told.condition, told.judgement) {
+    match plateau_text(told) {
         Some(plateau) => format!("{main}; {plateau}"),
         None => main,
     }
+}
+
+/// `64 KiB is the smallest block within 2 % of the best`, where that is news.
+fn plateau_text(told: &AnswerParts<'_>) -> Option<String> {
+    let claims = &told.judgement.claims;
+    let found = along_factors(told.plan, told.condition, claims).into_iter().next()?;
+    let winner = match claims.verdict {
+        Verdict::Winner { cell, .. } => Some(&told.plan.cells[told.condition.cells[cell]].id),
+        _ => None,
+    };
+    if winner.is_some_and(|id| *id == *found.cell) {
+        return None;
+    }
+    let within = percent_text(claims.delta);
+    let what = match found.factor.as_str() {
+        "threads" => "number of threads".to_owned(),
+        other => other.replace('-', " "),
+    };
+    Some(format!("{} is the smallest {what} within {within} of the best", found.level))
 }
 
 fn invalid(told: &AnswerParts<'_>) -> String {
@@ -54,105 +79,106 @@ fn invalid(told: &AnswerParts<'_>) -> String {
     format!("the measurement is not sound: {} ({})", worst.code.summary(), worst.detail)
 }
 
-/// The pair of two cells as (ratio of the second to the first, its low and high), all ≥ 0.
-fn time_ratio(pairs: &[Pair], of: usize, to: usize) -> Option<(f64, Option<f64>, Option<f64>)> {
-    let exp = |bound: Option<f64>, sign: f64| bound.map(|b| (sign * b).exp());
-    pairs.iter().find_map(|p| match (p.a, p.b) {
-        (a, b) if (a, b) == (of, to) => {
-            Some((p.median.exp(), exp(p.interval.low, 1.0), exp(p.interval.high, 1.0)))
-        }
-        (a, b) if (a, b) == (to, of) => {
-            Some(((-p.median).exp(), exp(p.interval.high, -1.0), exp(p.interval.low, -1.0)))
-        }
-        _ => None,
-    })
+/// "the best", "the best of nine", "the best of those compared".
+fn the_best(claims: &Claims) -> String {
+    const WORDS: [&str; 13] = [
+        "", "", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    let k = claims.compared().len();
+    let number = WORDS.get(k).map_or_else(|| k.to_string(), |word| (*word).to_owned());
+    match claims.of_those_compared() {
+        true => format!("the best of the {number} compared"),
+        false => format!("the best of {number}"),
+    }
 }
 
-fn winner(told: &AnswerParts<'_>, names: &[String]) -> String {
-    winner_text(told.judgement, names).unwrap_or_else(|| undecided(told, names))
+fn slower(claims: &Claims, cell: usize) -> String {
+    let claim = &claims.cells[cell];
+    let high = Some(claim.high.exp()).filter(|high| high.is_finite());
+    slower_text(claim.low.exp(), high)
 }
 
-/// Who is fastest and by how much over the next; none where nobody is best.
-fn winner_text(judgement: &Judgement, names: &[String]) -> Option<String> {
-    let &best = judgement.best.first()?;
+/// Who is fastest, and by how much over the next.
+fn winner(claims: &Claims, names: &[String], best: usize) -> String {
     let verb = if is_plural(&names[best]) { "are" } else { "is" };
-    let rivals = (0..names.len()).filter(|c| *c != best);
-    let next = rivals
-        .filter_map(|c| Some((c, time_ratio(&judgement.pairs, c, best)?)))
-        .min_by(|a, b| a.1.0.total_cmp(&b.1.0));
-    let Some((next, (ratio, low, high))) = next else {
-        return Some(format!("{} {verb} the only one left", names[best]));
+    let of = match claims.of_those_compared() {
+        true => " of those compared",
+        false => "",
     };
-    let little = match low {
-        Some(low) if low <= 1.0 + judgement.delta_eff => ", if by little",
+    let Some(next) = runner_up(claims) else {
+        return format!("{} {verb} the only one left", names[best]);
+    };
+    let little = match claims.cells[next].low {
+        low if low > 0.0 && low <= claims.delta.ln_1p() => ", if by little",
         _ => "",
     };
-    // Who was screened out has a ratio, but no interval: the race went on without it.
-    let screened = match low {
-        None => " (left out early, which the guarantee does not cover)",
-        Some(_) => "",
-    };
-    let ratio = ratio_interval_text(ratio, low, high);
-    let next = match names.len() {
+    let name = match claims.compared().len() {
         2 => names[next].clone(),
-        _ => format!("the next, {}", names[next]),
+        _ => format!("the next, {},", names[next]),
     };
-    Some(format!("{} {verb} fastest{little}: {ratio} faster than {next}{screened}", names[best]))
+    let how = match claims.cells[next].low > 0.0 {
+        true => slower(claims, next),
+        false => "slower, by how much is not settled".to_owned(),
+    };
+    let takes = if how.ends_with("as long") { "takes" } else { "is" };
+    format!("{} {verb} fastest{of}{little}: {name} {takes} {how}", names[best])
 }
 
-fn tie(told: &AnswerParts<'_>, names: &[String]) -> String {
-    let judgement = told.judgement;
-    let inside = |cell: usize| judgement.best.contains(&cell);
-    let within = judgement.pairs.iter().filter(|p| inside(p.a) && inside(p.b));
-    let widest = within
-        .filter_map(|p| Some(p.interval.low?.abs().max(p.interval.high?.abs()).exp_m1()))
-        .fold(0.0, f64::max);
-    let others = names.len() - judgement.best.len();
+fn tie(claims: &Claims, names: &[String]) -> String {
+    let widest = claims.best.iter().map(|cell| claims.cells[*cell].high).fold(0.0, f64::max);
+    let others = claims.compared().len() - claims.best.len();
     let rest = match others {
         0 => String::new(),
         1 => "; the other is slower".to_owned(),
         n => format!("; the other {n} are slower"),
     };
-    let listed = listed(&judgement.best, names);
-    format!("no difference shown among {listed}: within {}{rest}", percent_text(widest))
+    let listed = listed(&claims.best, names);
+    let within = percent_text(widest.exp_m1());
+    let taken = claims.pick.map_or(String::new(), |pick| format!("; take {}", names[pick.cell]));
+    format!("no difference shown among {listed}: within {within}{rest}{taken}")
 }
 
-fn undecided(told: &AnswerParts<'_>, names: &[String]) -> String {
-    let judgement = told.judgement;
-    let n = judgement.rounds;
-    // What was foreseen is no news where there were rounds enough all the same.
-    if let Some(needed) = told.outcome.calibration.needed_ns.filter(|_| n < FEWEST_STEADY) {
+/// Several may be the best: what to take, and what that can cost.
+fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
+    let claims = &told.judgement.claims;
+    let more = match told.more_seconds {
+        Some(s) if s <= LONGEST_WAIT_S => {
+            format!("; about {} more would settle it", rough_time_text(s * 1e9))
+        }
+        _ => String::new(),
+    };
+    let Some(pick) = claims.pick else { return too_few(told, &more) };
+    let which = match claims.best.len() {
+        n if n == names.len() && n > 2 => "which is best is open".to_owned(),
+        _ => format!("which of {} is best is open", listed(&claims.best, names)),
+    };
+    let name = &names[pick.cell];
+    let high = Some(pick.at_most.exp());
+    let bound = slower_text(1.0, high);
+    let best = the_best(claims);
+    match bound.ends_with("as long") {
+        true => format!("{name} takes {bound} as {best}; {which}{more}"),
+        false => format!("{name}: {bound} than {best}; {which}{more}"),
+    }
+}
+
+/// So few rounds that nothing is bounded.
+fn too_few(told: &AnswerParts<'_>, more: &str) -> String {
+    let n = told.judgement.claims.rounds;
+    if let Some(needed) = told.outcome.calibration.needed_ns.filter(|_| n < FEWEST_STEADY as usize)
+    {
         let needed = rough_time_text(needed as f64);
         return format!("insufficient budget: need at least {needed}");
     }
-    if judgement.best.is_empty() {
+    if told.judgement.claims.compared().is_empty() {
         return nothing(told);
     }
-    let more = match told.more_seconds {
-        Some(s) if s <= LONGEST_WAIT_S => {
-            format!("; about {} more would do", rough_time_text(s * 1e9))
-        }
-        Some(_) => "; no budget of a day would decide it".to_owned(),
-        None => String::new(),
+    let interrupted = match told.outcome.stopped {
+        Stopped::Interrupted => ", where it was interrupted",
+        _ => "",
     };
-    if n < FEWEST_STEADY {
-        let interrupted = match told.outcome.stopped {
-            Stopped::Interrupted => ", where it was interrupted",
-            _ => "",
-        };
-        let rounds = if n == 1 { "steady round" } else { "steady rounds" };
-        return format!(
-            "no verdict after {n} {rounds}{interrupted}: {FEWEST_STEADY} are the fewest{more}"
-        );
-    }
-    let seen = judgement.detectable.map(|ratio| {
-        format!(": differences under {} could not be seen", percent_text(ratio - 1.0))
-    });
-    let race = match judgement.best.len() {
-        all if all == names.len() => String::new(),
-        _ => format!(" between {}", listed(&judgement.best, names)),
-    };
-    format!("undecided{race} after {n} rounds{}{more}", seen.unwrap_or_default())
+    format!("no answer after {}{interrupted}: too few{more}", so_many(n, "steady round"))
 }
 
 fn nothing(told: &AnswerParts<'_>) -> String {
@@ -195,72 +221,28 @@ fn listed(cells: &[usize], names: &[String]) -> String {
     list_text(&words)
 }
 
-/// Whether a pair proves that `cell` takes at most 1 + δ of the time of `best`.
-pub(super) fn within_of(judgement: &Judgement, cell: usize, best: usize) -> bool {
-    cell == best
-        || judgement.pairs.iter().any(|p| {
-            let matters = judgement.delta_eff.ln_1p();
-            let equivalent = p.verdict == Verdict::Equivalent;
-            match (p.a, p.b) {
-                (a, b) if (a, b) == (cell, best) => {
-                    equivalent || p.interval.high.is_some_and(|high| high <= matters)
-                }
-                (a, b) if (a, b) == (best, cell) => {
-                    equivalent || p.interval.low.is_some_and(|low| low >= -matters)
-                }
-                _ => false,
-            }
-        })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::winner_text;
-    use iolab_model::result::{AnswerKind, Grade, Interval, Verdict};
-    use iolab_stats::{Judgement, Pair};
+    use super::winner;
+    use iolab_stats::claims::{Facts, Rules, Trial, Watch};
 
-    /// What is said where the second of two took so many times as long as the first.
-    fn said(ratio: f64, low: Option<f64>) -> String {
-        let pair = Pair {
-            a: 1,
-            b: 0,
-            n: 12,
-            ties: 0,
-            median: f64::ln(ratio),
-            interval: Interval { low: low.map(f64::ln), high: low.map(|_| f64::ln(2.0 * ratio)) },
-            verdict: if low.is_some() { Verdict::Slower } else { Verdict::Undecided },
-            clear: low.is_some(),
-            merged: 1,
-        };
-        let judgement = Judgement {
-            kind: AnswerKind::Winner,
-            best: vec![0],
-            leader: Some(0),
-            pairs: vec![pair],
-            rounds: 12,
-            grade: Grade::B,
-            raise: None,
-            findings: Vec::new(),
-            detectable: None,
-            more_rounds: None,
-            delta_eff: 0.02,
-            outliers: Vec::new(),
-            without_outliers_changes: false,
-            twin: None,
-        };
-        winner_text(&judgement, &["read".to_owned(), "mmap".to_owned()]).unwrap()
+    /// What is said where the second of two takes so many times as long as the first.
+    fn said(ratio: f64, rounds: usize) -> String {
+        let mut watch = Watch::new(2, 0.05, 1);
+        for round in 0..rounds {
+            let noise = 0.001 * (round * 7 % 5) as f64;
+            watch.push(&[Trial::Took(0.0), Trial::Took(ratio.ln() + noise)], true);
+        }
+        let claims = watch.claims(&Rules::default(), &Facts::default());
+        winner(&claims, &["read".to_owned(), "mmap".to_owned()], 0)
     }
 
-    /// A rival that was screened out once read "fastest, if by little: 11.4× faster than mmap".
     #[test]
-    fn a_rival_that_was_left_out_early_is_not_said_to_be_close() {
-        let text = said(11.4, None);
-        assert!(text.starts_with("read is fastest: 11.4"), "{text}");
-        assert!(
-            text.ends_with("faster than mmap (left out early, which the guarantee does not cover)"),
-            "{text}"
-        );
-        assert!(said(11.4, Some(9.0)).ends_with("faster than mmap"));
-        assert!(said(1.03, Some(1.01)).starts_with("read is fastest, if by little: 1.03"));
+    fn a_winner_says_how_much_longer_the_next_takes_and_no_more() {
+        assert_eq!(said(11.4, 30), "read is fastest: mmap takes 11.4× as long");
+        let little = said(1.015, 30);
+        assert!(little.starts_with("read is fastest, if by little: mmap is 1.5"), "{little}");
+        // Excluded, but too few rounds for a bound of how much.
+        assert!(said(3.0, 8).ends_with("by how much is not settled"), "{}", said(3.0, 8));
     }
 }

@@ -1,11 +1,12 @@
 //! What the budget buys. Pure.
 
 use super::Dose;
+use iolab_stats::claims;
 
 /// Round 0 and two warm-up rounds.
 pub(super) const UNCOUNTED_ROUNDS: u32 = 3;
-/// No verdict under this many steady rounds.
-pub(super) const FEWEST_STEADY: u32 = 10;
+/// Steady rounds that a run is planned for, and that an answer has before it stops of itself.
+pub(super) const FEWEST_STEADY: u32 = 20;
 /// At most this share of the budget goes to calibration.
 pub(super) const CALIBRATION_SHARE: f64 = 0.1;
 /// Kept back for what follows the last round.
@@ -26,10 +27,11 @@ pub(super) fn usable_beside_trees_ns(budget_ns: u64, trees_made_ns: f64) -> f64 
     budget_ns - trees_made_ns.clamp(least, budget_ns * MOST_RESERVE_SHARE)
 }
 
-/// Units with which every pair of every answer could be separated, and no fewer than a verdict asks.
+/// Units with which every cell of every answer could be bounded, and no fewer than an answer stops
+/// after.
 pub(super) fn fewest_units(alpha: f64, cells_per_answer: impl Iterator<Item = usize>) -> u32 {
-    let most = cells_per_answer.max().unwrap_or(1);
-    iolab_stats::fewest_rounds(pairs_of(most) / alpha).max(FEWEST_STEADY)
+    let most = cells_per_answer.max().unwrap_or(1).max(2) as f64;
+    claims::fewest_rounds((2.0 * (most - 1.0) / alpha).ln()).max(FEWEST_STEADY)
 }
 
 /// M = k(k − 1)/2, at least 1.
@@ -38,10 +40,11 @@ pub(super) fn pairs_of(cells: usize) -> f64 {
     (k * (k - 1.0) / 2.0).max(1.0)
 }
 
-/// One round: every cell once, the baseline twice.
-pub(super) fn round_ns(doses: &[Option<Dose>], baseline: Option<usize>) -> f64 {
+/// One round: every cell once, and one drawn at random twice.
+pub(super) fn round_ns(doses: &[Option<Dose>], twin: bool) -> f64 {
     let all: f64 = doses.iter().flatten().map(|d| d.trial_ns).sum();
-    all + baseline.and_then(|b| doses.get(b)?.as_ref()).map_or(0.0, |d| d.trial_ns)
+    let cells = doses.iter().flatten().count().max(1) as f64;
+    if twin { all * (1.0 + 1.0 / cells) } else { all }
 }
 
 /// What a round costs with its share of renewals.

@@ -2,10 +2,10 @@
 //! trial, how often instances are renewed and whether the budget reaches at all.
 
 use super::budget::{
-    CALIBRATION_SHARE, UNCOUNTED_ROUNDS, cost_of_round_ns, fewest_units, round_ns, rounds_that_fit,
-    usable_ns,
+    CALIBRATION_SHARE, FEWEST_STEADY, UNCOUNTED_ROUNDS, cost_of_round_ns, fewest_units, round_ns,
+    rounds_that_fit, usable_ns,
 };
-use super::renewal::{Renewal, variance_ratio};
+use super::renewal::Renewal;
 use super::schedule::{shuffle, stream};
 use super::trial_length::{TrialLength, shortened};
 use super::trial_size::{Pilot, doses, trial_max_ns, trial_min_ns};
@@ -13,13 +13,10 @@ use super::work::wants_priming;
 use super::{
     Amount, Calibration, ClockFacts, Dose, ExclusionReason, Executor, ExecutorError, History, Left,
 };
-use iolab_agent::Extent;
 use iolab_model::catalog::Code;
 use iolab_model::plan::Plan;
 use iolab_model::result::Fault;
 
-/// Rounds that the longest trial is chosen for, unless their number is fixed.
-const ROUNDS_TO_PLAN: u32 = 40;
 /// A cell whose pilot fails so often in a row is left out.
 pub(super) const FAILURES: u32 = 3;
 /// No trial is killed sooner than this.
@@ -91,23 +88,19 @@ impl<'a> Calibrator<'a> {
         spent_ns: f64,
     ) -> Result<Calibration, Fault> {
         let protocol = &self.plan.protocol;
-        let rounds = protocol.rounds.map_or(ROUNDS_TO_PLAN, |n| n + UNCOUNTED_ROUNDS);
+        let rounds = UNCOUNTED_ROUNDS + protocol.rounds.unwrap_or(FEWEST_STEADY);
         let arms = runnable(self.plan, history).len() + 1;
         let least = trial_min_ns(&self.clock, 1);
         let units =
             fewest_units(protocol.alpha, self.plan.conditions.iter().map(|c| c.cells.len()));
-        let longest = trial_max_ns(protocol.budget_ns, rounds, arms).max(least);
         let fixed_epoch = history.map(|h| h.epoch_rounds).filter(|e| *e > 0);
-        let ratio = match fixed_epoch {
-            Some(_) => 1.0,
-            None => self.variance_pilot(&self.doses(pilots, longest, history))?,
-        };
         let gone_ns = self.executor.elapsed_ns() as f64 + spent_ns;
         let left_ns = usable_ns(protocol.budget_ns) - gone_ns;
+        let longest = trial_max_ns(left_ns, rounds, arms).max(least);
         let fit = shortened(longest, least, |longest_ns| {
             let doses = self.doses(pilots, longest_ns, history);
-            let round_ns = round_ns(&doses, self.plan.baseline);
-            let epoch = fixed_epoch.unwrap_or_else(|| self.epoch(round_ns, ratio, left_ns, units));
+            let round_ns = round_ns(&doses, self.plan.baseline.is_some());
+            let epoch = fixed_epoch.unwrap_or_else(|| self.epoch(round_ns, left_ns, units));
             let needed = self.needed_rounds(units, epoch);
             let reaches = rounds_that_fit(left_ns, round_ns, self.renew_ns, epoch) >= needed;
             TrialLength { longest_ns, doses, round_ns, epoch, needed, reaches }
@@ -164,12 +157,12 @@ impl<'a> Calibrator<'a> {
     }
 
     /// E; 0 where no instance is primed.
-    fn epoch(&self, round_ns: f64, variance_ratio: f64, left_ns: f64, fewest_units: u32) -> u32 {
+    fn epoch(&self, round_ns: f64, left_ns: f64, fewest_units: u32) -> u32 {
         if primed_instances(self.plan, |_| true).is_empty() {
             return 0;
         }
         let (renew_ns, own) = (self.renew_ns, self.own_instances());
-        Renewal { renew_ns, round_ns, variance_ratio, left_ns, own, fewest_units }.epoch_rounds()
+        Renewal { renew_ns, round_ns, left_ns, own, fewest_units }.epoch_rounds()
     }
 
     /// Evicts all instances and primes those that warm cells use; the time it took.
@@ -183,38 +176,6 @@ impl<'a> Calibrator<'a> {
         let before = self.executor.elapsed_ns();
         insist(|| self.executor.renew(&order))?;
         Ok((self.executor.elapsed_ns() - before) as f64)
-    }
-
-    /// How much of the baseline's variance lies between renewals: three of them, two trials each,
-    /// where a tenth of the budget reaches. Only the efficiency of the run depends on it.
-    fn variance_pilot(&mut self, doses: &[Option<Dose>]) -> Result<f64, Fault> {
-        let warm = |index: &usize| wants_priming(&self.plan.cells[*index]);
-        let chosen = self.plan.baseline.filter(warm).filter(|b| doses[*b].is_some());
-        let Some((index, dose)) = chosen.and_then(|b| Some((b, doses[b]?))) else {
-            return Ok(1.0);
-        };
-        let cost = 3.0 * self.renew_ns + 6.0 * dose.trial_ns;
-        if self.executor.elapsed_ns() as f64 + cost > self.until_ns || (self.interrupted)() {
-            return Ok(1.0);
-        }
-        let mut seen = Vec::new();
-        for _ in 0..3 {
-            self.renew()?;
-            let mut group = Vec::new();
-            for _ in 0..2 {
-                let extent = match dose.amount {
-                    Amount::Passes(m) => Extent::Passes(m),
-                    Amount::Operations(operations) => {
-                        Extent::Part { first_operation: 0, operations }
-                    }
-                };
-                if let Ok(timed) = self.tried(&self.plan.cells[index], extent)? {
-                    group.push((timed.measurement.wall_ns.max(1) as f64).ln());
-                }
-            }
-            seen.push(group);
-        }
-        Ok(variance_ratio(&seen))
     }
 }
 

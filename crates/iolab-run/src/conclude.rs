@@ -2,22 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::Outcome;
 use super::answer_text::{AnswerParts, answer_text};
 use super::budget::cost_of_round_ns;
 use super::clone_class::clones_among_copies;
 use super::estimate::{estimate, steady};
 use super::interim::rules_of;
 use super::name::names_of;
-use super::observations::{RoundLog, logs, observations, rounds_of};
-use super::schedule::seed_for;
+use super::observations::{ConditionLog, RoundLog, condition_log, logs, rounds_of};
+use super::plateau::along_factors;
 use super::work::{Work, lies_in_cache};
-use iolab_model::catalog::{Code, Severity, list_text};
+use super::{Outcome, TwinTrial};
+use iolab_model::catalog::{Code, list_text, ratio_text, so_many};
 use iolab_model::plan::{Condition, Plan};
-use iolab_model::result::{Answer, AnswerKind, Comparison, Estimate, Phase, Sample, Twin, Warning};
-use iolab_stats::{
-    Context, Judgement, Observations, Pair, Rules, TwinFigures, judge, median, twin_figures,
+use iolab_model::result::{
+    Answer, AnswerKind, Comparison, Estimate, Phase, Pick, Regret, Sample, Twin, Warning,
 };
+use iolab_stats::claims::{Claims, Control, Raise, Standing, control};
+use iolab_stats::{Context, Judgement, Observations, Pair, judge, median};
 
 /// The share of processor time that the host took, in a trial's metrics.
 const STEAL: &str = "steal_share";
@@ -31,7 +32,7 @@ pub struct Conclusion {
     pub estimates: Vec<Option<Estimate>>,
     /// By cell of the plan: the rounds whose trial is an outlier of its answer.
     pub outliers: Vec<Vec<u32>>,
-    /// The baseline against itself.
+    /// Cells against themselves.
     pub twin: Option<Twin>,
 }
 
@@ -42,105 +43,140 @@ pub fn conclude(plan: &Plan, outcome: &Outcome) -> Conclusion {
     let estimates: Vec<Option<Estimate>> =
         cells.map(|(cell, c)| estimate(&c.samples, &work(cell))).collect();
     let logs = logs(plan, &outcome.cells, &outcome.twin);
-    let twin_d = twin_series(plan, outcome, &logs);
     let mut outliers = vec![Vec::new(); outcome.cells.len()];
     let answers = (0..plan.conditions.len())
         .filter(|index| !plan.conditions[*index].cells.is_empty())
         .map(|index| {
-            let (answer, judgement) = answer(plan, outcome, index, &logs, &twin_d, &estimates);
+            let judgement = judged(plan, outcome, index, &log_of(plan, outcome, index, &logs));
             let cells = &plan.conditions[index].cells;
             let rounds = rounds_of(cells, &logs);
-            for (at, place) in judgement.outliers {
-                outliers[cells[at]].extend(rounds.get(place));
+            for (at, place) in &judgement.outliers {
+                outliers[cells[*at]].extend(rounds.get(*place));
             }
-            answer
+            answer(plan, outcome, index, &judgement, &estimates)
         })
         .collect();
-    Conclusion { answers, twin: twin_of(plan, outcome, &twin_d), estimates, outliers }
+    Conclusion { answers, twin: twin_of(plan, outcome, &logs), estimates, outliers }
 }
 
-/// The baseline against itself; absent where no cell could run.
+/// Cells against themselves; absent where no cell could run.
 pub fn twin(plan: &Plan, outcome: &Outcome) -> Option<Twin> {
-    twin_of(plan, outcome, &twin_series(plan, outcome, &logs(plan, &outcome.cells, &outcome.twin)))
+    twin_of(plan, outcome, &logs(plan, &outcome.cells, &outcome.twin))
 }
 
-fn twin_of(plan: &Plan, outcome: &Outcome, series: &[f64]) -> Option<Twin> {
-    let cell = plan.cells.get(plan.baseline?)?.id.clone();
-    let rules = Rules {
-        alpha: plan.protocol.alpha,
-        delta: plan.protocol.delta,
-        pairs: 1.0,
-        fixed: plan.protocol.rounds.is_some(),
-        by_epoch: false,
-        seed: seed_for(plan.protocol.seed, "twin", 0),
+fn twin_of(plan: &Plan, outcome: &Outcome, logs: &[RoundLog]) -> Option<Twin> {
+    plan.baseline?;
+    let steady = logs.iter().filter(|log| log.steady);
+    let d: Vec<f64> = steady.filter_map(|log| Some(log.control(plan.protocol.seed)?.1)).collect();
+    let figures = control(&d, plan.protocol.alpha);
+    let bound = |pick: fn(&Control) -> f64| {
+        figures.as_ref().map(pick).filter(|ln| ln.is_finite()).map(f64::exp)
     };
-    let figures = twin_figures(series, &rules);
-    let exp = |pick: fn(&TwinFigures) -> Option<f64>| figures.as_ref().and_then(pick).map(f64::exp);
+    let name = |trial: &TwinTrial| plan.cells[trial.cell].id.as_str().into();
     Some(Twin {
-        cell,
-        samples: outcome.twin.clone(),
-        ratio: exp(|f| Some(f.median)),
-        low: exp(|f| f.interval.low),
-        high: exp(|f| f.interval.high),
+        cell: Twin::ANY.to_owned(),
+        samples: outcome.twin.iter().map(|trial| trial.sample.clone()).collect(),
+        drawn: outcome.twin.iter().map(name).collect(),
+        ratio: bound(|f| f.ln_ratio),
+        low: bound(|f| f.low),
+        high: bound(|f| f.high),
     })
 }
 
-/// ln(second arm / first) by steady round.
-fn twin_series(plan: &Plan, outcome: &Outcome, logs: &[RoundLog]) -> Vec<f64> {
-    let Some(baseline) = plan.baseline else { return Vec::new() };
-    let seen = observations(vec![baseline, plan.cells.len()], &outcome.cells, logs);
-    seen.y[1].iter().zip(&seen.y[0]).map(|(second, first)| second - first).collect()
+fn log_of(plan: &Plan, outcome: &Outcome, index: usize, logs: &[RoundLog]) -> ConditionLog {
+    let rules = rules_of(plan, index, outcome.calibration.epoch_rounds);
+    let cells = plan.conditions[index].cells.clone();
+    condition_log(cells, &outcome.cells, logs, &rules, plan.protocol.seed)
 }
 
 /// The observations of one answer, from a whole outcome.
 pub fn observations_of(plan: &Plan, outcome: &Outcome, condition: usize) -> Observations {
-    let logs = logs(plan, &outcome.cells, &outcome.twin);
-    observations(plan.conditions[condition].cells.clone(), &outcome.cells, &logs)
+    log_of(plan, outcome, condition, &logs(plan, &outcome.cells, &outcome.twin)).seen
+}
+
+/// Judges one answer with everything that can bias it.
+pub(super) fn judged(
+    plan: &Plan,
+    outcome: &Outcome,
+    index: usize,
+    log: &ConditionLog,
+) -> Judgement {
+    let condition = &plan.conditions[index];
+    let rules = rules_of(plan, index, outcome.calibration.epoch_rounds);
+    let context = context(plan, outcome, condition, &log.seen, &log.control);
+    judge(&log.seen, &rules, &context)
+}
+
+/// Seconds that so many more rounds would take.
+fn seconds_of(outcome: &Outcome, rounds: u32) -> f64 {
+    let calibration = &outcome.calibration;
+    let round_ns = match outcome.last_round_ns {
+        0 => calibration.round_ns,
+        measured => measured,
+    } as f64;
+    let renew_ns = calibration.renew_ns as f64;
+    f64::from(rounds) * cost_of_round_ns(round_ns, renew_ns, calibration.epoch_rounds) / 1e9
 }
 
 fn answer(
     plan: &Plan,
     outcome: &Outcome,
     index: usize,
-    logs: &[RoundLog],
-    twin: &[f64],
+    judgement: &Judgement,
     estimates: &[Option<Estimate>],
-) -> (Answer, Judgement) {
+) -> Answer {
     let condition = &plan.conditions[index];
-    let seen = observations(condition.cells.clone(), &outcome.cells, logs);
-    let rules = rules_of(plan, index, outcome.calibration.epoch_rounds);
-    let context = context(plan, outcome, condition, &seen, twin);
-    let judgement = judge(&seen, &rules, &context);
-    let more_seconds = judgement.more_rounds.map(|rounds| {
-        let calibration = &outcome.calibration;
-        let round_ns = match outcome.last_round_ns {
-            0 => calibration.round_ns,
-            measured => measured,
-        } as f64;
-        let renew_ns = calibration.renew_ns as f64;
-        f64::from(rounds) * cost_of_round_ns(round_ns, renew_ns, calibration.epoch_rounds) / 1e9
-    });
+    let claims = &judgement.claims;
+    let sound = judgement.kind() != AnswerKind::Invalid;
+    let more_seconds = judgement.more_rounds.map(|rounds| seconds_of(outcome, rounds));
     let id = |at: &usize| plan.cells[condition.cells[*at]].id.clone();
-    let told =
-        AnswerParts { plan, outcome, condition, judgement: &judgement, estimates, more_seconds };
-    let best = match judgement.kind {
-        AnswerKind::Invalid => Vec::new(),
-        _ => judgement.best.iter().map(id).collect(),
-    };
-    let answer = Answer {
+    let pick = claims.pick.filter(|_| sound && condition.cells.len() > 1);
+    let told = AnswerParts { plan, outcome, condition, judgement, estimates, more_seconds };
+    Answer {
         condition: condition.levels.clone(),
-        kind: judgement.kind,
-        best,
+        kind: judgement.kind(),
+        best: judgement.best().iter().map(id).collect(),
+        pick: pick.map(|pick| Pick { cell: id(&pick.cell).into(), at_most: pick.at_most.exp() }),
+        regret: if sound { regret(claims, &id) } else { Vec::new() },
+        findings: if sound { along_factors(plan, condition, claims) } else { Vec::new() },
         grade: judgement.grade,
-        raise: judgement.raise.clone(),
+        raise: judgement.raise.map(|raise| raise_text(&raise)),
         sentence: answer_text(&told),
-        rounds: judgement.rounds,
-        detectable: judgement.detectable,
+        rounds: claims.rounds as u32,
+        detectable: None,
         more_seconds,
-        warnings: warnings(plan, outcome, condition, &judgement),
+        warnings: warnings(plan, outcome, condition, judgement),
         comparisons: judgement.pairs.iter().map(|p| comparison(p, &id)).collect(),
+    }
+}
+
+fn regret(claims: &Claims, id: &impl Fn(&usize) -> String) -> Vec<Regret> {
+    let one = |cell: usize| {
+        let claim = &claims.cells[cell];
+        Regret {
+            cell: id(&cell).into(),
+            low: claim.low.exp(),
+            high: Some(claim.high.exp()).filter(|high| high.is_finite()),
+            excluded: claim.standing == Standing::Slower,
+        }
     };
-    (answer, judgement)
+    claims.compared().into_iter().map(one).collect()
+}
+
+/// The one thing that would raise a grade.
+fn raise_text(raise: &Raise) -> String {
+    match raise {
+        Raise::Rounds(rounds) => {
+            format!("about {} more: a larger --budget", so_many(*rounds as usize, "round"))
+        }
+        Raise::Instances(instances) => {
+            let more = so_many(*instances as usize, "renewal");
+            format!("{more} of the files more: a larger --budget")
+        }
+        Raise::LongerTrials(factor) => {
+            format!("trials {} as long: a larger --file-size", ratio_text(*factor))
+        }
+    }
 }
 
 fn comparison(pair: &Pair, id: &impl Fn(&usize) -> String) -> Comparison {
@@ -187,7 +223,7 @@ fn context(
         placement_matters: condition.cells.iter().any(|c| lies_in_cache(cell_of(c))),
         first_ratio: condition.cells.iter().map(|c| first_ratio(samples(c))).collect(),
         cold: condition.cells.iter().any(|c| cell_of(c).starts_cold()),
-        flagged: condition.cells.iter().map(|c| flagged(samples(c))).sum(),
+        clock_moved: false,
         check_failed: condition.cells.iter().any(|c| samples(c).iter().any(failed)),
     }
 }
@@ -212,13 +248,6 @@ fn first_ratio(samples: &[Sample]) -> f64 {
         (Some(first), Some(later)) => first / later,
         _ => f64::NAN,
     }
-}
-
-/// Steady trials that count and yet carry a caution.
-fn flagged(samples: &[Sample]) -> u32 {
-    let cautioned =
-        |s: &&Sample| s.measurement.flags.iter().any(|code| code.severity() >= Severity::Caution);
-    steady(samples).filter(cautioned).count() as u32
 }
 
 /// What was found beside the answer, then what its trials were flagged with, worst first.

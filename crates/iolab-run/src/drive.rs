@@ -3,11 +3,12 @@
 
 use super::budget::cost_of_round_ns;
 use super::calibrate::{Calibrator, insist, runnable};
-use super::observations::{ConditionLog, left_round, logs};
-use super::rounds::{Arm, Driver, Halt, slots_of};
-use super::work::Work;
+use super::interim::rules_of;
+use super::observations::{ConditionLog, logs};
+use super::rounds::{Arm, Driver, Halt};
 use super::{
-    Amount, DriveError, Event, Executor, History, Observer, Outcome, Policy, StopSignal, Stopped,
+    DriveError, Event, ExclusionReason, Executor, History, Observer, Outcome, Policy, StopSignal,
+    Stopped,
 };
 use iolab_model::catalog::{Code, rough_time_text};
 use iolab_model::plan::Plan;
@@ -69,13 +70,10 @@ fn new<'a, 'o>(
         out.twin.clone_from(&history.twin);
     }
     out.cells.resize_with(plan.cells.len(), Default::default);
-    let mut tracks: Vec<ConditionLog> =
-        plan.conditions.iter().map(|c| ConditionLog::new(slots_of(c))).collect();
-    for log in logs(plan, &out.cells, &out.twin) {
-        tracks.iter_mut().for_each(|t| t.append(&log, |arm| left_round(&out.cells, arm)));
-        out.steady_rounds += 1;
-    }
-    let samples = || out.cells.iter().flat_map(|c| &c.samples).chain(&out.twin);
+    let samples = || {
+        let twins = out.twin.iter().map(|trial| &trial.sample);
+        out.cells.iter().flat_map(|c| &c.samples).chain(twins)
+    };
     let first_round = samples().map(|s| s.round + 1).max().unwrap_or(0);
     out.epochs = samples().map(|s| s.epoch + 1).max().unwrap_or(0);
     Driver {
@@ -84,8 +82,10 @@ fn new<'a, 'o>(
         executor,
         observers,
         stop,
-        arms: vec![Arm::default(); plan.cells.len() + 1],
-        tracks,
+        arms: vec![Arm::default(); plan.cells.len()],
+        tracks: Vec::new(),
+        parts_done: vec![u64::from(first_round); plan.conditions.len()],
+        seldom: vec![false; plan.cells.len()],
         retired: vec![false; plan.conditions.len()],
         spent_ns: history.map_or(0, |h| h.elapsed_ns),
         trees_made_ns: 0.0,
@@ -93,7 +93,6 @@ fn new<'a, 'o>(
         first_round,
         rounds_in_epoch: 0,
         previous: None,
-        twin_lost: false,
         out,
     }
 }
@@ -106,6 +105,7 @@ impl Driver<'_, '_> {
             return Ok(Stopped::Interrupted);
         }
         self.restore();
+        self.look_back();
         let calibration = &self.out.calibration;
         let clock = calibration.clock;
         let (renew_ns, epoch) = (calibration.renew_ns as f64, calibration.epoch_rounds);
@@ -164,19 +164,34 @@ impl Driver<'_, '_> {
         Ok(!interrupted())
     }
 
-    /// Where each cell's next part of a pass begins, and what it costs.
+    /// What each cell's next trial will cost.
     fn restore(&mut self) {
-        let twin = self.plan.cells.len();
-        for arm in 0..=twin {
-            let index = if arm == twin { self.plan.baseline.unwrap_or(0) } else { arm };
-            let dose = self.out.calibration.doses.get(index).copied().flatten();
-            let Some((dose, cell)) = dose.zip(self.plan.cells.get(index)) else { continue };
-            let before = if arm == twin { &self.out.twin } else { &self.out.cells[arm].samples };
-            self.arms[arm].took(dose.trial_ns);
-            if let Amount::Operations(operations) = dose.amount {
-                let all = Work::of(self.plan, cell).operations_per_pass;
-                let done = before.len() as u64 % all * (operations % all);
-                self.arms[arm].cursor = done % all;
+        for (arm, dose) in self.arms.iter_mut().zip(&self.out.calibration.doses) {
+            if let Some(dose) = dose {
+                arm.took(dose.trial_ns);
+            }
+        }
+    }
+
+    /// The logs of the answers, with the rounds of a run that is gone on with. After calibration,
+    /// which says how many rounds are a unit.
+    fn look_back(&mut self) {
+        let plan = self.plan;
+        let epoch = self.out.calibration.epoch_rounds;
+        let seed = plan.protocol.seed;
+        self.tracks = (0..plan.conditions.len())
+            .map(|index| {
+                let cells = plan.conditions[index].cells.clone();
+                ConditionLog::new(cells, &rules_of(plan, index, epoch), seed)
+            })
+            .collect();
+        for log in logs(plan, &self.out.cells, &self.out.twin) {
+            self.tracks.iter_mut().for_each(|track| track.append(&log));
+            self.out.steady_rounds += u32::from(log.steady);
+        }
+        for (cell, outcome) in self.out.cells.iter().enumerate() {
+            if outcome.left.as_ref().is_some_and(|l| l.why != ExclusionReason::Proven) {
+                self.tracks.iter_mut().for_each(|track| track.give_up(cell));
             }
         }
     }

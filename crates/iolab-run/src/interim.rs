@@ -1,135 +1,221 @@
-//! The looks between rounds: who leaves, and which answers are resolved.
+//! The looks between rounds: who leaves, and which answers may stop.
 
-use super::budget::{FEWEST_STEADY, pairs_of};
+use super::budget::pairs_of;
 use super::clone_class::clones_among_copies;
-use super::observations::{RoundLog, left_round};
+use super::conclude::judged;
+use super::observations::RoundLog;
 use super::rounds::{Driver, Halt};
 use super::schedule::seed_for;
 use super::work::wants_priming;
 use super::{Event, ExclusionReason, Left};
-use iolab_model::catalog::ratio_text;
-use iolab_model::plan::Plan;
-use iolab_model::result::SCREENED;
-use iolab_model::result::{AnswerKind, Phase, Sample, Verdict};
-use iolab_stats::{Reason, Rules, Standing, eliminations};
+use iolab_model::catalog::{Factor, ratio_text};
+use iolab_model::plan::{Condition, Plan};
+use iolab_model::result::{Phase, SCREENED, Sample};
+use iolab_stats::Rules;
+use iolab_stats::claims::{
+    self, Claims, Pace, Progress, given_up, hopeless, leaving, runner_up, wanting,
+};
 
 /// A cell whose trials lack their proof so often in a row is left out.
 pub(super) const UNPROVEN: u32 = 10;
+/// The runner-up's interval is to lie within ± this share before an answer stops of itself.
+const PRECISION: f64 = 0.05;
 
 /// The rules of one answer.
 pub(super) fn rules_of(plan: &Plan, index: usize, epoch_rounds: u32) -> Rules {
     let condition = &plan.conditions[index];
     let primed = condition.cells.iter().any(|c| wants_priming(&plan.cells[*c]));
+    let by_epoch = condition.own_instances && primed && epoch_rounds > 1;
     Rules {
         alpha: plan.protocol.alpha,
         delta: plan.protocol.delta,
         pairs: pairs_of(condition.cells.len()),
-        fixed: plan.protocol.rounds.is_some(),
-        by_epoch: condition.own_instances && primed && epoch_rounds > 1,
+        unit_rounds: if by_epoch { epoch_rounds as usize } else { 1 },
+        cost: costs_of(plan, condition),
         seed: seed_for(plan.protocol.seed, "statistics", index as u64),
     }
+}
+
+/// What taking each cell costs beside time, as ranks: the smallest block, then the fewest threads,
+/// the shallowest queue, the simplest method (the order of the plan is that of the catalog).
+fn costs_of(plan: &Plan, condition: &Condition) -> Vec<u64> {
+    let key = |cell: &usize| {
+        let levels = &plan.cells[*cell].levels;
+        let number = |factor, missing| levels.number(factor).unwrap_or(missing);
+        (
+            number(Factor::Threads, 1),
+            number(Factor::QueueDepth, 1),
+            number(Factor::Block, u64::MAX),
+            *cell,
+        )
+    };
+    let keys: Vec<_> = condition.cells.iter().map(key).collect();
+    let mut sorted = keys.clone();
+    sorted.sort_unstable();
+    keys.iter().map(|key| sorted.partition_point(|other| other < key) as u64).collect()
 }
 
 impl Driver<'_, '_> {
     pub(super) fn leave(&mut self, cell: usize, left: Left) -> Result<(), Halt> {
         let (round, reason) = (left.round, left.reason.clone());
         if left.why != ExclusionReason::Proven {
-            self.tracks.iter_mut().for_each(|t| t.drop_arm(cell));
+            self.tracks.iter_mut().for_each(|track| track.give_up(cell));
         }
         self.out.cells[cell].left = Some(left);
         self.tell(&Event::Eliminated { cell, round, reason })
     }
 
-    /// Takes a finished round into account; true where every answer is resolved.
+    /// Takes a finished round into account; true where every answer may stop.
     pub(super) fn conclude_round(&mut self, log: &RoundLog) -> Result<bool, Halt> {
-        if self.phase() != Phase::Steady {
+        if self.phase() == Phase::First {
             return Ok(false);
         }
-        self.out.steady_rounds += 1;
-        self.out.last_round_ns = self.trials_ns() as u64;
+        let steady = self.phase() == Phase::Steady;
+        if steady {
+            self.out.steady_rounds += 1;
+            self.out.last_round_ns = self.trials_ns() as u64;
+        }
         let cells = &self.out.cells;
         for (track, condition) in self.tracks.iter_mut().zip(&self.plan.conditions) {
-            track.append(log, |arm| left_round(cells, arm));
+            track.append(log);
             for cell in clones_among_copies(&condition.cells, cells) {
-                track.set_apart(cell);
+                track.give_up(cell);
             }
+        }
+        if !steady {
+            return Ok(false);
         }
         let mut open = false;
         for index in 0..self.plan.conditions.len() {
-            open |= !self.retired[index] && !self.resolved(index)?;
+            open |= !self.retired[index] && !self.may_stop(index)?;
         }
         Ok(!open && self.plan.protocol.rounds.is_none())
     }
 
-    /// Looks at one answer: who leaves, and whether it is resolved.
-    fn resolved(&mut self, index: usize) -> Result<bool, Halt> {
+    /// Looks at one answer: who leaves, who is measured more seldom, and whether it may stop.
+    fn may_stop(&mut self, index: usize) -> Result<bool, Halt> {
         let condition = &self.plan.conditions[index];
         if !condition.cells.iter().any(|c| self.is_active(*c)) {
             return Ok(true);
         }
         let rules = rules_of(self.plan, index, self.out.calibration.epoch_rounds);
-        let seen = &self.tracks[index].seen;
-        let n = seen.rounds() as u32;
-        if rules.fixed || !self.policy.looks_after(n, rules.pairs, self.trials_ns()) {
+        let n = self.tracks[index].watch.rounds() as u32;
+        let fixed = self.plan.protocol.rounds.is_some();
+        if fixed || !self.policy.looks_after(n, rules.pairs, self.trials_ns()) {
             return Ok(false);
         }
-        let standing = (self.policy.judge)(seen, &rules);
-        let leaving = match self.plan.eliminate {
-            true => eliminations(seen, &rules, &standing),
-            false => Vec::new(),
+        let ours = claims::Rules {
+            alpha: rules.alpha,
+            delta: rules.delta,
+            cost: rules.cost.clone(),
+            ..claims::Rules::default()
         };
-        let instances = seen.epoch.chunk_by(|a, b| a == b).count();
-        let renewed = self.out.calibration.epoch_rounds > 0;
-        let enough = n >= self.policy.fewest_rounds.max(FEWEST_STEADY)
-            && (!renewed || instances >= self.policy.fewest_instances);
-        for (at, reason) in leaving {
+        let claims = (self.policy.judge)(&self.tracks[index].watch, &ours);
+        self.slow_down(index, &claims)?;
+        let stops = self.is_enough(index, &claims, n);
+        self.retired[index] = stops && self.plan.eliminate;
+        Ok(stops)
+    }
+
+    /// Cells that are settled leave, or stay at a quarter of the rounds where every one is wanted;
+    /// so do those that are far behind. Where cells have instances of their own, every instance
+    /// keeps as many visits as any other: what is touched more often is faster for that.
+    fn slow_down(&mut self, index: usize, claims: &Claims) -> Result<(), Halt> {
+        let condition = &self.plan.conditions[index];
+        let equal = condition.own_instances && self.policy.equal_traffic;
+        let settled: Vec<usize> = leaving(claims, PRECISION)
+            .into_iter()
+            .filter(|at| self.is_active(condition.cells[*at]))
+            .collect();
+        let leaving = if equal { self.balanced(index, &settled) } else { settled };
+        for at in leaving {
             let cell = condition.cells[at];
-            // The twin needs its other arm.
-            if self.plan.baseline != Some(cell) {
-                let rival = match reason {
-                    Reason::Proven { .. } => beaten_by(&standing, at),
-                    Reason::Screened => standing.leader,
-                };
-                let rival = rival.map(|r| condition.cells[r]);
-                self.leave(cell, self.out_of_race(rival, reason))?;
+            if self.plan.eliminate {
+                let left = self.proven_slower(index, claims, at);
+                self.leave(cell, left)?;
+            } else if !equal {
+                self.seldom[cell] = true;
             }
         }
-        let resolved = standing.kind != AnswerKind::Undecided && enough;
-        self.retired[index] = resolved && self.plan.eliminate;
-        Ok(resolved)
+        if equal {
+            return Ok(());
+        }
+        let behind = hopeless(&self.tracks[index].watch);
+        let behind: Vec<usize> =
+            behind.into_iter().filter(|at| self.is_active(condition.cells[*at])).collect();
+        behind.iter().for_each(|at| self.seldom[condition.cells[*at]] = true);
+        for at in self.too_dear(index, &behind) {
+            let cell = condition.cells[at];
+            let reason = format!(
+                "{SCREENED} at round {}: its trials alone would have kept the rest from {} rounds; \
+                 dropped, not compared",
+                self.round, self.policy.fewest_rounds
+            );
+            let why = ExclusionReason::Screened;
+            self.leave(cell, Left { round: self.round, why, reason })?;
+        }
+        Ok(())
     }
 
-    fn out_of_race(&self, rival: Option<usize>, reason: Reason) -> Left {
-        let rival = rival.map_or("another cell", |r| self.plan.cells[r].id.as_str());
-        let round = self.round;
-        let (why, reason) = match reason {
-            Reason::Proven { ratio_low } => (
-                ExclusionReason::Proven,
-                format!(
-                    "proven slower at round {round}: at least {} the time of {rival}",
-                    ratio_text(ratio_low)
-                ),
-            ),
-            Reason::Screened => (
-                ExclusionReason::Screened,
-                format!(
-                    "{SCREENED} at round {round}: its best trial took over 1.5× the worst of \
-                     {rival} (a shortcut outside the guarantee)"
-                ),
-            ),
+    /// Of the settled cells those that may go so that every instance of the answer loses as many.
+    fn balanced(&self, index: usize, settled: &[usize]) -> Vec<usize> {
+        let condition = &self.plan.conditions[index];
+        let instance = |at: usize| self.plan.cells[condition.cells[at]].instance;
+        let mut instances: Vec<Option<usize>> = (0..condition.cells.len())
+            .filter(|at| self.is_active(condition.cells[*at]))
+            .map(instance)
+            .collect();
+        instances.sort_unstable();
+        instances.dedup();
+        let of = |wanted: &Option<usize>| -> Vec<usize> {
+            settled.iter().copied().filter(|at| instance(*at) == *wanted).collect()
         };
-        Left { round, why, reason }
+        let each = instances.iter().map(|i| of(i).len()).min().unwrap_or(0);
+        instances.iter().flat_map(|i| of(i).into_iter().take(each)).collect()
     }
-}
 
-/// The cell that proves another one slowest.
-fn beaten_by(standing: &Standing, cell: usize) -> Option<usize> {
-    let bounds = standing.pairs.iter().filter_map(|p| match p.verdict {
-        Verdict::Slower if p.a == cell => Some((p.b, p.interval.low?)),
-        Verdict::Faster if p.b == cell => Some((p.a, -p.interval.high?)),
-        _ => None,
-    });
-    bounds.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(rival, _)| rival)
+    /// Of the cells far behind those that would keep the rest from their rounds.
+    fn too_dear(&mut self, index: usize, behind: &[usize]) -> Vec<usize> {
+        let condition = &self.plan.conditions[index];
+        let cost = |at: &usize| self.arms[condition.cells[*at]].cost_ns();
+        let dear: Vec<(usize, f64)> = behind.iter().map(|at| (*at, cost(at))).collect();
+        let often: f64 = self
+            .active()
+            .into_iter()
+            .filter(|cell| !self.seldom[*cell])
+            .map(|cell| self.arms[cell].cost_ns())
+            .sum();
+        let left = self.usable_ns() - self.elapsed_ns();
+        let done = self.out.steady_rounds as usize;
+        given_up(&Pace { done, left, round: often }, &dear)
+    }
+
+    fn proven_slower(&self, index: usize, claims: &Claims, at: usize) -> Left {
+        let condition = &self.plan.conditions[index];
+        let best = claims
+            .pick
+            .map_or("the best", |pick| self.plan.cells[condition.cells[pick.cell]].id.as_str());
+        let low = ratio_text(claims.cells[at].low.exp());
+        let round = self.round;
+        let reason = format!("proven slower at round {round}: at least {low} the time of {best}");
+        Left { round, why: ExclusionReason::Proven, reason }
+    }
+
+    /// Whether an answer may stop at the end of this round. What was found with the rounds alone is
+    /// judged once more with all that can bias it before the run ends on it.
+    fn is_enough(&self, index: usize, claims: &Claims, n: u32) -> bool {
+        let condition = &self.plan.conditions[index];
+        let seen = &self.tracks[index].seen;
+        let instances = seen.epoch.chunk_by(|a, b| a == b).count();
+        let renewed = self.out.calibration.epoch_rounds > 0 && condition.cells.len() > 1;
+        let precision = if runner_up(claims).is_some() { PRECISION } else { f64::INFINITY };
+        let progress = Progress { instances: None, precision };
+        let enough = |claims: &Claims| wanting(claims, &progress).is_empty();
+        n >= self.policy.fewest_rounds
+            && (!renewed || instances >= self.policy.fewest_instances)
+            && enough(claims)
+            && enough(&judged(self.plan, &self.out, index, &self.tracks[index]).claims)
+    }
 }
 
 /// A cell whose trials never had their proof.

@@ -32,7 +32,8 @@ pub use drive::{drive, drive_by};
 pub use estimate::fill_estimates;
 pub use iolab_model::result::ExclusionReason;
 pub use outcome::{
-    Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, Outcome, StopSignal, Stopped,
+    Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, Outcome, StopSignal,
+    Stopped, TwinTrial,
 };
 pub use policy::{Judge, Policy};
 pub use schedule::{below, seed_for, shuffle, stream};

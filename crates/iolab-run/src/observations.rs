@@ -4,156 +4,216 @@
 use std::collections::BTreeMap;
 
 use super::clone_class::clones_among_copies;
+use super::schedule::{below, stream};
 use super::work::unit_ns;
-use super::{CellOutcome, ExclusionReason};
-use iolab_model::plan::Plan;
+use super::{CellOutcome, ExclusionReason, TwinTrial};
+use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Phase, Sample};
-use iolab_stats::Observations;
+use iolab_stats::claims::{Trial, Watch};
+use iolab_stats::{Observations, Rules, trial};
 
-/// One trial of a finished round: which arm (a cell's index, or the number of cells for the twin)
-/// and its time per unit of work, where it counts.
+/// One trial of a finished round: of which cell, whether it was the second one of the twin, and its
+/// time per unit of work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
-    pub(super) arm: usize,
-    pub(super) unit_ns: Option<f64>,
+    pub(super) cell: usize,
+    pub(super) twin: bool,
+    pub(super) unit: Unit,
 }
 
-/// One steady round.
+/// What a trial says of its cell's time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Unit {
+    /// ns per byte or operation.
+    Took(f64),
+    /// It failed, or was killed for taking too long: slower than all that finished.
+    Lost,
+    /// Its proof did not hold: it says nothing.
+    Unproven,
+}
+
+impl Unit {
+    pub(super) fn of(cell: &Cell, sample: &Sample) -> Unit {
+        match unit_ns(cell, sample) {
+            Some(ns) => Unit::Took(ns),
+            None if sample.fault.is_some() => Unit::Lost,
+            None => Unit::Unproven,
+        }
+    }
+
+    /// As the observations have it: +∞ lost, NaN nothing.
+    fn y(self) -> f64 {
+        match self {
+            Unit::Took(ns) => ns.ln(),
+            Unit::Lost => f64::INFINITY,
+            Unit::Unproven => f64::NAN,
+        }
+    }
+}
+
+/// One round that may choose opponents (warm-up) or counts (steady).
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoundLog {
     pub(super) round: u32,
     pub(super) epoch: u32,
-    /// The arm that ran just before the first, nothing in between.
+    pub(super) steady: bool,
+    /// The cell that ran just before the first trial, nothing in between.
     pub(super) previous: Option<usize>,
     /// In the order they ran.
     pub(super) trials: Vec<Seen>,
 }
 
-/// The observations of some arms, growing by rounds.
+impl RoundLog {
+    /// y of a cell's own trial of this round.
+    fn y(&self, cell: usize) -> f64 {
+        self.own(cell).map_or(f64::NAN, |at| self.trials[at].unit.y())
+    }
+
+    fn own(&self, cell: usize) -> Option<usize> {
+        self.trials.iter().position(|t| t.cell == cell && !t.twin)
+    }
+
+    /// The cell that was measured twice, and ln(one label / the other); NaN where a trial is lost.
+    /// A coin says which of the two trials bears which label.
+    pub(super) fn control(&self, seed: u64) -> Option<(usize, f64)> {
+        let second = self.trials.iter().find(|t| t.twin)?;
+        let first = &self.trials[self.own(second.cell)?];
+        let heads = below(&mut stream(seed, "label", u64::from(self.round)), 2) == 1;
+        let d = second.unit.y() - first.unit.y();
+        Some((second.cell, if heads { d } else { -d }))
+    }
+}
+
+/// The observations of the cells of one answer, growing by rounds, and the claims they allow.
 #[derive(Clone, Debug)]
 pub(super) struct ConditionLog {
-    arms: Vec<usize>,
+    cells: Vec<usize>,
+    seed: u64,
     pub(super) seen: Observations,
+    /// ln ratio of the twin in rounds that drew a cell of this answer.
+    pub(super) control: Vec<f64>,
+    pub(super) watch: Watch,
+    epoch: Option<u32>,
 }
 
 impl ConditionLog {
-    pub(super) fn new(arms: Vec<usize>) -> ConditionLog {
-        let k = arms.len();
+    pub(super) fn new(cells: Vec<usize>, rules: &Rules, seed: u64) -> ConditionLog {
+        let k = cells.len();
         let seen = Observations {
             y: vec![Vec::new(); k],
             position: vec![Vec::new(); k],
             before: vec![Vec::new(); k],
             ..Observations::default()
         };
-        ConditionLog { arms, seen }
+        let watch = Watch::new(k, rules.alpha, rules.unit_rounds);
+        ConditionLog { cells, seed, seen, control: Vec::new(), watch, epoch: None }
     }
 
-    /// Appends a round; `left` tells after which round a arm was left out. A round in which none
-    /// of these arms ran is not theirs.
-    pub(super) fn append(&mut self, log: &RoundLog, left: impl Fn(usize) -> Option<u32>) {
-        if !concerns(log, &self.arms) {
+    /// Appends a round. One in which none of these cells ran is not theirs.
+    pub(super) fn append(&mut self, log: &RoundLog) {
+        if !concerns(log, &self.cells) {
+            return;
+        }
+        if self.epoch.replace(log.epoch).is_some_and(|last| last != log.epoch) {
+            self.watch.renew();
+        }
+        let y: Vec<f64> = self.cells.iter().map(|cell| log.y(*cell)).collect();
+        let trials: Vec<Trial> = y.iter().map(|y| trial(*y)).collect();
+        self.watch.push(&trials, log.steady);
+        if !log.steady {
+            self.seen.warmup.push(y);
             return;
         }
         self.seen.epoch.push(log.epoch);
-        for (at, arm) in self.arms.iter().enumerate() {
-            if left(*arm).is_some_and(|round| round < log.round) {
-                continue;
-            }
-            let position = log.trials.iter().position(|t| t.arm == *arm);
+        for (at, cell) in self.cells.iter().enumerate() {
+            let position = log.own(*cell);
             let before = match position {
                 Some(0) => log.previous,
-                Some(p) => Some(log.trials[p - 1].arm),
+                Some(p) => Some(log.trials[p - 1].cell),
                 None => None,
             };
-            let y = position.and_then(|p| log.trials[p].unit_ns).map_or(f64::NAN, f64::ln);
-            self.seen.y[at].push(y);
+            self.seen.y[at].push(y[at]);
             self.seen.position[at].push(position.map(|p| p as u32));
             self.seen.before[at].push(before.map(|b| b as u32));
         }
-    }
-
-    /// Takes a arm out of every comparison, from the first round on: it did another job.
-    pub(super) fn set_apart(&mut self, arm: usize) {
-        if let Some(at) = self.arms.iter().position(|s| *s == arm) {
-            self.seen.y[at].fill(f64::NAN);
+        if let Some((_, d)) = log.control(self.seed).filter(|(cell, _)| self.cells.contains(cell)) {
+            self.control.push(d);
         }
-        self.drop_arm(arm);
     }
 
-    /// Marks a arm that was left out without proof.
-    pub(super) fn drop_arm(&mut self, arm: usize) {
-        if let Some(at) = self.arms.iter().position(|s| *s == arm)
+    /// Takes a cell out of every comparison: it did another job, or was given up without proof.
+    pub(super) fn give_up(&mut self, cell: usize) {
+        if let Some(at) = self.cells.iter().position(|s| *s == cell)
             && !self.seen.dropped.contains(&at)
         {
             self.seen.dropped.push(at);
+            self.watch.give_up(at);
         }
     }
 }
 
-/// The steady rounds of a run, from its samples, oldest first.
-pub(super) fn logs(plan: &Plan, cells: &[CellOutcome], twin: &[Sample]) -> Vec<RoundLog> {
-    let arms = cells.iter().map(|c| &c.samples[..]).chain([twin]).enumerate();
-    let mut rounds: BTreeMap<u32, Vec<(u32, usize, &Sample)>> = BTreeMap::new();
-    for (arm, samples) in arms {
-        for sample in samples {
-            rounds.entry(sample.round).or_default().push((sample.position, arm, sample));
-        }
+/// The rounds of a run that claims are made from, from its samples, oldest first.
+pub(super) fn logs(plan: &Plan, cells: &[CellOutcome], twin: &[TwinTrial]) -> Vec<RoundLog> {
+    let own = cells.iter().enumerate();
+    let own = own.flat_map(|(cell, c)| c.samples.iter().map(move |s| (cell, false, s)));
+    let all = own.chain(twin.iter().map(|t| (t.cell, true, &t.sample)));
+    let mut rounds: BTreeMap<u32, Vec<(u32, usize, bool, &Sample)>> = BTreeMap::new();
+    for (cell, twin, sample) in all {
+        rounds.entry(sample.round).or_default().push((sample.position, cell, twin, sample));
     }
     let mut logs = Vec::new();
     let mut last: Option<(u32, u32, usize)> = None;
     for (round, mut trials) in rounds {
-        trials.sort_unstable_by_key(|(position, arm, _)| (*position, *arm));
-        let Some((_, _, first)) = trials.first() else { continue };
+        trials.sort_unstable_by_key(|(position, cell, twin, _)| (*position, *cell, *twin));
+        let Some((.., first)) = trials.first() else { continue };
         let epoch = first.epoch;
         let previous = last.filter(|(r, e, _)| *r + 1 == round && *e == epoch).map(|l| l.2);
-        last = trials.last().map(|(_, arm, _)| (round, epoch, *arm));
-        if first.phase == Phase::Steady {
-            let trials = trials
-                .iter()
-                .filter_map(|(_, arm, sample)| {
-                    let cell = plan.cells.get(*arm).or(plan.cells.get(plan.baseline?))?;
-                    Some(Seen { arm: *arm, unit_ns: unit_ns(cell, sample) })
-                })
-                .collect();
-            logs.push(RoundLog { round, epoch, previous, trials });
+        last = trials.last().map(|(_, cell, ..)| (round, epoch, *cell));
+        if first.phase == Phase::First {
+            continue;
         }
+        let steady = first.phase == Phase::Steady;
+        let trials = trials
+            .iter()
+            .filter_map(|(_, cell, twin, sample)| {
+                let unit = Unit::of(plan.cells.get(*cell)?, sample);
+                Some(Seen { cell: *cell, twin: *twin, unit })
+            })
+            .collect();
+        logs.push(RoundLog { round, epoch, steady, previous, trials });
     }
     logs
 }
 
-/// Whether one of these arms ran in a round.
-fn concerns(log: &RoundLog, arms: &[usize]) -> bool {
-    log.trials.iter().any(|t| arms.contains(&t.arm))
+/// Whether one of these cells ran in a round.
+fn concerns(log: &RoundLog, cells: &[usize]) -> bool {
+    log.trials.iter().any(|t| cells.contains(&t.cell))
 }
 
-/// The rounds that the observations of some arms are from, in their order.
-pub(super) fn rounds_of(arms: &[usize], logs: &[RoundLog]) -> Vec<u32> {
-    logs.iter().filter(|log| concerns(log, arms)).map(|log| log.round).collect()
+/// The steady rounds that the observations of some cells are from, in their order.
+pub(super) fn rounds_of(cells: &[usize], logs: &[RoundLog]) -> Vec<u32> {
+    let theirs = logs.iter().filter(|log| log.steady && concerns(log, cells));
+    theirs.map(|log| log.round).collect()
 }
 
-/// After which round a arm was left out.
-pub(super) fn left_round(cells: &[CellOutcome], arm: usize) -> Option<u32> {
-    cells.get(arm)?.left.as_ref().map(|l| l.round)
-}
-
-/// The observations of some arms from the samples of a whole run.
-pub(super) fn observations(
+/// The log of one answer from the samples of a whole run.
+pub(super) fn condition_log(
     arms: Vec<usize>,
     cells: &[CellOutcome],
     logs: &[RoundLog],
-) -> Observations {
+    rules: &Rules,
+    seed: u64,
+) -> ConditionLog {
     let clones = clones_among_copies(&arms, cells);
-    let mut track = ConditionLog::new(arms);
-    for log in logs {
-        track.append(log, |arm| left_round(cells, arm));
-    }
-    for (arm, cell) in cells.iter().enumerate() {
-        if cell.left.as_ref().is_some_and(|l| l.why != ExclusionReason::Proven) {
-            track.drop_arm(arm);
+    let mut log = ConditionLog::new(arms, rules, seed);
+    logs.iter().for_each(|round| log.append(round));
+    for (cell, outcome) in cells.iter().enumerate() {
+        if outcome.left.as_ref().is_some_and(|l| l.why != ExclusionReason::Proven) {
+            log.give_up(cell);
         }
     }
-    clones.into_iter().for_each(|arm| track.set_apart(arm));
-    track.seen
+    clones.into_iter().for_each(|cell| log.give_up(cell));
+    log
 }
 
 #[cfg(test)]

@@ -118,13 +118,22 @@ pub enum Amount {
     Operations(u64),
 }
 
+/// The second trial of the cell that a round measured twice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwinTrial {
+    /// Which cell, as an index of the plan.
+    pub cell: usize,
+    /// Its second trial.
+    pub sample: Sample,
+}
+
 /// What a run leaves behind.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// By index of the plan's cells.
     pub cells: Vec<CellOutcome>,
-    /// The second arm of the baseline.
-    pub twin: Vec<Sample>,
+    /// The second trials of cells drawn at random, one a round.
+    pub twin: Vec<TwinTrial>,
     /// What was fixed before the rounds.
     pub calibration: Calibration,
     /// Renewals of the file instances.
@@ -153,8 +162,8 @@ impl Outcome {
 pub struct History {
     /// Samples of each cell.
     pub cells: Vec<CellOutcome>,
-    /// Samples of the twin.
-    pub twin: Vec<Sample>,
+    /// The second trials of the twin.
+    pub twin: Vec<TwinTrial>,
     /// Rounds to each renewal (`ProtocolRecord::epoch_rounds`).
     pub epoch_rounds: u32,
     /// Time already spent, which the budget covers too.

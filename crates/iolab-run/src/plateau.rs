@@ -1,41 +1,46 @@
-//! On an axis of sizes or counts: the smallest level that is as good as the best.
+//! On an axis of sizes or counts: the smallest level that is as good as the best of all.
 
-use super::answer_text::within_of;
-use iolab_model::catalog::{Factor, Kind, Level, bytes_text, percent_text};
+use iolab_model::catalog::{Factor, Kind, Level, bytes_text};
 use iolab_model::plan::{Condition, Plan};
-use iolab_stats::Judgement;
+use iolab_model::result::{Finding, FindingKind};
+use iolab_stats::claims::{Claims, plateau};
 
 /// Fewer levels than this are no axis.
 const FEWEST_LEVELS: usize = 3;
 
-/// `64 KiB is the smallest block within 2 % of the best`, where that is news.
-pub(super) fn plateau(plan: &Plan, condition: &Condition, judged: &Judgement) -> Option<String> {
-    let leader = judged.leader.or(judged.best.first().copied())?;
-    let levels_of = |cell: usize| &plan.cells[condition.cells[cell]].levels;
+/// What is found along the ordered factors that were asked about, for the pick's other levels.
+pub(super) fn along_factors(plan: &Plan, condition: &Condition, claims: &Claims) -> Vec<Finding> {
     let ordered = |f: &&Factor| matches!(f.kind(), Kind::Bytes | Kind::Count);
-    let factor = *plan.ask.iter().find(ordered)?;
+    let factors = plan.ask.iter().filter(ordered);
+    factors.filter_map(|factor| along(plan, condition, claims, *factor)).collect()
+}
+
+fn along(plan: &Plan, condition: &Condition, claims: &Claims, factor: Factor) -> Option<Finding> {
+    let pick = claims.pick?;
+    let levels_of = |cell: usize| &plan.cells[condition.cells[cell]].levels;
     let others = |cell: usize| levels_of(cell).only(|f| f != factor);
-    let mut axis: Vec<(u64, usize)> = (0..condition.cells.len())
-        .filter(|cell| others(*cell) == others(leader))
+    let mut axis: Vec<(u64, usize)> = claims
+        .compared()
+        .into_iter()
+        .filter(|cell| others(*cell) == others(pick.cell))
         .filter_map(|cell| Some((levels_of(cell).number(factor)?, cell)))
         .collect();
     axis.sort_unstable();
     if axis.len() < FEWEST_LEVELS {
         return None;
     }
-    let (level, cell) = axis.into_iter().find(|(_, cell)| within_of(judged, *cell, leader))?;
-    if cell == leader && judged.best.len() == 1 {
-        return None;
-    }
-    let within = percent_text(judged.delta_eff);
+    let cells: Vec<usize> = axis.iter().map(|(_, cell)| *cell).collect();
+    let first = plateau(&claims.high(), &cells, claims.delta)?;
+    let (level, _) = *axis.iter().find(|(_, cell)| *cell == first.cell)?;
     let level = match factor.kind() {
         Kind::Bytes => bytes_text(level),
         _ => Level::Number(level).to_string(),
     };
-    let what = match factor {
-        Factor::Block => "block".to_owned(),
-        Factor::Threads => "number of threads".to_owned(),
-        other => other.name().replace('-', " "),
+    let kind = match factor {
+        Factor::Threads => FindingKind::Scaling,
+        _ => FindingKind::Plateau,
     };
-    Some(format!("{level} is the smallest {what} within {within} of the best"))
+    let cell = plan.cells[condition.cells[first.cell]].id.as_str().into();
+    let at_most = Some(first.at_most.exp());
+    Some(Finding { kind, factor: factor.name().to_owned(), cell, level, at_most })
 }

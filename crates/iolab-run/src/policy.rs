@@ -1,7 +1,7 @@
 //! The choices that make the protocol sound, in one place. The default is the protocol; tests break
 //! one choice at a time and must then see the guarantee fail. No command line reaches this.
 
-use iolab_stats::{Observations, Rules, Standing, standing};
+use iolab_stats::claims::{self, Claims, Watch};
 
 /// No run does more steady rounds than this.
 const GREATEST_ROUNDS: u32 = 2000;
@@ -14,8 +14,8 @@ const PAIR_ROUND_NS: f64 = 40.0;
 /// Looks may take this share of the rounds' time.
 const LOOKING_SHARE: f64 = 0.05;
 
-/// How the standing of an answer is computed.
-pub type Judge<'a> = dyn Fn(&Observations, &Rules) -> Standing + 'a;
+/// How the claims of an answer are made after a round.
+pub type Judge<'a> = dyn Fn(&Watch, &claims::Rules) -> Claims + 'a;
 
 /// The choices.
 pub struct Policy<'a> {
@@ -31,7 +31,11 @@ pub struct Policy<'a> {
     pub greatest_rounds: u32,
     /// Steady rounds between two looks; by the number of pairs where absent.
     pub look_every: Option<u32>,
-    /// The standing after a round.
+    /// The cell that is measured twice in every round; drawn anew each round where absent.
+    pub twin_of: Option<usize>,
+    /// Cells that have instances of their own leave together with as many of every other instance.
+    pub equal_traffic: bool,
+    /// The claims after a round.
     pub judge: Box<Judge<'a>>,
 }
 
@@ -44,7 +48,9 @@ impl Default for Policy<'_> {
             fewest_instances: INSTANCES_FOR_GRADE,
             greatest_rounds: GREATEST_ROUNDS,
             look_every: None,
-            judge: Box::new(standing),
+            twin_of: None,
+            equal_traffic: true,
+            judge: Box::new(|watch, rules| watch.claims(rules, &claims::Facts::default())),
         }
     }
 }

@@ -3,18 +3,18 @@
 use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
 use super::interim::{UNPROVEN, never_proven};
-use super::observations::{ConditionLog, RoundLog, Seen};
-use super::schedule::{shuffle, stream};
-use super::work::{Work, unit_ns};
+use super::observations::{ConditionLog, RoundLog, Seen, Unit};
+use super::schedule::{below, shuffle, stream};
+use super::work::Work;
 use super::{
     Amount, Dose, Event, Executor, ExecutorError, Observer, Outcome, Policy, StopSignal, Stopped,
-    TrialOrder,
+    TrialOrder, TwinTrial,
 };
 use iolab_agent::Extent;
 use iolab_model::catalog::Code;
-use iolab_model::plan::{Condition, Plan};
+use iolab_model::plan::Plan;
 use iolab_model::result::{Fault, Measurement, Phase, Sample, Warning};
-use iolab_stats::median;
+use iolab_stats::{claims, median};
 
 /// A trial may take this many times what was expected before it is killed: cold reads vary tenfold.
 const PATIENCE: f64 = 20.0;
@@ -31,15 +31,20 @@ pub(super) enum Halt {
     Observer(Fault),
 }
 
-/// What is known of one arm: a cell, or the twin (the last one).
+/// What is known of one cell's trials.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arm {
-    /// Where the next part of a pass begins.
-    pub(super) cursor: u64,
     pub(super) failures: u32,
     pub(super) unproven: u32,
     /// What its last trials cost in all, newest last.
     costs_ns: Vec<f64>,
+}
+
+/// One trial of a round: of which cell, and whether it is the second one of the twin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Visit {
+    pub(super) cell: usize,
+    pub(super) twin: bool,
 }
 
 /// Trials that the next one's cost is foretold from: one hiccup among them must not end a run.
@@ -54,7 +59,7 @@ impl Arm {
     }
 
     /// What the next trial will cost: the median of the last.
-    fn cost_ns(&self) -> f64 {
+    pub(super) fn cost_ns(&self) -> f64 {
         median(&self.costs_ns).unwrap_or(0.0)
     }
 }
@@ -67,9 +72,15 @@ pub(super) struct Driver<'a, 'o> {
     pub(super) observers: &'a mut [&'o mut dyn Observer],
     pub(super) stop: &'a dyn Fn() -> StopSignal,
     pub(super) out: Outcome,
+    /// By cell.
     pub(super) arms: Vec<Arm>,
-    /// One for each condition, then the twin's.
+    /// By condition.
     pub(super) tracks: Vec<ConditionLog>,
+    /// By condition: parts of a pass done so far. All bounded cells of an answer do the same one in
+    /// a round, so that none has an easier part of the file.
+    pub(super) parts_done: Vec<u64>,
+    /// By cell: visited in every fourth round only.
+    pub(super) seldom: Vec<bool>,
     /// By condition: resolved, its time goes to the rest.
     pub(super) retired: Vec<bool>,
     /// Time spent before this process.
@@ -81,9 +92,8 @@ pub(super) struct Driver<'a, 'o> {
     /// The first round of this process.
     pub(super) first_round: u32,
     pub(super) rounds_in_epoch: u32,
-    /// The arm that ran last, with nothing in between.
+    /// The cell that ran last, with nothing in between.
     pub(super) previous: Option<usize>,
-    pub(super) twin_lost: bool,
 }
 
 impl Driver<'_, '_> {
@@ -124,17 +134,8 @@ impl Driver<'_, '_> {
         usable_beside_trees_ns(self.plan.protocol.budget_ns, self.trees_made_ns)
     }
 
-    pub(super) fn twin(&self) -> usize {
-        self.plan.cells.len()
-    }
-
-    /// The cell that a arm runs.
-    pub(super) fn cell_of(&self, arm: usize) -> usize {
-        if arm == self.twin() { self.plan.baseline.unwrap_or(0) } else { arm }
-    }
-
-    fn dose(&self, arm: usize) -> Option<Dose> {
-        self.out.calibration.doses.get(self.cell_of(arm)).copied().flatten()
+    fn dose(&self, cell: usize) -> Option<Dose> {
+        self.out.calibration.doses.get(cell).copied().flatten()
     }
 
     pub(super) fn is_active(&self, cell: usize) -> bool {
@@ -144,14 +145,38 @@ impl Driver<'_, '_> {
             && !self.retired.get(condition).copied().unwrap_or(false)
     }
 
-    /// Slots that still run, the twin last.
+    /// Cells that still run.
     pub(super) fn active(&self) -> Vec<usize> {
-        let mut arms: Vec<usize> =
-            runnable(self.plan, None).into_iter().filter(|c| self.is_active(*c)).collect();
-        if !self.twin_lost && self.plan.baseline.is_some_and(|b| arms.contains(&b)) {
-            arms.push(self.twin());
+        runnable(self.plan, None).into_iter().filter(|c| self.is_active(*c)).collect()
+    }
+
+    /// Cells of the next round: of those that are far behind, or proven slower and yet wanted, every
+    /// fourth one. Known before the round, so no claim depends on it.
+    fn due(&self) -> Vec<usize> {
+        let all = claims::due(self.out.steady_rounds as usize);
+        let mut cells = self.active();
+        let often = cells.iter().any(|cell| !self.seldom[*cell]);
+        cells.retain(|cell| all || !often || !self.seldom[*cell]);
+        cells
+    }
+
+    /// The trials of the next round in the order of the plan, the second trial of one cell, drawn at
+    /// random, last. Every cell is as likely to be drawn, so none gains by being touched more often.
+    fn visits(&self) -> Vec<Visit> {
+        let cells = self.due();
+        let mut visits: Vec<Visit> =
+            cells.iter().map(|cell| Visit { cell: *cell, twin: false }).collect();
+        if self.plan.baseline.is_some() && !cells.is_empty() {
+            let cell = match self.policy.twin_of {
+                Some(cell) => cell,
+                None => {
+                    let mut draw = stream(self.plan.protocol.seed, "twin", u64::from(self.round));
+                    cells[below(&mut draw, cells.len() as u64) as usize]
+                }
+            };
+            visits.push(Visit { cell, twin: true });
         }
-        arms
+        visits
     }
 
     /// What the next round will cost: each arm as its last trials, some more for good measure.
@@ -162,7 +187,7 @@ impl Driver<'_, '_> {
 
     /// A round's trials, each as its arm's last ones.
     pub(super) fn trials_ns(&self) -> f64 {
-        self.active().iter().map(|s| self.arms[*s].cost_ns()).sum()
+        self.visits().iter().map(|visit| self.arms[visit.cell].cost_ns()).sum()
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -205,7 +230,7 @@ impl Driver<'_, '_> {
             self.renew()?;
         }
         self.rounds_in_epoch += 1;
-        let mut order = self.active();
+        let mut order = self.visits();
         if self.policy.shuffle {
             let seed = self.plan.protocol.seed;
             shuffle(&mut order, &mut stream(seed, "order", u64::from(self.round)));
@@ -213,35 +238,38 @@ impl Driver<'_, '_> {
         let mut log = RoundLog {
             round: self.round,
             epoch: self.out.epochs.saturating_sub(1),
+            steady: self.phase() == Phase::Steady,
             previous: self.previous,
             trials: Vec::with_capacity(order.len()),
         };
-        for arm in order {
+        for visit in order {
             if (self.stop)() == StopSignal::Now {
                 return Ok(None);
             }
-            // It may have been given up earlier in this round (the baseline for its twin).
-            let cell = self.cell_of(arm);
-            if self.out.cells[cell].left.is_some() || (arm == self.twin() && self.twin_lost) {
+            // It may have been given up earlier in this round.
+            let cell = visit.cell;
+            if self.out.cells[cell].left.is_some() {
                 continue;
             }
-            let Some(sample) = self.trial(arm, log.trials.len() as u32, log.epoch)? else {
+            let Some(sample) = self.trial(cell, log.trials.len() as u32, log.epoch)? else {
                 return Ok(None);
             };
-            let unit_ns = unit_ns(&self.plan.cells[cell], &sample);
-            log.trials.push(Seen { arm, unit_ns });
-            self.keep(arm, sample)?;
-            self.previous = Some(arm);
+            let unit = Unit::of(&self.plan.cells[cell], &sample);
+            log.trials.push(Seen { cell, twin: visit.twin, unit });
+            self.keep(visit, sample)?;
+            self.previous = Some(cell);
         }
+        self.parts_done.iter_mut().for_each(|parts| *parts += 1);
         Ok(Some(log))
     }
 
     /// One trial; nothing where the person ended the run during it.
-    fn trial(&mut self, arm: usize, position: u32, epoch: u32) -> Result<Option<Sample>, Halt> {
+    fn trial(&mut self, cell: usize, position: u32, epoch: u32) -> Result<Option<Sample>, Halt> {
         let plan = self.plan;
-        let cell = &plan.cells[self.cell_of(arm)];
-        let Some(dose) = self.dose(arm) else { return Ok(None) };
-        let extent = self.extent(arm, &dose);
+        let Some(dose) = self.dose(cell) else { return Ok(None) };
+        let extent = self.extent(cell, &dose);
+        let arm = cell;
+        let cell = &plan.cells[cell];
         let limit_ns = (PATIENCE * dose.trial_ns).max(SHORTEST_LIMIT_NS) as u64;
         let order = TrialOrder { cell, extent, limit_ns, round: Some(self.round) };
         let before = self.executor.elapsed_ns();
@@ -267,25 +295,26 @@ impl Driver<'_, '_> {
         Ok(Some(Sample { round: self.round, position, phase, epoch, measurement, fault }))
     }
 
-    /// What a arm does next; a part of a pass goes on where the last one stopped.
-    fn extent(&mut self, arm: usize, dose: &Dose) -> Extent {
+    /// What a cell does in this round: whole passes, or the part of one that all do.
+    fn extent(&self, cell: usize, dose: &Dose) -> Extent {
         match dose.amount {
             Amount::Passes(passes) => Extent::Passes(passes),
             Amount::Operations(operations) => {
-                let all = Work::of(self.plan, &self.plan.cells[self.cell_of(arm)]);
-                let first_operation = self.arms[arm].cursor;
-                self.arms[arm].cursor = (first_operation + operations) % all.operations_per_pass;
+                let cell = &self.plan.cells[cell];
+                let all = Work::of(self.plan, cell).operations_per_pass;
+                let parts = self.parts_done[cell.condition];
+                let first_operation =
+                    (u128::from(parts) * u128::from(operations) % u128::from(all)) as u64;
                 Extent::Part { first_operation, operations }
             }
         }
     }
 
     /// Tells of a sample, keeps it, and gives up what only fails.
-    fn keep(&mut self, arm: usize, sample: Sample) -> Result<(), Halt> {
-        let cell = self.cell_of(arm);
-        let twin = arm == self.twin();
+    fn keep(&mut self, visit: Visit, sample: Sample) -> Result<(), Halt> {
+        let Visit { cell, twin } = visit;
         self.tell(&Event::Trial { cell, twin, sample: &sample })?;
-        let state = &mut self.arms[arm];
+        let state = &mut self.arms[cell];
         state.failures = if sample.fault.is_some() { state.failures + 1 } else { 0 };
         state.unproven = if sample.counts() { 0 } else { state.unproven + 1 };
         let failed = state.failures >= FAILURES;
@@ -296,7 +325,7 @@ impl Driver<'_, '_> {
             _ => None,
         };
         match twin {
-            true => self.out.twin.push(sample),
+            true => self.out.twin.push(TwinTrial { cell, sample }),
             false => {
                 let samples = &mut self.out.cells[cell].samples;
                 // A thousand cells that each doubled their room would hold half of it in vain.
@@ -308,14 +337,7 @@ impl Driver<'_, '_> {
                 samples.push(sample);
             }
         }
-        match (why, twin) {
-            (None, _) => Ok(()),
-            (Some(_), true) => {
-                self.twin_lost = true;
-                Ok(())
-            }
-            (Some(left), false) => self.leave(cell, left),
-        }
+        why.map_or(Ok(()), |left| self.leave(cell, left))
     }
 
     pub(super) fn tell(&mut self, event: &Event<'_>) -> Result<(), Halt> {
@@ -343,7 +365,6 @@ impl Driver<'_, '_> {
     }
 }
 
-/// Marks what is remarkable about how a trial was asked for.
 /// Most proofs of a cell say the same: they are kept once.
 fn share_proof(sample: &mut Sample, earlier: &[Sample]) {
     let proof = &mut sample.measurement.proof;
@@ -353,6 +374,7 @@ fn share_proof(sample: &mut Sample, earlier: &[Sample]) {
     }
 }
 
+/// Marks what is remarkable about how a trial was asked for.
 fn flag(measurement: &mut Measurement, dose: &Dose) {
     let flags = [
         (Code::UnequalWork, dose.unequal),
@@ -364,9 +386,4 @@ fn flag(measurement: &mut Measurement, dose: &Dose) {
             measurement.flags.push(code);
         }
     }
-}
-
-/// The cells of a condition that a track follows.
-pub(super) fn slots_of(condition: &Condition) -> Vec<usize> {
-    condition.cells.clone()
 }

@@ -22,6 +22,8 @@ pub struct Work {
     pub operations_per_pass: u64,
     /// Bytes of one operation, where a pass is over a file.
     pub step_bytes: u64,
+    /// What parts of a pass are counted in: bytes of one operation, or 1 where an operation is a file.
+    pub part_step: u64,
     /// The state is gone after one pass, or it leaves a file: never repeated within a trial.
     pub once: bool,
     /// A trial ends in one flush, which costs what it costs however little was written.
@@ -41,6 +43,7 @@ impl Default for Work {
         Work {
             operations_per_pass: 1,
             step_bytes: 1,
+            part_step: 1,
             once: false,
             flushes: false,
             threads: 1,
@@ -91,6 +94,7 @@ impl Work {
         Work {
             operations_per_pass: files.unwrap_or(in_file),
             step_bytes,
+            part_step: if files.is_some() { 1 } else { step_bytes },
             once: cell.starts_cold()
                 || ends_in_sync
                 || is_touch(cell)

@@ -1,12 +1,10 @@
-//! Pairs of cells and where they leave the answer: the tie set, a winner, a tie, or not yet.
+//! Pairs of cells, for whoever wants one pair: the two-sided sequence. Claims do not rest on it.
 
-use super::series::{Series, median, median_in_place};
+use super::series::{Series, median_in_place};
 use super::sign::RankTable;
-use super::{Observations, Pair, Rules, Standing};
-use iolab_model::result::{AnswerKind, Interval, Verdict};
+use super::{Observations, Pair, Rules};
+use iolab_model::result::{Interval, Verdict};
 
-/// No verdict under this many steady rounds.
-pub const FEWEST_STEADY_ROUNDS: usize = 10;
 /// Under this many units a lag-1 correlation says nothing.
 const FEWEST_FOR_LAG: usize = 8;
 
@@ -32,8 +30,6 @@ pub fn verdict(interval: &Interval, delta: f64) -> (Verdict, bool) {
 pub(crate) struct Comparer<'a> {
     seen: &'a Observations,
     rules: &'a Rules,
-    /// How many rounds a whole epoch has.
-    epoch_rounds: usize,
     ranks: RankTable,
     pub(crate) units: Series,
     merged: Series,
@@ -45,8 +41,7 @@ impl<'a> Comparer<'a> {
         Comparer {
             seen,
             rules,
-            epoch_rounds: seen.epoch.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(1),
-            ranks: RankTable::new(rules.alpha, rules.pairs, rules.fixed),
+            ranks: RankTable::new(rules.alpha, rules.pairs),
             units: Series::default(),
             merged: Series::default(),
             scratch: Vec::new(),
@@ -55,14 +50,14 @@ impl<'a> Comparer<'a> {
 
     /// Rounds behind one unit, before any merging.
     pub(crate) fn unit_rounds(&self) -> usize {
-        if self.rules.by_epoch { self.epoch_rounds } else { 1 }
+        self.rules.unit_rounds.max(1)
     }
 
     /// Loads d = y_a − y_b of every unit that both share.
     pub(crate) fn load(&mut self, a: usize, b: usize) {
         let (a, b) = (&self.seen.y[a], &self.seen.y[b]);
         self.units.values.clear();
-        if self.rules.by_epoch {
+        if self.rules.unit_rounds > 1 {
             self.load_epochs(a, b);
         } else {
             let d = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| d.is_finite());
@@ -78,7 +73,7 @@ impl<'a> Comparer<'a> {
         for epoch in self.seen.epoch.chunk_by(|a, b| a == b) {
             let range = start..(start + epoch.len()).min(a.len()).min(b.len());
             start += epoch.len();
-            if range.is_empty() || (start == rounds && epoch.len() < self.epoch_rounds) {
+            if range.is_empty() || (start == rounds && epoch.len() < self.unit_rounds()) {
                 continue;
             }
             let d = a[range.clone()].iter().zip(&b[range]).map(|(a, b)| a - b);
@@ -156,99 +151,6 @@ pub fn pairs(seen: &Observations, rules: &Rules) -> Vec<Pair> {
         pairs.extend((a + 1..k).filter_map(|b| comparer.pair(a, b)));
     }
     pairs
-}
-
-/// Where the cells of one answer stand after the rounds seen so far.
-pub fn standing(seen: &Observations, rules: &Rules) -> Standing {
-    let pairs = pairs(seen, rules);
-    let rounds = seen.rounds();
-    let leader = leader(seen);
-    let best = tie_set(seen, &pairs);
-    let kind =
-        if rounds < FEWEST_STEADY_ROUNDS { AnswerKind::Undecided } else { kind(&best, &pairs) };
-    // Every cell proven slower than another: the ratios run in a circle, and none may be dropped for it.
-    let best = if best.is_empty() { leader.into_iter().collect() } else { best };
-    Standing { kind, best, leader, pairs, rounds: rounds as u32 }
-}
-
-/// Kind and tie set as [`standing`] has them, without every pair: a cell that is proven slower is
-/// compared with no further one. Much cheaper where few of many cells are best.
-pub fn resolve(seen: &Observations, rules: &Rules) -> (AnswerKind, Vec<usize>) {
-    let mut comparer = Comparer::new(seen, rules);
-    let mut order: Vec<(usize, f64)> =
-        (0..seen.y.len()).filter_map(|cell| Some((cell, median(&seen.y[cell])?))).collect();
-    order.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut slower = vec![false; seen.y.len()];
-    // Cells compared with every other: nothing about them is left to find out.
-    let mut known = vec![false; seen.y.len()];
-    let mut equivalent = Vec::new();
-    for (cell, _) in &order {
-        for (rival, _) in order.iter().filter(|(rival, _)| rival != cell) {
-            if slower[*cell] {
-                break;
-            }
-            if known[*rival] {
-                continue;
-            }
-            let Some(pair) = comparer.pair(*cell.min(rival), *cell.max(rival)) else { continue };
-            match pair.verdict {
-                Verdict::Slower => slower[pair.a] = true,
-                Verdict::Faster => slower[pair.b] = true,
-                Verdict::Equivalent => equivalent.push(pair),
-                Verdict::Undecided => {}
-            }
-        }
-        known[*cell] = !slower[*cell];
-    }
-    let best: Vec<usize> =
-        (0..slower.len()).filter(|c| !slower[*c] && takes_part(seen, *c)).collect();
-    let kind = match seen.rounds() < FEWEST_STEADY_ROUNDS {
-        true => AnswerKind::Undecided,
-        false => kind(&best, &equivalent),
-    };
-    if best.is_empty() { (kind, leader(seen).into_iter().collect()) } else { (kind, best) }
-}
-
-/// Whether a cell takes part: something was measured, and it was not left out without proof.
-pub(crate) fn takes_part(seen: &Observations, cell: usize) -> bool {
-    !seen.dropped.contains(&cell) && seen.y[cell].iter().any(|y| y.is_finite())
-}
-
-/// The cell still in the rounds with the smallest median. Medians of cells that left earlier come
-/// from other rounds and do not compare.
-fn leader(seen: &Observations) -> Option<usize> {
-    let rounds = seen.rounds();
-    (0..seen.y.len())
-        .filter(|cell| seen.y[*cell].len() == rounds && takes_part(seen, *cell))
-        .filter_map(|cell| Some((cell, median(&seen.y[cell])?)))
-        .min_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(cell, _)| cell)
-}
-
-/// Cells not proven slower than any other: it holds the true best with probability ≥ 1 − α.
-fn tie_set(seen: &Observations, pairs: &[Pair]) -> Vec<usize> {
-    let mut slower = vec![false; seen.y.len()];
-    for pair in pairs {
-        match pair.verdict {
-            Verdict::Slower => slower[pair.a] = true,
-            Verdict::Faster => slower[pair.b] = true,
-            Verdict::Equivalent | Verdict::Undecided => {}
-        }
-    }
-    (0..slower.len()).filter(|cell| !slower[*cell] && takes_part(seen, *cell)).collect()
-}
-
-fn kind(best: &[usize], pairs: &[Pair]) -> AnswerKind {
-    if best.len() == 1 {
-        return AnswerKind::Winner;
-    }
-    let inside = |cell: usize| best.binary_search(&cell).is_ok();
-    let equivalent = pairs
-        .iter()
-        .filter(|p| p.verdict == Verdict::Equivalent && inside(p.a) && inside(p.b))
-        .count();
-    let all = best.len() * best.len().saturating_sub(1) / 2;
-    if all > 0 && equivalent == all { AnswerKind::Tie } else { AnswerKind::Undecided }
 }
 
 #[cfg(test)]

@@ -1,16 +1,12 @@
 //! Findings: what is remarkable about one answer, each with the figures it was seen by.
 
-use super::carry_over::CarryOver;
-use super::compare::FEWEST_STEADY_ROUNDS;
+use super::claims::{Claims, Control, Unsound, Verdict};
 use super::drift::{Suspect, find_drift};
 use super::shape::{quantised, two_states};
-use super::verdict::{Context, FEWEST_INSTANCES, Finding, SMALL_SHARE, TwinFigures, trials};
-use super::{Observations, Rules, Standing};
+use super::verdict::{Context, FEWEST_INSTANCES, Finding, SMALL_SHARE, trials};
+use super::{Observations, Rules};
 use iolab_model::catalog::Code;
-use iolab_model::result::{AnswerKind, Verdict};
 
-/// Evidence against the twin beyond which the measurement is biased.
-const TWIN_BROKEN: f64 = 100.0;
 /// First run / steady state above which the first run is remarkable.
 const FIRST_RUN: f64 = 1.5;
 /// An effect must be this multiple of the clock's share in a trial.
@@ -26,27 +22,20 @@ pub(crate) fn p_text(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-pub(crate) fn twin_finding(twin: Option<&TwinFigures>, delta: f64) -> Option<Finding> {
+pub(crate) fn twin_finding(twin: Option<&Control>, delta: f64) -> Option<Finding> {
     let twin = twin?;
-    let off = percent(twin.median.exp_m1());
-    if twin.ln_evidence >= TWIN_BROKEN.ln() {
-        let detail =
-            format!("differs from itself by {off}, evidence {:.0} : 1", twin.ln_evidence.exp());
+    let off = percent(twin.ln_ratio.abs().exp_m1());
+    if twin.broken() {
+        let detail = format!("differs from itself by {off}, evidence {:.0} : 1", twin.ln_e.exp());
         return Some(Finding::new(Code::TwinBroken, vec![], detail));
     }
-    let few = (twin.n as usize) < FEWEST_STEADY_ROUNDS;
-    if few || (twin.within(delta / 2.0) && twin.interval.contains(0.0)) {
+    let alike = twin.low <= 0.0 && twin.high >= 0.0;
+    if alike && twin.ln_ratio.abs() <= (delta / 2.0).ln_1p() || twin.low.is_infinite() {
         return None;
     }
-    let detail = format!("differs from itself by {off} over {} rounds", twin.n);
+    let detail =
+        format!("a cell measured twice a round differs by {off} over {} rounds", twin.rounds);
     Some(Finding::new(Code::TwinOff, vec![], detail))
-}
-
-/// A dependence on the order, in words.
-pub(crate) fn carry_over_finding(found: &CarryOver) -> Finding {
-    let by = if found.by_cell { "the cell that ran before" } else { "the position in the round" };
-    let size = percent(found.effect.exp_m1());
-    Finding::new(Code::CarryOver, vec![], format!("by {by}: up to {size} (p {})", p_text(found.p)))
 }
 
 pub(crate) fn machine_finding(machine: &[f64], rules: &Rules) -> Option<Finding> {
@@ -59,15 +48,15 @@ pub(crate) fn machine_finding(machine: &[f64], rules: &Rules) -> Option<Finding>
     Some(Finding::new(Code::MachineDrift, vec![], format!("{detail} (p {})", p_text(drift.p))))
 }
 
-/// Findings from the context and the standing alone.
-pub(crate) fn context_findings(context: &Context, standing: &Standing, k: usize) -> Vec<Finding> {
+/// Findings from the context and the claims alone.
+pub(crate) fn context_findings(context: &Context, claims: &Claims) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut add = |code, cells, detail| found.push(Finding::new(code, cells, detail));
     if context.check_failed {
         add(Code::CheckFailed, vec![], "a digest was not that of the file".to_owned());
     }
-    if (standing.rounds as usize) < FEWEST_STEADY_ROUNDS {
-        add(Code::FewRounds, vec![], format!("{} steady rounds", standing.rounds));
+    if matches!(&claims.verdict, Verdict::Unsound(why) if why.contains(&Unsound::FewRounds)) {
+        add(Code::FewRounds, vec![], format!("{} steady rounds", claims.rounds));
     }
     if context.placement_matters && context.instances < FEWEST_INSTANCES {
         add(Code::OneLayout, vec![], format!("{} file instances", context.instances));
@@ -75,43 +64,31 @@ pub(crate) fn context_findings(context: &Context, standing: &Standing, k: usize)
     if context.steal > SMALL_SHARE {
         add(Code::StealHigh, vec![], format!("up to {} of a trial", percent(context.steal)));
     }
-    if let Some(effect) = overshadowed(context, standing) {
+    if let Some(effect) = overshadowed(context, claims) {
         let (clock, effect) = (percent(context.overhead), percent(effect));
         add(
             Code::OverheadHigh,
             vec![],
-            format!("the clock is {clock} of a trial, the effect {effect}"),
+            format!("the clock is {clock} of a trial, the effect at least {effect}"),
         );
     }
     let slow_start = |cell: &usize| context.first_ratio.get(*cell).is_some_and(|r| *r > FIRST_RUN);
-    let cells: Vec<usize> = (0..k).filter(slow_start).collect();
+    let cells: Vec<usize> = (0..claims.cells.len()).filter(slow_start).collect();
     if !cells.is_empty() {
         let most = cells.iter().map(|c| context.first_ratio[*c]).fold(0.0, f64::max);
         add(Code::FirstRun, cells, format!("up to {most:.1}× the steady time"));
     }
-    if let Some(leader) = standing.leader.filter(|leader| proven_slower(standing, *leader)) {
-        let detail = "the smallest median is yet proven slower in the same rounds".to_owned();
-        add(Code::NonTransitive, vec![leader], detail);
-    }
     found
 }
 
-fn proven_slower(standing: &Standing, cell: usize) -> bool {
-    standing.pairs.iter().any(|pair| match pair.verdict {
-        Verdict::Slower => pair.a == cell,
-        Verdict::Faster => pair.b == cell,
-        Verdict::Equivalent | Verdict::Undecided => false,
-    })
-}
-
 /// The effect that a winner is claimed on, where the clock takes a share of it.
-fn overshadowed(context: &Context, standing: &Standing) -> Option<f64> {
-    if context.overhead <= SMALL_SHARE || standing.kind != AnswerKind::Winner {
+fn overshadowed(context: &Context, claims: &Claims) -> Option<f64> {
+    let Verdict::Winner { cell, .. } = claims.verdict else { return None };
+    if context.overhead <= SMALL_SHARE {
         return None;
     }
-    let winner = *standing.best.first()?;
-    let mine = standing.pairs.iter().filter(|p| p.a == winner || p.b == winner);
-    let effect = mine.map(|p| p.median.abs().exp_m1()).min_by(f64::total_cmp)?;
+    let rivals = claims.compared().into_iter().filter(|other| *other != cell);
+    let effect = rivals.map(|c| claims.cells[c].low.exp_m1()).min_by(f64::total_cmp)?;
     (effect < OVERHEAD_MARGIN * context.overhead).then_some(effect)
 }
 

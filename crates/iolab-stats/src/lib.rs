@@ -1,14 +1,14 @@
 //! Samples → intervals, comparisons, answer, grade, flags. Pure: numbers in, numbers out.
 
 mod between_runs;
+mod bias;
 mod carry_over;
 mod change;
+pub mod claims;
 mod compare;
-mod contrast;
 mod describe;
 mod drift;
 mod findings;
-mod grade;
 mod outlier;
 mod random;
 mod rank;
@@ -16,12 +16,11 @@ mod regression;
 mod series;
 mod shape;
 mod sign;
-mod stopping;
 mod verdict;
 
 pub use between_runs::{Basis, Between, Seen, between};
 pub use change::{Change, changes};
-pub use compare::{FEWEST_STEADY_ROUNDS, pairs, resolve, standing, verdict};
+pub use compare::{pairs, verdict};
 pub use describe::{
     MedianRatio, median_ratio, percentile, percentile_over_rounds, summary, variation,
 };
@@ -31,17 +30,19 @@ pub use regression::{Line, line};
 pub use series::median;
 pub use shape::{TwoStates, quantised, two_states};
 pub use sign::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
-pub use stopping::{Reason, delta_eff, detectable, eliminations, more_rounds};
-pub use verdict::{Context, Finding, Judgement, TwinFigures, judge, twin_figures};
+pub use verdict::{Context, Finding, Judgement, judge};
 
-use iolab_model::result::{AnswerKind, Interval, Verdict};
+use iolab_model::result::{Interval, Verdict};
+
+use claims::{Trial, Watch};
 
 /// What was seen of the cells of one answer. All outer vectors are by cell (index within the
 /// answer), all inner ones by steady round, from the first; a missing trial is NaN / `None`.
 /// The series of a cell that was left out ends with its last round, and is so shorter than others.
 #[derive(Clone, Debug, Default)]
 pub struct Observations {
-    /// y = ln(wall seconds per unit of work).
+    /// y = ln(wall seconds per unit of work); +∞: the trial was lost (it failed, or was killed for
+    /// taking too long), NaN: there was none that counts.
     pub y: Vec<Vec<f64>>,
     /// Position of the cell's trial in its round.
     pub position: Vec<Vec<Option<u32>>>,
@@ -49,11 +50,31 @@ pub struct Observations {
     pub before: Vec<Vec<Option<u32>>>,
     /// Which renewal of the file instances each round used.
     pub epoch: Vec<u32>,
-    /// Cells left out without proof (screened, or given up): they are in no tie set.
+    /// Warm-up rounds by round, then by cell, as `y`: they may choose opponents and prove nothing.
+    pub warmup: Vec<Vec<f64>>,
+    /// Cells given up without proof: they are not compared.
     pub dropped: Vec<usize>,
 }
 
 impl Observations {
+    /// The claims after all of these rounds.
+    pub fn watch(&self, rules: &Rules) -> Watch {
+        let mut watch = Watch::new(self.y.len(), rules.alpha, rules.unit_rounds);
+        for round in &self.warmup {
+            watch.push(&round.iter().map(|y| trial(*y)).collect::<Vec<Trial>>(), false);
+        }
+        for round in 0..self.rounds() {
+            if round > 0 && self.epoch.get(round) != self.epoch.get(round - 1) {
+                watch.renew();
+            }
+            let trials: Vec<Trial> =
+                self.y.iter().map(|y| y.get(round).map_or(Trial::Absent, |y| trial(*y))).collect();
+            watch.push(&trials, true);
+        }
+        self.dropped.iter().for_each(|cell| watch.give_up(*cell));
+        watch
+    }
+
     /// Steady rounds seen.
     pub fn rounds(&self) -> usize {
         self.y.iter().map(Vec::len).max().unwrap_or(0)
@@ -70,10 +91,12 @@ pub struct Rules {
     pub delta: f64,
     /// Pairs of the answer, fixed at the start: k(k−1)/2.
     pub pairs: f64,
-    /// Rounds fixed in advance: exact fixed-n interval instead of the sequence.
-    pub fixed: bool,
-    /// The unit is the epoch's median instead of the round (own instances renewed every E > 1 rounds).
-    pub by_epoch: bool,
+    /// Rounds of one unit of the statistic: 1, or E where cells have instances of their own that are
+    /// renewed every E > 1 rounds; the median of the epoch is the unit then.
+    pub unit_rounds: usize,
+    /// What taking a cell costs beside time, by cell of the answer: less is cheaper (the smallest
+    /// block, the fewest threads). Cells beyond its end go by index.
+    pub cost: Vec<u64>,
     /// Seed of the bootstrap and of permutations.
     pub seed: u64,
 }
@@ -101,17 +124,11 @@ pub struct Pair {
     pub merged: u32,
 }
 
-/// Where the cells of one answer stand. Cheap: computed at the end of every round.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
-    /// Winner, tie or undecided (never invalid: that is the judgement's to say).
-    pub kind: AnswerKind,
-    /// The tie set C: cells not proven slower than any other.
-    pub best: Vec<usize>,
-    /// The cell with the smallest median, which is never eliminated.
-    pub leader: Option<usize>,
-    /// Every pair.
-    pub pairs: Vec<Pair>,
-    /// Steady rounds so far.
-    pub rounds: u32,
+/// A trial as the claims have it, from y.
+pub fn trial(y: f64) -> Trial {
+    match y {
+        y if y.is_nan() => Trial::Absent,
+        y if y.is_infinite() => Trial::Lost,
+        y => Trial::Took(y),
+    }
 }

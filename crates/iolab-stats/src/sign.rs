@@ -67,13 +67,12 @@ fn count_prefix(len: u32, holds: impl Fn(u32) -> bool) -> u32 {
 pub(crate) struct RankTable {
     alpha: f64,
     pairs: f64,
-    fixed: bool,
     known: Vec<Option<u32>>,
 }
 
 impl RankTable {
-    pub(crate) fn new(alpha: f64, pairs: f64, fixed: bool) -> RankTable {
-        RankTable { alpha, pairs: pairs.max(1.0), fixed, known: Vec::new() }
+    pub(crate) fn new(alpha: f64, pairs: f64) -> RankTable {
+        RankTable { alpha, pairs: pairs.max(1.0), known: Vec::new() }
     }
 
     pub(crate) fn rank(&mut self, n: usize) -> usize {
@@ -83,10 +82,7 @@ impl RankTable {
         if let Some(rank) = self.known[n] {
             return rank as usize;
         }
-        let rank = match self.fixed {
-            true => fixed_rank(n as u32, self.alpha / self.pairs),
-            false => lower_rank(n as u32, self.pairs / self.alpha),
-        };
+        let rank = lower_rank(n as u32, self.pairs / self.alpha);
         self.known[n] = Some(rank);
         rank as usize
     }

@@ -1,30 +1,30 @@
-//! The judgement on one answer: where its cells stand, what was found beside, and a grade.
+//! The judgement on one answer: what may be claimed, what was found beside, and a grade.
 
-use super::carry_over::carry_over;
-use super::compare::{Comparer, resolve, standing};
-use super::contrast::{contrast_findings, contrasts};
-use super::findings::{
-    carry_over_finding, context_findings, machine_finding, outlier_findings, shape_findings,
-    twin_finding,
+use super::bias::found;
+use super::claims::{
+    Claims, Control, Evidence, Facts, Raise, Standing, Unsound, Verdict, control, grade, wanting,
 };
-use super::grade::{Evidence, grade};
+use super::compare::pairs;
+use super::findings::{
+    context_findings, machine_finding, outlier_findings, shape_findings, twin_finding,
+};
 use super::outlier::{outliers, parts, without};
-use super::series::median;
-use super::sign::ln_evidence;
-use super::stopping::{delta_eff, detectable, more_rounds};
-use super::{Observations, Pair, Rules};
-use iolab_model::catalog::{Code, Severity};
-use iolab_model::result::{AnswerKind, Grade, Interval};
+use super::sign::fixed_rank;
+use super::{Observations, Pair, Rules, claims};
+use iolab_model::catalog::Code;
+use iolab_model::result::{AnswerKind, Grade};
 
 /// Shares above which a trial's overhead and stolen time count.
 pub(crate) const SMALL_SHARE: f64 = 0.01;
 /// Under this many instances the answer is about one file layout.
 pub(crate) const FEWEST_INSTANCES: u32 = 5;
+/// A control of fewer rounds says nothing of what the same cell differs by.
+const FEWEST_CONTROLS: u32 = 8;
 
 /// What the judgement must know beside the observations. Empty or 0: nothing known against it.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
-    /// ln(second arm / first) of the baseline, by steady round; missing rounds are NaN.
+    /// ln(one label / the other) of the cell that was measured twice, by round of this answer.
     pub twin: Vec<f64>,
     /// o/T: cost of the clock / length of a trial, the greatest among the cells' medians.
     pub overhead: f64,
@@ -40,10 +40,10 @@ pub struct Context {
     pub first_ratio: Vec<f64>,
     /// Cold reads: their samples may fall into two clusters.
     pub cold: bool,
-    /// Steady trials that the run flagged.
-    pub flagged: u32,
     /// A check failed: bytes were not what they should be.
     pub check_failed: bool,
+    /// The clock was set during the run.
+    pub clock_moved: bool,
 }
 
 /// Something to keep in mind.
@@ -63,150 +63,168 @@ impl Finding {
     }
 }
 
-/// The twin in figures.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TwinFigures {
-    /// Units seen.
-    pub n: u32,
-    /// Median of ln(second arm / first).
-    pub median: f64,
-    /// Its sequence interval at α, M = 1.
-    pub interval: Interval,
-    /// ln of the e-value against the two being alike.
-    pub ln_evidence: f64,
-}
-
 /// All that is concluded of one answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// Winner, tie, undecided or invalid.
-    pub kind: AnswerKind,
-    /// The winner or the tie set; empty where invalid.
-    pub best: Vec<usize>,
-    /// The cell with the smallest median among those measured to the end.
-    pub leader: Option<usize>,
-    /// Every pair.
+    /// What may be claimed: everything that speaks renders this.
+    pub claims: Claims,
+    /// Every pair, for whoever wants one.
     pub pairs: Vec<Pair>,
-    /// Steady rounds.
-    pub rounds: u32,
-    /// How far to trust it.
+    /// How good the figures are.
     pub grade: Grade,
     /// The one thing that would raise the grade.
-    pub raise: Option<String>,
+    pub raise: Option<Raise>,
     /// What to keep in mind, worst first.
     pub findings: Vec<Finding>,
-    /// Where undecided: the smallest ratio (> 1) that would have been told apart from 1.
-    pub detectable: Option<f64>,
-    /// Where undecided: rounds still needed, estimated.
+    /// Where something is open: rounds still needed, estimated.
     pub more_rounds: Option<u32>,
-    /// What had to be exceeded to matter.
-    pub delta_eff: f64,
     /// (cell, round) of every outlier.
     pub outliers: Vec<(usize, usize)>,
     /// Whether the answer is another one without outliers.
     pub without_outliers_changes: bool,
-    /// The twin; absent where it was not seen.
-    pub twin: Option<TwinFigures>,
+    /// A cell against itself; absent where none was measured twice.
+    pub control: Option<Control>,
 }
 
-/// Judges one answer. `rules.delta` is δ as asked for; δ_eff is derived here from the twin.
+impl Judgement {
+    /// The kind of the answer, as it is recorded.
+    pub fn kind(&self) -> AnswerKind {
+        match self.claims.verdict {
+            Verdict::Winner { .. } | Verdict::Alone => AnswerKind::Winner,
+            Verdict::Tie => AnswerKind::Tie,
+            Verdict::Several => AnswerKind::Undecided,
+            // Too few rounds are no fault of the measurement.
+            Verdict::Unsound(ref reasons) if *reasons == [Unsound::FewRounds] => {
+                AnswerKind::Undecided
+            }
+            Verdict::Unsound(_) => AnswerKind::Invalid,
+        }
+    }
+
+    /// The set of the best; empty where nothing may be claimed.
+    pub fn best(&self) -> &[usize] {
+        match self.kind() {
+            AnswerKind::Invalid => &[],
+            _ => &self.claims.best,
+        }
+    }
+}
+
+/// Judges one answer.
 pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement {
-    let delta_eff = delta_eff(rules.delta, &context.twin);
-    let effective = Rules { delta: delta_eff, ..rules.clone() };
-    let standing = standing(seen, &effective);
-    let twin = twin_figures(&context.twin, rules);
+    let ours = claims::Rules {
+        alpha: rules.alpha,
+        delta: rules.delta,
+        cost: rules.cost.clone(),
+        ..claims::Rules::default()
+    };
+    let watch = seen.watch(rules);
+    let control = control(&context.twin, rules.alpha);
+    let told = control.filter(|control| control.rounds >= FEWEST_CONTROLS);
+    let unsound = unsound(context);
+    let plain = Facts { control: told, unsound, ..Facts::default() };
     let parts = parts(seen);
+    let found = found(seen, &watch, &watch.claims(&ours, &plain), &parts, rules.seed);
+    let facts = Facts { bias: found.bias, ..plain };
+    let claims = watch.claims(&ours, &facts);
+
     let outliers = outliers(&parts);
     let changes = !outliers.is_empty() && {
-        let (kind, best) = resolve(&without(seen, &outliers), &effective);
-        kind != standing.kind || best != standing.best
+        let rest = without(seen, &outliers).watch(rules).claims(&ours, &facts);
+        contradicts(&claims, &rest)
     };
-    let contrasts = contrasts(seen, &effective, &standing);
-
-    let mut findings = context_findings(context, &standing, seen.y.len());
-    findings.extend(twin_finding(twin.as_ref(), rules.delta));
-    findings.extend(contrast_findings(&contrasts, &effective));
+    let mut findings = context_findings(context, &claims);
+    findings.extend(twin_finding(control.as_ref(), rules.delta));
+    findings.extend(found.findings);
     let machine: Vec<f64> = parts.machine.iter().copied().filter(|b| b.is_finite()).collect();
-    findings.extend(machine_finding(&machine, &effective));
-    let material = rules.delta.ln_1p() / 2.0;
-    let carried = carry_over(seen, &parts, material, rules.seed);
-    findings.extend(carried.as_ref().map(carry_over_finding));
+    findings.extend(machine_finding(&machine, rules));
     findings.extend(shape_findings(seen, context));
     findings.extend(outlier_findings(seen, &outliers, changes));
     findings.sort_by_key(|f| std::cmp::Reverse(f.code.severity()));
 
-    let lags: Vec<f64> = contrasts.iter().map(|c| c.lag1).collect();
-    let (grade, raise) = grade(&Evidence {
-        rounds: standing.rounds,
-        overhead: context.overhead,
-        twin,
-        delta: rules.delta,
-        lag1: median(&lags).unwrap_or(0.0),
-        flagged: flagged_share(seen, outliers.len(), context),
-        variation: median_variation(seen),
-        steal: context.steal,
-        instances: context.placement_matters.then_some(context.instances),
-        findings: &findings,
-    });
-    let invalid = grade == Grade::Invalid;
-    let open = !invalid && standing.kind == AnswerKind::Undecided;
+    let open = !wanting(&claims, &PROGRESS).is_empty();
+    let more_rounds = if open { watch.forecast(&claims) } else { None };
+    let (grade, raise) = graded(seen, context, &claims, more_rounds);
+    let pairs = pairs(seen, rules);
+    let without_outliers_changes = changes;
     Judgement {
-        detectable: detectable(&standing).filter(|_| open),
-        more_rounds: if open { more_rounds(seen, &effective, &standing) } else { None },
-        kind: if invalid { AnswerKind::Invalid } else { standing.kind },
-        best: if invalid { Vec::new() } else { standing.best },
-        leader: standing.leader,
-        pairs: standing.pairs,
-        rounds: standing.rounds,
+        claims,
+        pairs,
         grade,
         raise,
         findings,
-        delta_eff,
+        more_rounds,
         outliers,
-        without_outliers_changes: changes,
-        twin,
+        without_outliers_changes,
+        control,
     }
 }
 
-/// The twin as a pair of its own, with its own guarantee (M = 1). Both arms share their file
-/// instance, so the round is the unit.
-pub fn twin_figures(twin: &[f64], rules: &Rules) -> Option<TwinFigures> {
-    let seen = Observations { y: vec![twin.to_vec(), vec![0.0; twin.len()]], ..Default::default() };
-    let rules = Rules { pairs: 1.0, by_epoch: false, ..rules.clone() };
-    let pair = Comparer::new(&seen, &rules).pair(0, 1)?;
-    let ln_evidence = ln_evidence(twin);
-    Some(TwinFigures { n: pair.n, median: pair.median, interval: pair.interval, ln_evidence })
+/// Instances and precision are the driver's to weigh; here only whether an answer is open.
+const PROGRESS: claims::Progress = claims::Progress { instances: None, precision: f64::INFINITY };
+
+fn unsound(context: &Context) -> Vec<Unsound> {
+    let reasons =
+        [(context.check_failed, Unsound::WorkNotDone), (context.clock_moved, Unsound::ClockMoved)];
+    reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect()
 }
 
-impl TwinFigures {
-    /// Whether the ratio lies within a share of 1.
-    pub(crate) fn within(&self, share: f64) -> bool {
-        self.median.abs() <= share.ln_1p()
+/// Whether two readings of one answer exclude each other: the one's pick is not among the other's
+/// best, or only one of them has a winner.
+fn contradicts(a: &Claims, b: &Claims) -> bool {
+    let winner = |claims: &Claims| match claims.verdict {
+        Verdict::Winner { cell, .. } => Some(cell),
+        _ => None,
+    };
+    let outside = |claims: &Claims, other: &Claims| {
+        claims.best.iter().all(|cell| other.cells[*cell].standing == Standing::Slower)
+    };
+    winner(a) != winner(b) || outside(a, b) || outside(b, a)
+}
+
+fn graded(
+    seen: &Observations,
+    context: &Context,
+    claims: &Claims,
+    forecast: Option<u32>,
+) -> (Grade, Option<Raise>) {
+    let at_most = match claims.verdict {
+        Verdict::Unsound(ref reasons) if *reasons != [Unsound::FewRounds] => {
+            return (Grade::Invalid, None);
+        }
+        Verdict::Alone => claims.compared().first().and_then(|cell| half_width(&seen.y[*cell])),
+        _ => claims.pick.map(|pick| pick.at_most),
+    };
+    let instances = context.placement_matters.then_some(context.instances);
+    let evidence = Evidence {
+        rounds: claims.rounds,
+        overhead: context.overhead,
+        instances,
+        at_most,
+        forecast,
+    };
+    let (grade, raise) = grade(&evidence);
+    let grade = match grade {
+        claims::Grade::A => Grade::A,
+        claims::Grade::B => Grade::B,
+        claims::Grade::C => Grade::C,
+    };
+    (grade, raise)
+}
+
+/// Half the width of the exact 95 % interval of a median of logarithms.
+fn half_width(y: &[f64]) -> Option<f64> {
+    let mut y: Vec<f64> = y.iter().copied().filter(|y| y.is_finite()).collect();
+    y.sort_unstable_by(f64::total_cmp);
+    match fixed_rank(y.len() as u32, 0.05) as usize {
+        0 => None,
+        rank => Some((y[y.len() - rank] - y[rank - 1]) / 2.0),
     }
 }
 
 /// Trials that count.
 pub(crate) fn trials(seen: &Observations) -> usize {
     seen.y.iter().flatten().filter(|y| y.is_finite()).count()
-}
-
-fn flagged_share(seen: &Observations, outliers: usize, context: &Context) -> f64 {
-    (outliers as f64 + f64::from(context.flagged)) / trials(seen).max(1) as f64
-}
-
-/// Median over cells of SD / mean of the times.
-fn median_variation(seen: &Observations) -> f64 {
-    let variation = |y: &Vec<f64>| {
-        let centre = median(y)?;
-        let times: Vec<f64> = y.iter().map(|y| (y - centre).exp()).collect();
-        super::describe::variation(&times)
-    };
-    median(&seen.y.iter().filter_map(variation).collect::<Vec<f64>>()).unwrap_or(0.0)
-}
-
-/// Whether a code takes the answer away.
-pub(crate) fn invalidates(code: Code) -> bool {
-    code.severity() == Severity::Invalid
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn paired(
         position: vec![vec![None; shared.len()]; 2],
         before: vec![vec![None; shared.len()]; 2],
         epoch: shared.iter().map(|s| s.0).collect(),
-        dropped: Vec::new(),
+        ..Observations::default()
     };
     let own_files = [Factor::File, Factor::FileSize, Factor::Place]
         .iter()
@@ -142,8 +142,8 @@ fn paired(
         alpha: error,
         delta: protocol.delta,
         pairs: 1.0,
-        fixed: protocol.rounds.is_some(),
-        by_epoch: own_files && protocol.epoch_rounds > 1,
+        unit_rounds: if own_files { protocol.epoch_rounds.max(1) as usize } else { 1 },
+        cost: Vec::new(),
         seed: document.run.seed,
     };
     let pair = pairs(&seen, &rules).into_iter().next()?;

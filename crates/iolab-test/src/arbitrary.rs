@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use iolab_model::catalog::{Code, Factor, Level, Levels};
 use iolab_model::result::{
     Answer, AnswerKind, CacheProof, CellRecord, CellStatus, Comparison, Digest, Document, Effects,
-    Environment, Estimate, Fault, Grade, Measurement, Proof, Residency, RunInfo, Sample, Summary,
-    Twin, Verdict, Warning,
+    Environment, Estimate, Fault, Grade, Measurement, Name, Proof, Residency, RunInfo, Sample,
+    Summary, Twin, Verdict, Warning,
 };
 use proptest::prelude::*;
 
@@ -189,6 +189,9 @@ fn any_answer() -> impl Strategy<Value = Answer> {
             condition,
             kind,
             best,
+            pick: None,
+            regret: Vec::new(),
+            findings: Vec::new(),
             grade: Grade::C,
             raise: Some(sentence.clone()),
             sentence,
@@ -215,12 +218,20 @@ pub fn any_document() -> impl Strategy<Value = Document> {
                 RunInfo { seed, complete, finished, argv: vec![title.clone()], title, ..doc.run };
             let facts = facts.into_iter().map(|(k, v)| (k, v.into()));
             doc.environment = Environment(facts.collect());
-            doc.twin = twin.map(|(samples, ratio, cell)| Twin {
-                cell: cells.first().map_or(cell, |c| c.id.clone()),
-                samples,
-                ratio,
-                low: ratio,
-                high: None,
+            // Drawn anew each round, as now, or always the same cell, as once.
+            let drawn = |samples: &[Sample]| {
+                let name = |(at, _): (usize, &Sample)| {
+                    Some(cells.get(at % cells.len())?.id.as_str().into())
+                };
+                samples.iter().enumerate().filter(|_| seed % 2 == 0).filter_map(name).collect()
+            };
+            doc.twin = twin.filter(|_| !cells.is_empty()).map(|(samples, ratio, _)| {
+                let drawn: Vec<Name> = drawn(&samples);
+                let cell = match seed % 2 {
+                    0 => Twin::ANY.to_owned(),
+                    _ => cells[0].id.clone(),
+                };
+                Twin { cell, samples, drawn, ratio, low: ratio, high: None }
             });
             doc.cells = cells;
             doc.answers = answers;

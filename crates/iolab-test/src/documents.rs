@@ -217,6 +217,9 @@ pub fn answer(kind: AnswerKind, best: &[&str], sentence: &str) -> Answer {
         condition: Levels::new().with(Factor::Cache, Level::word("warm")),
         kind,
         best: best.iter().map(|&id| id.to_owned()).collect(),
+        pick: None,
+        regret: Vec::new(),
+        findings: Vec::new(),
         grade: Grade::B,
         raise: Some("five file instances or more; give a larger --budget".into()),
         sentence: sentence.into(),
@@ -312,6 +315,7 @@ pub fn winner() -> Document {
         ratio: Some(1.003),
         low: Some(0.991),
         high: Some(1.012),
+        ..Twin::default()
     });
     let mut answer = answer(
         AnswerKind::Winner,

@@ -71,6 +71,7 @@ pub fn document(
             ratio: Some(1.002),
             low: Some(0.994),
             high: Some(1.009),
+            ..Twin::default()
         }
     });
     let mut factors: BTreeMap<Factor, Vec<serde_json::Value>> = BTreeMap::new();
@@ -279,6 +280,9 @@ fn answer(cells: &[CellRecord], condition: Levels, ask: &[Factor]) -> Option<Ans
         condition,
         kind,
         best,
+        pick: None,
+        regret: Vec::new(),
+        findings: Vec::new(),
         grade: Grade::B,
         raise: Some("more file instances".to_owned()),
         sentence,

@@ -11,9 +11,9 @@ use super::terminal_io::{Ending, Failure};
 use super::{Cli, Command, plan_text, run};
 use iolab_model::catalog::path_from_text;
 use iolab_model::plan::Plan;
-use iolab_model::result::{CellRecord, Document};
+use iolab_model::result::{CellRecord, Document, Sample, Twin};
 use iolab_model::spec::file;
-use iolab_run::{CellOutcome, ExclusionReason, History, Left};
+use iolab_run::{CellOutcome, ExclusionReason, History, Left, TwinTrial};
 
 /// Measures what is left of a run.
 ///
@@ -88,9 +88,13 @@ pub fn resumed(document: Document, plan: &Plan) -> Result<Resumed, Failure> {
             document.run.id
         )));
     }
+    let second_trial = |(id, sample): (&str, &Sample)| {
+        let cell = document.cells.iter().position(|cell| cell.id == id)?;
+        Some(TwinTrial { cell, sample: sample.clone() })
+    };
     let history = History {
         cells: document.cells.iter().map(outcome).collect(),
-        twin: document.twin.as_ref().map_or(Vec::new(), |twin| twin.samples.clone()),
+        twin: document.twin.iter().flat_map(Twin::trials).filter_map(second_trial).collect(),
         epoch_rounds: document.experiment.protocol.epoch_rounds,
         elapsed_ns: elapsed_ns(&document),
     };

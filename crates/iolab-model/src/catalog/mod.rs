@@ -24,6 +24,6 @@ pub use place::{PlaceError, PlaceLevel, common_size, parse_place, parse_places};
 pub use sizes::{SIZES_FORMS, Sizes};
 pub use text::{
     bytes_text, count_text, digits_text, list_text, percent_text, rate_text, ratio_digits,
-    ratio_interval_text, ratio_text, rough_time_text, so_many, time_text,
+    ratio_interval_text, ratio_text, rough_time_text, slower_text, so_many, time_text,
 };
 pub use touch::Touch;

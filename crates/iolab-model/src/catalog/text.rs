@@ -112,6 +112,36 @@ pub fn ratio_interval_text(ratio: f64, low: Option<f64>, high: Option<f64>) -> S
     }
 }
 
+/// How much longer than the best a time is, given at least and at most how many times as long:
+/// `3–9 % slower`, `1.90–1.98× as long`, `at most 1.4 % slower` (it may be the best).
+pub fn slower_text(low: f64, high: Option<f64>) -> String {
+    /// From this ratio on people think in multiples.
+    const MULTIPLE: f64 = 1.3;
+    let share = |ratio: f64| percent_text(ratio - 1.0);
+    match (low > 1.0, high) {
+        (false, None) => "not bounded yet".to_owned(),
+        (false, Some(high)) if high < MULTIPLE => format!("at most {} slower", share(high)),
+        (false, Some(high)) => format!("at most {} as long", ratio_text(high)),
+        (true, None) if low < MULTIPLE => format!("at least {} slower", share(low)),
+        (true, None) => format!("at least {} as long", ratio_text(low)),
+        (true, Some(high)) if high < MULTIPLE => {
+            let (low, high) = (share(low), share(high));
+            match low == high {
+                true => format!("{high} slower"),
+                false => format!("{}–{high} slower", low.trim_end_matches(" %")),
+            }
+        }
+        (true, Some(high)) => {
+            let (low, high) = (ratio_digits(low), ratio_digits(high));
+            if low == high {
+                format!("{high}× as long")
+            } else {
+                format!("{low}–{high}× as long")
+            }
+        }
+    }
+}
+
 /// A share of one as per cent, two digits: `2 %`, `0.35 %`, `12 %`.
 pub fn percent_text(share: f64) -> String {
     let text = significant(share * 100.0, 2);
@@ -159,7 +189,7 @@ pub fn list_text<S: AsRef<str>>(words: &[S]) -> String {
 mod tests {
     use super::{
         bytes_text, count_text, list_text, percent_text, rate_text, ratio_interval_text,
-        ratio_text, rough_time_text, time_text,
+        ratio_text, rough_time_text, slower_text, time_text,
     };
 
     #[test]
@@ -222,5 +252,17 @@ mod tests {
         assert_eq!(count_text(50_000), "50 000");
         assert_eq!(count_text(4096), "4096");
         assert_eq!(list_text(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn slower_than_the_best_reads_as_people_say_it() {
+        let said = |low, high| slower_text(low, high);
+        assert_eq!(said(1.03, Some(1.09)), "3–9 % slower");
+        assert_eq!(said(1.904, Some(1.978)), "1.90–1.98× as long");
+        assert_eq!(said(1.0, Some(1.014)), "at most 1.4 % slower");
+        assert_eq!(said(1.0, Some(2.0)), "at most 2.00× as long");
+        assert_eq!(said(1.05, None), "at least 5 % slower");
+        assert_eq!(said(1.0, None), "not bounded yet");
+        assert_eq!(said(1.0301, Some(1.0302)), "3 % slower");
     }
 }

@@ -85,6 +85,57 @@ pub struct Comparison {
     pub ties: u32,
 }
 
+/// The cell to take, and what that can cost at most.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pick {
+    /// Cell id.
+    pub cell: Name,
+    /// Its time is at most this multiple of the best's, whoever that is: 1.014 = 1.4 % slower.
+    pub at_most: f64,
+}
+
+/// How much longer a cell takes than the best of its answer, whoever that is. The intervals of all
+/// cells hold together, at every moment of the run, with probability 1 − α.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Regret {
+    /// Cell id.
+    pub cell: Name,
+    /// Its time is at least this multiple of the best's: 1 where it may be the best.
+    pub low: f64,
+    /// And at most this one; absent where nothing bounds it yet.
+    pub high: Option<f64>,
+    /// Whether it is shown not to be the best.
+    pub excluded: bool,
+}
+
+/// What kind of thing is found along an ordered factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingKind {
+    /// From this level on more gains less than what matters.
+    Plateau,
+    /// The best changes between two levels of a condition.
+    Crossover,
+    /// How far more workers help.
+    Scaling,
+}
+
+/// Something found along an ordered factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// What kind.
+    pub kind: FindingKind,
+    /// Along which factor.
+    pub factor: String,
+    /// The cell where it is: the first on the plateau, the best after a crossing.
+    pub cell: Name,
+    /// Its level of the factor.
+    pub level: String,
+    /// Its time is at most this multiple of the best's; absent where the kind has no such bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+}
+
 /// The kind of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -131,8 +182,17 @@ pub struct Answer {
     pub condition: Levels,
     /// Winner, tie, undecided or invalid.
     pub kind: AnswerKind,
-    /// Ids of the winner or of the tie set; empty where undecided leaves nothing or invalid.
+    /// Ids of the cells that may be the best; empty where nothing may be claimed.
     pub best: Vec<String>,
+    /// What to take; absent where nothing may be claimed, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pick: Option<Pick>,
+    /// One entry a compared cell, in the order of the cells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regret: Vec<Regret>,
+    /// What is found along ordered factors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// How far to trust it.
     pub grade: Grade,
     /// The one thing that would raise the grade.
@@ -154,17 +214,31 @@ pub struct Answer {
     pub comparisons: Vec<Comparison>,
 }
 
-/// The baseline against itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The A/A control: a cell that was measured twice in a round, against itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Twin {
-    /// Cell id of the baseline.
+    /// Id of the cell that was measured twice; [`Twin::ANY`] where each round drew another.
     pub cell: String,
-    /// The second arm's samples.
+    /// The second trials.
     pub samples: Vec<super::Sample>,
-    /// Time of the second arm / time of the first.
+    /// By sample: the cell that the round drew. Empty where it was always the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drawn: Vec<Name>,
+    /// Time under the one label / time under the other.
     pub ratio: Option<f64>,
     /// Lower end of its interval (M = 1).
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
+}
+
+impl Twin {
+    /// What stands for the cell where each round drew another.
+    pub const ANY: &'static str = "*";
+
+    /// Every second trial with the id of its cell.
+    pub fn trials(&self) -> impl Iterator<Item = (&str, &super::Sample)> {
+        let cell = |at: usize| self.drawn.get(at).map_or(self.cell.as_str(), |name| name.as_str());
+        self.samples.iter().enumerate().map(move |(at, sample)| (cell(at), sample))
+    }
 }

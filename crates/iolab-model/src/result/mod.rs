@@ -13,7 +13,8 @@ mod place;
 mod sample;
 
 pub use answer::{
-    Answer, AnswerKind, Comparison, Grade, Interval, Summary, Twin, Verdict, Warning,
+    Answer, AnswerKind, Comparison, Finding, FindingKind, Grade, Interval, Pick, Regret, Summary,
+    Twin, Verdict, Warning,
 };
 pub use document::{
     CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,

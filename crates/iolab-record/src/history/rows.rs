@@ -47,7 +47,7 @@ struct TwinRow {
 pub(super) struct Arm {
     /// Index of the cell; −1 where the twin names a cell that the run does not have.
     pub(super) cell: i64,
-    /// Second arm of the baseline.
+    /// The second trial of a cell that its round measured twice.
     pub(super) twin: bool,
 }
 
@@ -61,13 +61,12 @@ pub(super) fn insert(db: &Connection, doc: &Document, token: &str, id: Option<u6
     for (index, cell) in doc.cells.iter().enumerate() {
         insert_cell(db, id, index, cell)?;
     }
-    let baseline = doc.twin.as_ref().map(|t| t.cell.as_str());
-    let baseline = doc.cells.iter().position(|c| Some(c.id.as_str()) == baseline);
+    let index = |id: &str| doc.cells.iter().position(|c| c.id == id).map_or(-1, |at| at as i64);
     let arms = doc.cells.iter().enumerate().flat_map(|(index, cell)| {
         cell.samples.iter().map(move |s| (Arm { cell: index as i64, twin: false }, s))
     });
-    let twin_arm = Arm { cell: baseline.map_or(-1, |b| b as i64), twin: true };
-    let twins = doc.twin.iter().flat_map(|t| &t.samples).map(|s| (twin_arm, s));
+    let twins = doc.twin.iter().flat_map(Twin::trials);
+    let twins = twins.map(|(cell, sample)| (Arm { cell: index(cell), twin: true }, sample));
     for (number, (arm, sample)) in arms.chain(twins).enumerate() {
         insert_sample(db, id, number as u64, arm, sample)?;
     }
@@ -262,6 +261,7 @@ fn head(row: &Row<'_>, id: u64) -> Sql<Document> {
         twin: twin.map(|t| Twin {
             cell: t.cell,
             samples: Vec::new(),
+            drawn: Vec::new(),
             ratio: t.ratio,
             low: t.low,
             high: t.high,
@@ -295,8 +295,8 @@ fn load_samples(db: &Connection, id: u64, doc: &mut Document) -> Sql<()> {
         match (twin, cell) {
             (false, Some(cell)) => cell.samples.push(sample),
             (true, cell) => {
-                let name = || cell.map_or_else(String::new, |c| c.id.clone());
-                doc.twin.get_or_insert_with(|| empty_twin(name())).samples.push(sample);
+                let name = cell.map_or_else(String::new, |c| c.id.clone());
+                second_trial(&mut doc.twin, name, sample);
             }
             (false, None) => return Err(bad(0, "a sample of a cell that the run does not have")),
         }
@@ -304,9 +304,14 @@ fn load_samples(db: &Connection, id: u64, doc: &mut Document) -> Sql<()> {
     Ok(())
 }
 
-/// A run that was killed has samples of the twin, but no row of it yet.
-fn empty_twin(cell: String) -> Twin {
-    Twin { cell, samples: Vec::new(), ratio: None, low: None, high: None }
+/// Adds the second trial of a cell. A run that was killed has such trials, but no row of the twin yet.
+fn second_trial(twin: &mut Option<Twin>, cell: String, sample: Sample) {
+    let twin = twin.get_or_insert_with(|| Twin { cell: Twin::ANY.to_owned(), ..Twin::default() });
+    // Earlier versions measured one cell twice, always the same.
+    if twin.cell == Twin::ANY {
+        twin.drawn.push(cell.into());
+    }
+    twin.samples.push(sample);
 }
 
 fn sample(row: &Row<'_>) -> Sql<Sample> {

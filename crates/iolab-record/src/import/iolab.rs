@@ -27,7 +27,8 @@ pub(super) fn read(json: &str, schema: &Value, name: &str) -> Result<Vec<Documen
         let best = a.best.iter().map(String::as_str);
         best.chain(a.comparisons.iter().flat_map(|c| [c.a.as_str(), c.b.as_str()]))
     });
-    let mut named = named.chain(document.twin.iter().map(|t| t.cell.as_str()));
+    let mut named =
+        named.chain(document.twin.iter().flat_map(|t| t.trials().map(|(cell, _)| cell)));
     let stranger = named.find(|id| !ids.contains(id));
     if let Some(stranger) = stranger {
         return Err(bad(format!("an answer names the cell {stranger:?}, which is not there")));

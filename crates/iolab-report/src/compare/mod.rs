@@ -247,8 +247,11 @@ fn within(
         alpha: terms.alpha,
         delta: terms.delta,
         pairs: rows as f64,
-        fixed: protocol.rounds.is_some(),
-        by_epoch: protocol.epoch_rounds > 1 && !series::share_files(first, second),
+        unit_rounds: match series::share_files(first, second) {
+            true => 1,
+            false => protocol.epoch_rounds.max(1) as usize,
+        },
+        cost: Vec::new(),
         seed: run.run.seed,
     };
     let seen = Observations { y, epoch, ..Observations::default() };

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::super::metadata_table;
 use crate::chart::{Datum, Table, clean, condition_text, escape};
 use iolab_model::catalog::{Code, Severity, count_text, percent_text, rough_time_text, time_text};
-use iolab_model::result::{Answer, AnswerKind, Document, Grade, Warning};
+use iolab_model::result::{Answer, AnswerKind, Document, Grade, Twin, Warning};
 
 /// Up to so many answers stand large.
 const FEW_ANSWERS: usize = 3;
@@ -229,11 +229,14 @@ pub fn protocol(out: &mut dyn Write, document: &Document) -> io::Result<()> {
             v.filter(|v| v.is_finite()).map_or("?".to_owned(), |v| format!("{v:.3}"))
         };
         let words = format!(
-            "{}× ({}–{}): the cell {} against itself",
+            "{}× ({}–{}): {} against itself",
             number(twin.ratio),
             number(twin.low),
             number(twin.high),
-            twin.cell
+            match twin.cell == Twin::ANY {
+                true => "a cell drawn at random each round".to_owned(),
+                false => format!("the cell {}", twin.cell),
+            }
         );
         facts.push(("Twin", words));
     }

@@ -1,0 +1,9 @@
+//! The claims against what they promise: errors, coverage, power, and choices that must not work.
+#![allow(missing_docs)]
+
+mod common;
+mod error;
+mod memory;
+mod mutation;
+mod power;
+mod properties;
