@@ -209,8 +209,7 @@ pub(super) fn why(cells: &[&CellRecord], rows: &[Row], best: Option<&str>) -> Ve
     let Some(best) = best.and_then(find).and_then(|cell| Figures::of(cell)) else {
         return Vec::new();
     };
-    let proven =
-        |row: &&Row| matches!(row.mark, Mark::ClearlySlower | Mark::Slower | Mark::Eliminated);
+    let proven = |row: &&Row| matches!(row.mark, Mark::ClearlySlower | Mark::Slower);
     let mut slow: Vec<&Row> = rows.iter().filter(proven).collect();
     slow.sort_by(|a, b| b.share.total_cmp(&a.share));
     let explained = slow.into_iter().filter_map(|row| {

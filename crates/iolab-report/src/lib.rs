@@ -21,7 +21,6 @@ mod outline;
 mod parquet;
 mod published;
 mod rates;
-mod reference_cell;
 mod samples;
 pub mod schema;
 mod shares;

@@ -38,7 +38,7 @@ pub(super) struct Table {
 impl Table {
     /// Whether a column's texts stand to the left: names and verdicts; figures to the right.
     pub(super) fn is_left(titles: &[&str], at: usize) -> bool {
-        at == 0 || titles[at] == "verdict"
+        at == 0 || titles[at] == "against the best"
     }
 }
 
@@ -91,13 +91,13 @@ fn table(section: &Section) -> Table {
     let speed = section.rows.iter().any(|row| !row.speed.is_empty());
     let mut titles = vec!["cell", section.unit, "interval"];
     titles.extend(speed.then_some("speed"));
-    titles.extend(["ratio", "lies in", "verdict"]);
+    titles.push("against the best");
     Table { titles, rows: section.rows.iter().map(|row| fields(row, speed)).collect() }
 }
 
 fn fields(row: &Row, speed: bool) -> Vec<String> {
     let mut all = vec![row.id.clone(), row.time.clone(), row.interval.clone()];
     all.extend(speed.then(|| row.speed.clone()));
-    all.extend([row.ratio.clone(), row.bounds.clone(), row.mark.word().to_owned()]);
+    all.push(row.against.clone());
     all
 }

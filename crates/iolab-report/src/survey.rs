@@ -2,10 +2,10 @@
 
 mod written;
 
-use iolab_model::catalog::{Factor, Severity, bytes_text, rate_text, ratio_text, time_text};
-use iolab_model::result::{
-    Answer, AnswerKind, CellRecord, Comparison, Document, Grade, Verdict, Warning,
+use iolab_model::catalog::{
+    Factor, Severity, bytes_text, rate_text, ratio_digits, ratio_text, slower_text, time_text,
 };
+use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, Document, Grade, Warning};
 
 /// What a run of the survey was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +43,9 @@ struct Finding {
 
 /// The whole screen. `heading` is the first line, `next` the last; `width` columns.
 pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usize) -> String {
+    let runs: Vec<(Topic, Document)> =
+        runs.iter().map(|(topic, run)| (*topic, run.completed().into_owned())).collect();
+    let runs = &runs[..];
     let of = |topic| runs.iter().find(|(t, _)| *t == topic).map(|(_, d)| d);
     let findings = [
         reading(of(Topic::Warm), of(Topic::Cold)),
@@ -96,9 +99,7 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
             finding.lines.push(format!("{state}: {NOTHING}"));
             continue;
         };
-        finding
-            .lines
-            .push(format!("{state} {}", plateau.describe(document.experiment.protocol.delta)));
+        finding.lines.push(format!("{state} {}", plateau.describe()));
         if finding.advice.is_none() {
             finding.advice = Some(plateau.advice());
         }
@@ -106,30 +107,32 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
     finding
 }
 
-/// The blocks that are as good as the best.
+/// The block to use, as the answer has it.
 struct Plateau {
-    smallest: u64,
-    best: u64,
-    largest: u64,
-    shown: bool,
+    block: u64,
+    /// Its regret: at most so many times as long as the best.
+    at_most: Option<f64>,
+    /// Cells that were compared.
+    of: usize,
+    /// No other may be the best.
+    winner: bool,
+    /// Every larger block is shown to be as good.
+    or_more: bool,
     speed: f64,
     low: Option<f64>,
     high: Option<f64>,
 }
 
 impl Plateau {
-    /// What to use: a block that is shown to be as good as any, else the fastest seen, said so.
+    /// What to use; larger blocks only where they were looked at.
     fn advice(&self) -> String {
-        match (self.shown, self.smallest < self.largest) {
-            (true, true) => format!("blocks of {} or more", bytes_text(self.smallest)),
-            (true, false) => format!("blocks of {}", bytes_text(self.smallest)),
-            (false, _) => {
-                format!("blocks of {} (the fastest seen, not proven)", bytes_text(self.best))
-            }
+        match self.or_more {
+            true => format!("blocks of {} or more", bytes_text(self.block)),
+            false => format!("blocks of {}", bytes_text(self.block)),
         }
     }
 
-    fn describe(&self, delta: f64) -> String {
+    fn describe(&self) -> String {
         let speed = match (self.low, self.high) {
             (Some(low), Some(high)) => {
                 let share = (high - low) / 2.0 / self.speed * 100.0;
@@ -137,84 +140,72 @@ impl Plateau {
             }
             _ => rate_text(self.speed),
         };
-        let (smallest, best) = (bytes_text(self.smallest), bytes_text(self.best));
-        let place = match (self.smallest == self.best, self.shown) {
-            (true, true) => format!("{best} blocks are best"),
-            (true, false) => format!("{best} blocks look best, not proven"),
-            (false, true) => {
-                format!("{smallest} blocks are within {:.0} % of the best ({best})", delta * 100.0)
+        let block = bytes_text(self.block);
+        match (self.winner, self.at_most) {
+            (true, _) => format!("{speed} · {block} blocks are best of {}", self.of),
+            (false, None) => format!("{speed} · {block} blocks, not bounded yet"),
+            (false, high) => {
+                let bound = slower_text(1.0, high).replace(" as long", " the time");
+                let than = if bound.ends_with("slower") { "than" } else { "of" };
+                format!("{speed} · {block} blocks: {bound} {than} the best of {}", self.of)
             }
-            (false, false) => format!("{smallest} blocks cannot be told from the best ({best})"),
-        };
-        format!("{speed} · {place}")
+        }
     }
 }
 
-/// The smallest block that is as good as the best: proven within δ where the interval says so,
-/// else one that was not told apart from it.
+/// The smallest block that is shown to be as good as the best, of the series of the answer's pick;
+/// else that pick.
 fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
     let delta = document.experiment.protocol.delta;
-    let cells: Vec<(&CellRecord, u64, f64)> = document
+    let leader = answer.leader()?;
+    let leader = document.cells.iter().find(|cell| cell.id == leader)?;
+    let kin = |cell: &CellRecord| cell.factors.only(|f| f != Factor::Block);
+    let mut axis: Vec<(u64, &CellRecord)> = document
         .cells
         .iter()
-        .filter_map(|cell| {
-            let speed = cell.estimate.as_ref()?.bytes_per_second.as_ref()?.median;
-            Some((cell, cell.factors.number(Factor::Block)?, speed))
-        })
+        .filter(|cell| kin(cell) == kin(leader))
+        .filter_map(|cell| Some((cell.factors.number(Factor::Block)?, cell)))
         .collect();
-    let (leader, best, speed) = cells.iter().copied().max_by(|x, y| x.2.total_cmp(&y.2))?;
-    let near = |cell: &CellRecord, proven: bool| {
-        cell.id == leader.id
-            || if proven {
-                slower_by(answer, &cell.id, &leader.id)
-                    .is_some_and(|(_, high)| high.is_some_and(|h| h <= 1.0 + delta))
-            } else {
-                answer.best.contains(&cell.id)
-            }
-    };
-    let smallest =
-        |proven| cells.iter().filter(|(c, _, _)| near(c, proven)).map(|(_, block, _)| *block).min();
-    let proven = smallest(true).unwrap_or(best);
-    let maybe = smallest(false).unwrap_or(best);
-    // A smaller block that was not told apart is worth naming only where nothing is proven.
-    let shown = proven < best || answer.kind != AnswerKind::Undecided || maybe >= best;
-    let bounds = leader.estimate.as_ref()?.bytes_per_second.as_ref()?;
+    axis.sort_by_key(|(block, _)| *block);
+    let good = |cell: &CellRecord| answer.is_within(&cell.id, delta);
+    let smallest = axis.iter().position(|(_, cell)| good(cell));
+    let at = smallest.or_else(|| axis.iter().position(|(_, cell)| cell.id == leader.id))?;
+    let (block, cell) = axis[at];
+    let larger = &axis[at + 1..];
+    let bounds = cell.estimate.as_ref()?.bytes_per_second.as_ref()?;
     Some(Plateau {
-        smallest: if shown { proven } else { maybe },
-        best,
-        largest: cells.iter().map(|(_, block, _)| *block).max()?,
-        shown: shown && (proven < best || answer.kind != AnswerKind::Undecided),
-        speed,
+        block,
+        at_most: answer.regret_of(&cell.id).and_then(|regret| regret.high),
+        of: answer.regret.len(),
+        winner: answer.standing_of(&cell.id) == CellStanding::Best,
+        or_more: !larger.is_empty() && larger.iter().all(|(_, cell)| good(cell)),
+        speed: bounds.median,
         low: bounds.low,
         high: bounds.high,
     })
 }
 
-/// Time of `slow` over time of `fast`, and the upper end of its interval.
-fn slower_by(answer: &Answer, slow: &str, fast: &str) -> Option<(f64, Option<f64>)> {
-    answer.comparisons.iter().find_map(|c: &Comparison| {
-        if c.a == slow && c.b == fast {
-            Some((c.ratio, c.high))
-        } else if c.a == fast && c.b == slow {
-            Some((1.0 / c.ratio, c.low.map(|low| 1.0 / low)))
-        } else {
-            None
-        }
-    })
-}
-
-/// One file size of read against mmap: which wins and by how much.
+/// One file size of read against mmap: which is faster and by how much.
 struct Contest {
     bytes: u64,
-    /// +1: read wins; −1: mmap wins; 0: no difference shown.
-    side: i8,
-    ratio: f64,
+    /// Which one; `None`: open.
+    winner: Option<Way>,
+    /// How many times as long the other one takes, at least and at most.
+    low: f64,
+    high: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Read,
+    Mmap,
 }
 
 fn contests(document: &Document) -> Vec<Contest> {
-    let method = |id: &str| {
+    let way = |id: &str| {
         let cell = document.cells.iter().find(|c| c.id == id)?;
-        cell.factors.text(Factor::Method)
+        let mmap = cell.factors.text(Factor::Method)?.starts_with("mmap");
+        Some(if mmap { Way::Mmap } else { Way::Read })
     };
     let mut found: Vec<Contest> = document
         .answers
@@ -222,72 +213,72 @@ fn contests(document: &Document) -> Vec<Contest> {
         .filter(|answer| answer.kind != AnswerKind::Invalid)
         .filter_map(|answer| {
             let bytes = answer.condition.number(Factor::FileSize)?;
-            let pair = answer.comparisons.first()?;
-            let read_first = !method(&pair.a)?.starts_with("mmap");
-            let read_over_mmap = if read_first { pair.ratio } else { 1.0 / pair.ratio };
-            let side = match (pair.verdict, read_first) {
-                (Verdict::Faster, true) | (Verdict::Slower, false) => 1,
-                (Verdict::Faster, false) | (Verdict::Slower, true) => -1,
-                _ => 0,
-            };
-            let ratio = if side > 0 { 1.0 / read_over_mmap } else { read_over_mmap };
-            Some(Contest { bytes, side, ratio })
+            let leader = answer.leader()?;
+            let best = answer.standing_of(leader) == CellStanding::Best;
+            let loser = answer.regret.iter().find(|regret| *regret.cell != *leader)?;
+            let winner = if best { way(leader) } else { None };
+            Some(Contest { bytes, winner, low: loser.low, high: loser.high })
         })
         .collect();
     found.sort_by_key(|c| c.bytes);
     found
 }
 
-/// read against mmap: where one gives way to the other.
+/// read against mmap: where one gives way to the other, and where that is open.
 fn mapping(document: &Document) -> Finding {
     let mut finding = Finding { label: "Mapping", ..Finding::default() };
     let all = contests(document);
-    let (Some(first), Some(last)) = (all.first(), all.last()) else { return finding };
-    let span = format!("{} to {}", bytes_text(first.bytes), bytes_text(last.bytes));
-    let ratios = |side: i8| {
-        let mut seen: Vec<f64> = all.iter().filter(|c| c.side == side).map(|c| c.ratio).collect();
-        seen.sort_by(f64::total_cmp);
-        match (seen.first(), seen.last()) {
-            (Some(low), Some(high)) if high - low > 0.05 => {
-                format!("{low:.1}–{}", ratio_text(*high))
-            }
-            (_, Some(high)) => ratio_text(*high),
-            _ => String::new(),
-        }
-    };
-    let read_up_to = all.iter().filter(|c| c.side > 0).map(|c| c.bytes).max();
-    let mmap_from = all.iter().filter(|c| c.side < 0).map(|c| c.bytes).min();
-    let (line, advice) = match (read_up_to, mmap_from) {
-        (None, None) => (format!("no difference shown between read() and mmap, {span}"), None),
-        (Some(_), None) => (
-            format!("read() beats mmap or equals it at every size from {span} ({})", ratios(1)),
-            Some("read() rather than mmap".to_owned()),
-        ),
-        (None, Some(_)) => (
-            format!("mmap beats read() or equals it at every size from {span} ({})", ratios(-1)),
-            Some("mmap rather than read()".to_owned()),
-        ),
-        (Some(read), Some(mmap)) if read < mmap => (
-            format!(
-                "read() wins up to {} files ({}), mmap from {} ({})",
-                bytes_text(read),
-                ratios(1),
-                bytes_text(mmap),
-                ratios(-1)
-            ),
-            Some(format!(
-                "read() for files up to {} but mmap from {}",
-                bytes_text(read),
-                bytes_text(mmap)
-            )),
-        ),
-        _ => {
-            (format!("read() and mmap change places more than once, {span}: look at the run"), None)
-        }
-    };
-    finding.lines.push(line);
-    finding.advice = advice;
+    if all.is_empty() {
+        finding.lines.push(NOTHING.to_owned());
+        return finding;
+    }
+    let mut parts: Vec<String> = Vec::new();
+    // Neighbouring sizes with the same outcome are one part.
+    for run in all.chunk_by(|a, b| a.winner == b.winner) {
+        let (first, last) = (bytes_text(run[0].bytes), bytes_text(run[run.len() - 1].bytes));
+        let sizes = if first == last { first } else { format!("{first} to {last}") };
+        let low = run.iter().map(|c| c.low).fold(f64::INFINITY, f64::min);
+        let high = run.iter().map(|c| c.high).fold(Some(1.0), |most: Option<f64>, high| {
+            most.zip(high).map(|(most, high)| most.max(high))
+        });
+        let by = match high {
+            Some(high) => format!("{}–{}", ratio_digits(low), ratio_text(high)),
+            None => format!("at least {}", ratio_text(low)),
+        };
+        parts.push(match run[0].winner {
+            Some(Way::Read) => format!("read() wins at {sizes} ({by})"),
+            Some(Way::Mmap) => format!("mmap wins at {sizes} ({by})"),
+            None => format!("open at {sizes}"),
+        });
+    }
+    finding.lines.push(parts.join(", "));
+    finding.advice = mapping_advice(&all);
     finding
+}
+
+/// What to use by size; nothing where they change places more than once.
+fn mapping_advice(all: &[Contest]) -> Option<String> {
+    let decided: Vec<&Contest> = all.iter().filter(|c| c.winner.is_some()).collect();
+    let sides: Vec<&[&Contest]> = decided.chunk_by(|a, b| a.winner == b.winner).collect();
+    let open = decided.len() < all.len();
+    match sides[..] {
+        [only] if !open && only[0].winner == Some(Way::Read) => {
+            Some("read() rather than mmap".to_owned())
+        }
+        [only] if !open && only[0].winner == Some(Way::Mmap) => {
+            Some("mmap rather than read()".to_owned())
+        }
+        [below, above] => {
+            let name = |contest: &Contest| match contest.winner {
+                Some(Way::Mmap) => "mmap",
+                _ => "read()",
+            };
+            let (last, first) = (below[below.len() - 1], above[0]);
+            let (up_to, from) = (bytes_text(last.bytes), bytes_text(first.bytes));
+            Some(format!("{} for files up to {up_to} but {} from {from}", name(last), name(first)))
+        }
+        _ => None,
+    }
 }
 
 /// Small files with one worker and with two.
@@ -531,7 +522,12 @@ mod tests {
                 let levels = at.clone().with(Factor::Method, Level::word(method));
                 cells.push(cell(id, levels, Some(1e9), 1.0));
             }
-            answers.push(answer(at, AnswerKind::Winner, &[&a], vec![pair(&a, &b, *ratio, 1.02)]));
+            let (kind, best): (_, Vec<&str>) = match ratio {
+                r if r * 1.02 < 1.0 => (AnswerKind::Winner, vec![&a]),
+                r if r / 1.02 > 1.0 => (AnswerKind::Winner, vec![&b]),
+                _ => (AnswerKind::Undecided, vec![&a, &b]),
+            };
+            answers.push(answer(at, kind, &best, vec![pair(&a, &b, *ratio, 1.02)]));
         }
         document("read", cells, answers)
     }
@@ -614,7 +610,7 @@ mod tests {
             way("reflink", "reflink", None, 9e12),
         ];
         let pairs = vec![pair("rw4", "cfr", 2.2, 1.05), pair("rw128", "cfr", 1.01, 1.01)];
-        let best = ["rw128", "cfr"];
+        let best = ["cfr", "rw128"];
         document("copy", cells, vec![answer(Levels::new(), AnswerKind::Tie, &best, pairs)])
     }
 
@@ -624,11 +620,11 @@ mod tests {
             [(Topic::Durable, durable()), (Topic::Synced, synced()), (Topic::Copying, copies())];
         let text = screen("/data", &runs, "next", 200);
         let has = |part: &str| assert!(text.contains(part), "no {part:?} in\n{text}");
-        has("Writing   durable 7.45 GiB/s");
+        has("Writing   durable 7.4");
         has("the flush at the end takes 1.90 ms");
         has("each 4 KiB and fsync 2.50 ms, 4 KiB with O_DSYNC 1.20 ms");
-        has("Copying   copy_file_range 2.05 GiB/s, not told from read-write with 128 KiB blocks");
-        has("read-write with 4 KiB blocks takes 2.2");
+        has("Copying   copy_file_range 2.05 GiB/s, not slower than the best of 3");
+        has("read-write with 4 KiB blocks 2.10–2.31× as long");
         has("a clone takes");
         has("to write, O_DSYNC where each block must be safe and copy_file_range to copy.");
     }
@@ -653,7 +649,7 @@ mod tests {
         ];
         let text = screen("/data", &runs, "next", 80);
         assert!(!text.contains("Use "), "{text}");
-        assert!(text.contains("no difference shown between read() and mmap"), "{text}");
+        assert!(text.contains("open at 64 KiB to 64 MiB"), "{text}");
         assert!(text.contains("warm: the measurement is not sound"), "{text}");
     }
 

@@ -81,9 +81,7 @@ fn rows(look: &TextStyle, section: &Section) -> String {
         column(section.unit, true, 0),
         column("interval", true, 4),
         column("speed", true, 3),
-        column("ratio", true, 0),
-        column("lies in", true, 2),
-        column("verdict", false, 1),
+        column("against the best", false, 0),
         // A bar says again what the time says.
         column("", false, 5),
     ];
@@ -119,9 +117,9 @@ fn latency(look: &TextStyle, latency: &Latency) -> String {
 fn fields(look: &TextStyle, row: &Row) -> Vec<Field> {
     let ink = match row.mark {
         Mark::Best | Mark::Tied => Some(Tint::Good),
-        Mark::ClearlySlower | Mark::Eliminated => Some(Tint::Bad),
-        Mark::Slower | Mark::Undecided => Some(Tint::Caution),
-        Mark::Cloned | Mark::None => None,
+        Mark::ClearlySlower => Some(Tint::Bad),
+        Mark::Slower | Mark::Open => Some(Tint::Caution),
+        Mark::NotCompared | Mark::Cloned | Mark::None => None,
     };
     let plain = |text: &str| Field::from(look.text(text));
     vec![
@@ -129,9 +127,7 @@ fn fields(look: &TextStyle, row: &Row) -> Vec<Field> {
         plain(&row.time),
         plain(&row.interval),
         plain(&row.speed),
-        plain(&row.ratio),
-        plain(&row.bounds),
-        Field { text: row.mark.word().to_owned(), ink },
+        Field { text: look.text(&row.against), ink },
         Field {
             text: look.bar(row.share, if look.columns() < 100 { BAR / 2 } else { BAR }),
             ink: Some(Tint::Faint),

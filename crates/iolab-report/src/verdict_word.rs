@@ -1,30 +1,66 @@
-//! What was shown about a cell, in a word.
+//! What was shown about a cell, in a few words.
+
+use iolab_model::catalog::slower_text;
+use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, CellStatus, CopyRoute};
 
 /// What was shown about a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
+    /// The only one that may be the best.
     Best,
+    /// One of several that may be, all within what matters.
     Tied,
+    /// Shown to be slower, by more than what matters.
     ClearlySlower,
+    /// Shown to be slower, by little or by how much is not settled.
     Slower,
-    Undecided,
-    Eliminated,
+    /// It may be the best.
+    Open,
+    /// Left out without proof, or not comparable.
+    NotCompared,
     /// It shares the source's extents: no copy, and no rival of copies.
     Cloned,
+    /// There is nothing to compare it with, or nothing may be said.
     None,
 }
 
 impl Mark {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Mark::Best => "best",
-            Mark::Tied => "tied",
-            Mark::ClearlySlower => "slower",
-            Mark::Slower => "barely slower",
-            Mark::Undecided => "undecided",
-            Mark::Eliminated => "left out",
-            Mark::Cloned => "cloned",
-            Mark::None => "",
+    /// Where a cell stands in its answer.
+    pub(super) fn of(cell: &CellRecord, answer: &Answer, delta: f64) -> Mark {
+        let low = answer.regret_of(&cell.id).map_or(1.0, |regret| regret.low);
+        match answer.standing_of(&cell.id) {
+            _ if answer.kind == AnswerKind::Invalid => Mark::None,
+            CellStanding::Best => Mark::Best,
+            CellStanding::AmongBest if answer.kind == AnswerKind::Tie => Mark::Tied,
+            CellStanding::AmongBest => Mark::Open,
+            CellStanding::Slower if low > 1.0 + delta => Mark::ClearlySlower,
+            CellStanding::Slower => Mark::Slower,
+            CellStanding::NotCompared if cloned(cell) => Mark::Cloned,
+            CellStanding::NotCompared if cell.status == CellStatus::Eliminated => Mark::NotCompared,
+            CellStanding::NotCompared => Mark::None,
         }
     }
+
+    /// Against the best, as people say it: `best`, `3–9 % slower`, `may be best; at most 1.7 % slower`.
+    pub(super) fn against_best(self, cell: &CellRecord, answer: &Answer) -> String {
+        let regret = answer.regret_of(&cell.id);
+        let slower = regret.map(|regret| slower_text(regret.low, regret.high));
+        match (self, slower) {
+            (Mark::Best, _) => "best".to_owned(),
+            (Mark::Tied, Some(slower)) => format!("tied, {slower}"),
+            (Mark::Open, Some(slower)) => format!("may be best, {slower}"),
+            (Mark::Slower, Some(_)) if regret.is_some_and(|regret| regret.low <= 1.0) => {
+                "slower, not settled by how much".to_owned()
+            }
+            (Mark::ClearlySlower | Mark::Slower, Some(slower)) => slower,
+            (Mark::NotCompared, _) => "not compared".to_owned(),
+            (Mark::Cloned, _) => "cloned".to_owned(),
+            _ => String::new(),
+        }
+    }
+}
+
+fn cloned(cell: &CellRecord) -> bool {
+    let proof = cell.samples.last().and_then(|s| s.measurement.proof.copy.as_ref());
+    proof.is_some_and(|proof| proof.route == CopyRoute::Cloned)
 }

@@ -5,16 +5,14 @@ use super::explain::why;
 use super::latency::{self, Latency, interval_text};
 use super::metadata_table;
 use super::rates;
-use super::reference_cell::{against, reference_cell, shown, tells};
 pub(super) use super::verdict_word::Mark;
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{
-    Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_digits, ratio_interval_text,
-    ratio_text, rough_time_text, so_many, time_text,
+    Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_interval_text, ratio_text,
+    rough_time_text, so_many, time_text,
 };
 use iolab_model::result::{
-    Answer, AnswerKind, CellRecord, CellStatus, Comparison, CopyRoute, Document, Environment,
-    Grade, Summary, Verdict,
+    Answer, CellRecord, CellStatus, Document, Environment, Grade, Summary, Twin,
 };
 
 /// A report in words. Text is raw: whoever draws it makes it safe for its medium.
@@ -61,15 +59,15 @@ pub(super) struct Row {
     pub(super) time: String,
     pub(super) interval: String,
     pub(super) speed: String,
-    pub(super) ratio: String,
-    /// Where the ratio lies, with the guarantee of the answer.
-    pub(super) bounds: String,
+    /// Against the best of the answer, with its guarantee.
+    pub(super) against: String,
     /// Its time as a share of the slowest one's.
     pub(super) share: f64,
 }
 
 impl View {
     pub(super) fn of(doc: &Document) -> View {
+        let doc = &*doc.completed();
         let mut taken = vec![false; doc.cells.len()];
         let several = doc.answers.len() > 1;
         let mut sections: Vec<Section> =
@@ -77,7 +75,12 @@ impl View {
         let rest = doc.cells.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(c, _)| c);
         let rest: Vec<&CellRecord> = rest.collect();
         if !rest.is_empty() {
-            sections.push(section(&rest, None, several.then(|| "Other cells".to_owned())));
+            sections.push(section(
+                &rest,
+                None,
+                doc.experiment.protocol.delta,
+                several.then(|| "Other cells".to_owned()),
+            ));
         }
         let figures = sections.iter().any(|s| !s.rows.is_empty());
         View {
@@ -110,18 +113,32 @@ fn answered(doc: &Document, answer: &Answer, several: bool, taken: &mut [bool]) 
             cells.push(cell);
         }
     }
-    section(&cells, Some(answer), several.then(|| levels_text(answer.condition.iter())))
+    section(
+        &cells,
+        Some(answer),
+        doc.experiment.protocol.delta,
+        several.then(|| levels_text(answer.condition.iter())),
+    )
 }
 
-fn section(cells: &[&CellRecord], answer: Option<&Answer>, heading: Option<String>) -> Section {
+fn section(
+    cells: &[&CellRecord],
+    answer: Option<&Answer>,
+    delta: f64,
+    heading: Option<String>,
+) -> Section {
     let with_bytes =
         |c: &&CellRecord| c.estimate.as_ref().is_some_and(|e| e.bytes_per_second.is_some());
     let per_pass = cells.iter().any(with_bytes);
     let slowest = cells.iter().filter_map(|c| time_of(c, per_pass)).map(|t| t.median);
     let slowest = slowest.fold(0.0, f64::max);
-    let reference = answer.and_then(|a| reference(cells, a, per_pass));
+    let fastest = || {
+        let timed = cells.iter().filter_map(|c| Some((*c, time_of(c, per_pass)?.median)));
+        timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| cell.id.as_str())
+    };
+    let reference = answer.and_then(|answer| answer.leader().or_else(fastest));
     let row = |cell: &&CellRecord| {
-        time_of(cell, per_pass).map(|time| row(cell, time, slowest, answer, reference))
+        time_of(cell, per_pass).map(|time| row(cell, time, slowest, answer, delta))
     };
     let rows: Vec<Row> = cells.iter().filter_map(row).collect();
     Section {
@@ -142,63 +159,24 @@ fn time_of(cell: &CellRecord, per_pass: bool) -> Option<&Summary> {
     Some(if per_pass { &estimate.wall_ns } else { &estimate.ns_per_operation })
 }
 
-/// The cell that ratios are against: of the best ones that which is ahead of the others.
-fn reference<'a>(cells: &[&'a CellRecord], answer: &Answer, per_pass: bool) -> Option<&'a str> {
-    let timed = cells.iter().filter_map(|c| Some((*c, time_of(c, per_pass)?.median)));
-    let timed: Vec<(&CellRecord, f64)> = timed.collect();
-    let best: Vec<(&CellRecord, f64)> =
-        timed.iter().filter(|(c, _)| answer.best.contains(&c.id)).copied().collect();
-    let fastest = || timed.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| *cell);
-    reference_cell(answer, &best).or_else(fastest).map(|cell| cell.id.as_str())
-}
-
 fn row(
     cell: &CellRecord,
     time: &Summary,
     slowest: f64,
     answer: Option<&Answer>,
-    reference: Option<&str>,
+    delta: f64,
 ) -> Row {
-    let against = answer.zip(reference).and_then(|(a, best)| against(a, &cell.id, best));
     let speed = cell.estimate.as_ref().and_then(|e| e.bytes_per_second.as_ref());
+    let mark = answer.map_or(Mark::None, |answer| Mark::of(cell, answer, delta));
     Row {
         id: cell.id.clone(),
-        mark: answer.map_or(Mark::None, |a| mark(cell, a, against.as_ref())),
+        mark,
         time: time_text(time.median),
         interval: interval_text(time),
         speed: speed.map_or_else(String::new, |s| rate_text(s.median)),
-        ratio: match &against {
-            Some(c) => ratio_text(c.ratio),
-            None if reference == Some(cell.id.as_str()) => ratio_text(1.0).replace(".000", ""),
-            None => String::new(),
-        },
-        bounds: against.filter(|c| tells(cell, c)).as_ref().map_or_else(String::new, bounds_text),
+        against: answer.map_or_else(String::new, |answer| mark.against_best(cell, answer)),
         share: if slowest > 0.0 { time.median / slowest } else { 0.0 },
     }
-}
-
-fn mark(cell: &CellRecord, answer: &Answer, against: Option<&Comparison>) -> Mark {
-    let best = answer.best.contains(&cell.id);
-    match (answer.kind, best) {
-        (AnswerKind::Invalid, _) => Mark::None,
-        _ if cell.status == CellStatus::Eliminated => Mark::Eliminated,
-        (AnswerKind::Winner, true) => Mark::Best,
-        (AnswerKind::Tie, true) => Mark::Tied,
-        (AnswerKind::Undecided, true) => Mark::Undecided,
-        _ => match shown(cell, answer, against).map(|c| (c.verdict, c.clear)) {
-            Some((Verdict::Slower, true)) => Mark::ClearlySlower,
-            Some((Verdict::Slower, false)) => Mark::Slower,
-            Some((Verdict::Equivalent, _)) => Mark::Tied,
-            Some(_) => Mark::Undecided,
-            None if cloned(cell) => Mark::Cloned,
-            None => Mark::None,
-        },
-    }
-}
-
-fn cloned(cell: &CellRecord) -> bool {
-    let proof = cell.samples.last().and_then(|s| s.measurement.proof.copy.as_ref());
-    proof.is_some_and(|proof| proof.route == CopyRoute::Cloned)
 }
 
 fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
@@ -214,15 +192,6 @@ fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
         n => format!("{n} trials, none of them summed up"),
     });
     Some((word, format!("{}: {reason}", cell.id)))
-}
-
-/// The interval of a ratio; a bound that is not known is a question mark.
-fn bounds_text(comparison: &Comparison) -> String {
-    let bound = |b: Option<f64>| b.map_or_else(|| "?".to_owned(), ratio_digits);
-    match (comparison.low, comparison.high) {
-        (None, None) => String::new(),
-        (low, high) => format!("{}–{}", bound(low), bound(high)),
-    }
 }
 
 /// Levels as people write them: `block 64 KiB, cache warm`.
@@ -267,26 +236,24 @@ fn confidence(answer: &Answer) -> String {
 fn twin(doc: &Document) -> Option<String> {
     let twin = doc.twin.as_ref()?;
     let ratio = ratio_interval_text(twin.ratio?, twin.low, twin.high);
-    Some(format!("The same cell measured twice ({}) came out at {ratio} of itself.", twin.cell))
+    let who = match twin.cell == Twin::ANY {
+        true => "A cell drawn at random each round and measured twice".to_owned(),
+        false => format!("The same cell measured twice ({})", twin.cell),
+    };
+    Some(format!("{who} came out at {ratio} of itself."))
 }
 
 fn legend(doc: &Document) -> String {
     let alpha = doc.experiment.protocol.alpha;
     let level = percent_text(1.0 - alpha);
-    let ratios = match (doc.answers.is_empty(), doc.experiment.protocol.rounds) {
-        (true, _) => "",
-        (false, None) => {
-            " ratio: time against the best, paired within rounds, so that it can differ from the \
-             quotient of the medians; it lies where stated for all pairs of an answer at once, \
-             whenever the run stopped."
-        }
-        (false, Some(_)) => {
-            " ratio: time against the best, paired within rounds, so that it can differ from the \
-             quotient of the medians; it lies where stated for all pairs of an answer at once, \
-             for the rounds fixed beforehand."
-        }
+    let against = match doc.answers.is_empty() {
+        true => String::new(),
+        false => format!(
+            " Against the best, whoever that is: for all cells at once and whenever the run \
+             stopped, with {level}."
+        ),
     };
-    format!("time: median, with its {level} interval (fixed-n, not stop-adjusted).{ratios}")
+    format!("time: median, with its {level} interval (fixed-n, not stop-adjusted).{against}")
 }
 
 fn environment(environment: &Environment) -> String {
@@ -354,30 +321,25 @@ fn next(doc: &Document) -> String {
 mod tests {
     use super::{Mark, View};
     use iolab_model::catalog::{Factor, Level};
-    use iolab_model::result::{AnswerKind, CellStatus, Comparison, Document, Verdict};
+    use iolab_model::result::{AnswerKind, CellStatus, Document, Regret};
     use iolab_test::fakes::{document, fake, levels};
 
     const NAMES: [&str; 4] = ["read", "pread", "mmap", "splice"];
 
-    /// Four methods of which the first two are undecided, and what pairs say: the first cell over
-    /// the second, and where that lies.
-    fn undecided(pairs: &[(&str, &str, f64, f64, f64)]) -> Document {
+    /// Four methods, which of them may be the best, and what is said of the others.
+    fn said(kind: AnswerKind, best: &[&str], regrets: &[(&str, f64, Option<f64>)]) -> Document {
         let cell = |name| fake(levels(&[(Factor::Method, Level::word(name))]), 1e8, 1 << 28);
         let mut run = document(3, "read", &[Factor::Method], 24, NAMES.map(cell).to_vec());
         let answer = &mut run.answers[0];
-        (answer.kind, answer.best) = (AnswerKind::Undecided, vec!["read".into(), "pread".into()]);
-        let pair = |(a, b, ratio, low, high): &(&str, &str, f64, f64, f64)| Comparison {
-            a: (*a).into(),
-            b: (*b).into(),
-            ratio: *ratio,
-            low: Some(*low),
-            high: Some(*high),
-            verdict: if *low > 1.0 { Verdict::Slower } else { Verdict::Undecided },
-            clear: *low > 1.02,
-            n: 24,
-            ties: 0,
+        answer.kind = kind;
+        answer.best = best.iter().map(|id| (*id).to_owned()).collect();
+        let regret = |(cell, low, high): &(&str, f64, Option<f64>)| Regret {
+            cell: (*cell).into(),
+            low: *low,
+            high: *high,
+            excluded: !best.contains(cell),
         };
-        answer.comparisons = pairs.iter().map(pair).collect();
+        answer.regret = regrets.iter().map(regret).collect();
         run
     }
 
@@ -385,49 +347,42 @@ mod tests {
         view.sections[0].rows.iter().find(|row| row.id == id).unwrap()
     }
 
-    /// A cell that was shown to be slower than one of the best, but not than the one that ratios
-    /// are against, once read "undecided".
     #[test]
-    fn a_cell_that_lost_to_any_other_is_slower() {
-        let run = undecided(&[
-            ("pread", "read", 1.1, 0.8, 1.5),
-            ("mmap", "read", 1.2, 0.9, 1.6),
-            ("mmap", "pread", 1.2, 1.1, 1.3),
-            ("splice", "read", 1.1, 0.9, 1.4),
-        ]);
+    fn a_row_says_what_the_answer_shows_of_its_cell_and_no_more() {
+        let mut run = said(
+            AnswerKind::Undecided,
+            &["read", "pread"],
+            &[
+                ("read", 1.0, Some(1.014)),
+                ("pread", 1.0, Some(1.09)),
+                ("mmap", 1.9, Some(1.98)),
+                ("splice", 1.0, Some(1.5)),
+            ],
+        );
         let view = View::of(&run);
-        assert_eq!(row(&view, "mmap").mark, Mark::ClearlySlower);
-        assert_eq!(row(&view, "splice").mark, Mark::Undecided);
-        assert_eq!(row(&view, "pread").mark, Mark::Undecided);
+        let of = |id: &str| (row(&view, id).mark, row(&view, id).against.clone());
+        assert_eq!(of("read"), (Mark::Open, "may be best, at most 1.4 % slower".to_owned()));
+        assert_eq!(of("mmap"), (Mark::ClearlySlower, "1.90–1.98× as long".to_owned()));
+        assert_eq!(of("splice"), (Mark::Slower, "slower, not settled by how much".to_owned()));
+        // Left out without proof: nothing is said of it, whatever its median.
+        run.answers[0].regret.retain(|regret| *regret.cell != *"splice");
+        run.cells[3].status = CellStatus::Eliminated;
+        let view = View::of(&run);
+        assert_eq!(row(&view, "splice").against, "not compared");
+        run.answers[0].kind = AnswerKind::Invalid;
+        assert!(View::of(&run).sections[0].rows.iter().all(|row| row.against.is_empty()));
     }
 
-    /// "Proven slower" once stood beside "lies in 0.27–1.53": it had lost to another cell than the
-    /// one that ratios are against.
     #[test]
-    fn a_cell_that_was_left_out_shows_no_interval_that_denies_it() {
-        let mut run = undecided(&[
-            ("pread", "read", 1.1, 0.8, 1.5),
-            ("mmap", "read", 0.6, 0.27, 1.53),
-            ("splice", "read", 1.4, 1.2, 1.5),
-        ]);
-        for cell in &mut run.cells[2..] {
-            cell.status = CellStatus::Eliminated;
-        }
+    fn one_is_best_and_the_others_are_held_against_it() {
+        let run = said(
+            AnswerKind::Winner,
+            &["pread"],
+            &[("pread", 1.0, Some(1.0)), ("read", 1.03, Some(1.09)), ("mmap", 1.001, Some(1.01))],
+        );
         let view = View::of(&run);
-        assert_eq!(row(&view, "mmap").bounds, "");
-        assert!(row(&view, "splice").bounds.starts_with("1.2"));
-        assert!(row(&view, "pread").bounds.starts_with("0.8"));
-    }
-
-    /// The smallest median once made the reference, of which another of the best then took "0.70×".
-    #[test]
-    fn the_best_of_a_tie_is_who_leads_in_the_rounds_they_share() {
-        for (ratio, leads) in [(0.7, "pread"), (1.3, "read")] {
-            let view = View::of(&undecided(&[
-                ("pread", "read", ratio, 0.5, 1.9),
-                ("mmap", "pread", 0.5, 0.2, 1.9),
-            ]));
-            assert_eq!(row(&view, leads).ratio, "1×");
-        }
+        assert_eq!(row(&view, "pread").against, "best");
+        assert_eq!(row(&view, "read").against, "3–9 % slower");
+        assert_eq!(row(&view, "mmap").mark, Mark::Slower);
     }
 }

@@ -120,6 +120,7 @@ pub fn slower_text(low: f64, high: Option<f64>) -> String {
     let share = |ratio: f64| percent_text(ratio - 1.0);
     match (low > 1.0, high) {
         (false, None) => "not bounded yet".to_owned(),
+        (false, Some(high)) if high < 1.0005 => "not slower".to_owned(),
         (false, Some(high)) if high < MULTIPLE => format!("at most {} slower", share(high)),
         (false, Some(high)) => format!("at most {} as long", ratio_text(high)),
         (true, None) if low < MULTIPLE => format!("at least {} slower", share(low)),

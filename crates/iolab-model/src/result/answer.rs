@@ -242,3 +242,177 @@ impl Twin {
         self.samples.iter().enumerate().map(move |(at, sample)| (cell(at), sample))
     }
 }
+
+/// Where a cell stands in its answer. Everything that speaks of an answer asks this, so that no table
+/// contradicts a headline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CellStanding {
+    /// The only one that may be the best.
+    Best,
+    /// One of several that may be the best.
+    AmongBest,
+    /// Shown not to be the best.
+    Slower,
+    /// Nothing is said of it: it failed, was left out without proof, or the answer is not sound.
+    NotCompared,
+}
+
+impl Answer {
+    /// What is said of a cell's time against the best; absent where it is not compared.
+    pub fn regret_of(&self, cell: &str) -> Option<&Regret> {
+        self.regret.iter().find(|regret| *regret.cell == *cell)
+    }
+
+    /// Where a cell stands.
+    pub fn standing_of(&self, cell: &str) -> CellStanding {
+        let best = self.best.iter().any(|id| id == cell);
+        match (self.kind, best) {
+            (AnswerKind::Invalid, _) => CellStanding::NotCompared,
+            (_, true) if self.best.len() == 1 => CellStanding::Best,
+            (_, true) => CellStanding::AmongBest,
+            (_, false) => match self.regret_of(cell).is_some_and(|regret| regret.excluded) {
+                true => CellStanding::Slower,
+                false => CellStanding::NotCompared,
+            },
+        }
+    }
+
+    /// The cell that others are held against: the winner, else what the answer says to take, else the
+    /// first of the best.
+    pub fn leader(&self) -> Option<&str> {
+        let pick = self.pick.as_ref().map(|pick| pick.cell.as_str());
+        let first = self.best.first().map(String::as_str);
+        if self.best.len() == 1 { first } else { pick.or(first) }
+    }
+
+    /// Whether a cell is shown to take at most 1 + δ of the best's time (`delta` a share).
+    pub fn is_within(&self, cell: &str, delta: f64) -> bool {
+        let high = self.regret_of(cell).and_then(|regret| regret.high);
+        high.is_some_and(|high| high <= 1.0 + delta)
+    }
+
+    /// Fills in what records of earlier versions lack, from their pairs: who may be the best stands
+    /// there; how much longer each takes is that of the pair with the first of the best.
+    pub fn complete(&mut self) {
+        if !self.regret.is_empty() || self.kind == AnswerKind::Invalid {
+            return;
+        }
+        // The one that can cost least: against every other of the best.
+        let widest = |id: &&String| self.widest(id).unwrap_or(f64::INFINITY);
+        let leader = self.best.iter().min_by(|a, b| widest(a).total_cmp(&widest(b))).cloned();
+        let Some(leader) = leader else { return };
+        let mut cells: Vec<Name> = vec![leader.as_str().into()];
+        cells.extend(self.comparisons.iter().flat_map(|pair| [pair.a, pair.b]));
+        let mut known = std::collections::BTreeSet::new();
+        cells.retain(|cell| known.insert(cell.as_str().to_owned()));
+        self.regret =
+            cells.into_iter().filter_map(|cell| self.regret_by_pairs(cell, &leader)).collect();
+        let pick = self.regret.iter().find(|regret| *regret.cell == *leader);
+        self.pick = pick.and_then(|regret| Some(Pick { cell: regret.cell, at_most: regret.high? }));
+    }
+
+    /// The greatest ratio that the intervals leave a cell against any other of the best.
+    fn widest(&self, id: &str) -> Option<f64> {
+        let inside = |other: &str| other != id && self.best.iter().any(|best| best == other);
+        let highs = self.comparisons.iter().filter_map(|pair| match (&*pair.a, &*pair.b) {
+            (a, b) if a == id && inside(b) => Some(pair.high),
+            (a, b) if b == id && inside(a) => Some(reciprocal(pair.low)),
+            _ => None,
+        });
+        highs.into_iter().try_fold(1.0, |most: f64, high| Some(most.max(high?)))
+    }
+
+    /// Nothing is said of a cell that was left out without proof.
+    fn regret_by_pairs(&self, cell: Name, leader: &str) -> Option<Regret> {
+        let excluded = !self.best.iter().any(|id| *id == *cell);
+        if !excluded {
+            let high = self.widest(&cell);
+            return Some(Regret { cell, low: 1.0, high, excluded });
+        }
+        let against = |best: &str| {
+            self.comparisons.iter().find_map(|pair| match (&*pair.a, &*pair.b) {
+                (a, b) if a == &*cell && b == best => Some((pair.low?, pair.high)),
+                (a, b) if a == best && b == &*cell => {
+                    Some((reciprocal(pair.high)?, reciprocal(pair.low)))
+                }
+                _ => None,
+            })
+        };
+        // Against the leader, or any other of the best where those two were not compared.
+        let (low, high) =
+            against(leader).or_else(|| self.best.iter().find_map(|best| against(best)))?;
+        let low = low.max(1.0);
+        Some(Regret { cell, low, high: high.map(|high| high.max(low)), excluded })
+    }
+}
+
+fn reciprocal(bound: Option<f64>) -> Option<f64> {
+    bound.filter(|bound| *bound > 0.0).map(|bound| 1.0 / bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, AnswerKind, CellStanding, Comparison, Grade, Verdict};
+    use crate::catalog::Levels;
+
+    fn old(kind: AnswerKind, best: &[&str]) -> Answer {
+        let pair = |a: &str, b: &str, low, high, verdict| Comparison {
+            a: a.into(),
+            b: b.into(),
+            ratio: 1.0,
+            low: Some(low),
+            high: Some(high),
+            verdict,
+            clear: true,
+            n: 40,
+            ties: 0,
+        };
+        Answer {
+            condition: Levels::new(),
+            kind,
+            best: best.iter().map(|id| (*id).to_owned()).collect(),
+            pick: None,
+            regret: Vec::new(),
+            findings: Vec::new(),
+            grade: Grade::A,
+            raise: None,
+            sentence: String::new(),
+            rounds: 40,
+            detectable: None,
+            more_seconds: None,
+            warnings: Vec::new(),
+            comparisons: vec![
+                pair("a", "b", 0.5, 0.8, Verdict::Faster),
+                pair("c", "a", 0.99, 1.01, Verdict::Equivalent),
+            ],
+        }
+    }
+
+    #[test]
+    fn an_old_answer_says_the_same_in_the_new_words() {
+        let mut winner = old(AnswerKind::Winner, &["a"]);
+        winner.comparisons.pop();
+        winner.complete();
+        assert_eq!(
+            (winner.standing_of("a"), winner.standing_of("b")),
+            (CellStanding::Best, CellStanding::Slower)
+        );
+        let b = winner.regret_of("b").unwrap();
+        assert_eq!((b.low, b.high), (1.25, Some(2.0)));
+        assert_eq!(winner.leader(), Some("a"));
+        assert_eq!(winner.pick.as_ref().unwrap().at_most, 1.0);
+        assert_eq!(winner.standing_of("nobody"), CellStanding::NotCompared);
+
+        let mut tie = old(AnswerKind::Tie, &["a", "c"]);
+        tie.complete();
+        assert_eq!(
+            (tie.standing_of("a"), tie.standing_of("b")),
+            (CellStanding::AmongBest, CellStanding::Slower)
+        );
+        assert!(tie.is_within("c", 0.02) && !tie.is_within("b", 0.02));
+        assert!((tie.pick.as_ref().unwrap().at_most - 1.01).abs() < 1e-12);
+        let mut unsound = old(AnswerKind::Invalid, &[]);
+        unsound.complete();
+        assert!(unsound.regret.is_empty() && unsound.leader().is_none());
+    }
+}

@@ -1,5 +1,6 @@
 //! The whole of a run, as JSON writes it and the history keeps it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -157,4 +158,16 @@ pub struct Estimate {
     pub bytes_per_second: Option<Summary>,
     /// Wall time of one operation.
     pub ns_per_operation: Summary,
+}
+
+impl Document {
+    /// The run with what records of earlier versions lack in their answers ([`Answer::complete`]).
+    pub fn completed(&self) -> Cow<'_, Document> {
+        let lacks = |a: &Answer| a.regret.is_empty() && !a.best.is_empty();
+        let mut document = Cow::Borrowed(self);
+        if self.answers.iter().any(lacks) {
+            document.to_mut().answers.iter_mut().for_each(Answer::complete);
+        }
+        document
+    }
 }

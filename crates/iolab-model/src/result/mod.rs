@@ -13,8 +13,8 @@ mod place;
 mod sample;
 
 pub use answer::{
-    Answer, AnswerKind, Comparison, Finding, FindingKind, Grade, Interval, Pick, Regret, Summary,
-    Twin, Verdict, Warning,
+    Answer, AnswerKind, CellStanding, Comparison, Finding, FindingKind, Grade, Interval, Pick,
+    Regret, Summary, Twin, Verdict, Warning,
 };
 pub use document::{
     CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,

@@ -24,6 +24,8 @@ pub use crate::drawing::svg::{
 pub use runs::Beside;
 
 use crate::drawing::cells::Index;
+use std::borrow::Cow;
+
 use iolab_model::result::Document;
 
 type Builder = fn(&Index<'_>) -> Vec<Chart>;
@@ -50,6 +52,11 @@ const BUILDERS: &[Builder] = &[
 /// The charts that say something about a run, the most telling first. Several runs are laid over
 /// each other where their cells have a common axis.
 pub fn charts_for(documents: &[Document]) -> Vec<Chart> {
-    let index = Index::new(documents);
+    let lacks = documents.iter().any(|d| matches!(d.completed(), Cow::Owned(_)));
+    let completed: Vec<Document> = match lacks {
+        true => documents.iter().map(|d| d.completed().into_owned()).collect(),
+        false => Vec::new(),
+    };
+    let index = Index::new(if lacks { &completed } else { documents });
     BUILDERS.iter().flat_map(|build| build(&index)).collect()
 }

@@ -54,7 +54,7 @@ fn plateau<'a>(
         blocks.sort_unstable();
         Some((*blocks.first()?, *blocks.last()?))
     };
-    let proven = span(&|id| standing.near(id))?;
+    let proven = span(&|id| standing.near(id) || id == standing.leader.id)?;
     let maybe = span(&|id| standing.best(id) || standing.near(id))?;
     let open = standing.answer.kind == AnswerKind::Undecided && maybe.0.0 < proven.0.0;
     let (smallest, largest) = if open && proven.0.0 == best { (maybe.0, maybe.1) } else { proven };
@@ -63,25 +63,6 @@ fn plateau<'a>(
         smallest: smallest.0,
         best,
         largest: largest.0,
-        proven: as_good(standing, smallest.1),
+        proven: standing.near(smallest.1),
     })
-}
-
-/// Whether a cell is proven within what matters of the best: the best is one of the tie set, so of
-/// each of those.
-fn as_good(standing: &Standing<'_>, id: &str) -> bool {
-    let others = standing.answer.best.iter().filter(|best| *best != id);
-    let within = |other: &String| {
-        standing.answer.comparisons.iter().any(|c| {
-            let over = match (&*c.a, &*c.b) {
-                (a, b) if a == id && b == other => c.high,
-                (a, b) if a == other && b == id => {
-                    c.low.filter(|low| *low > 0.0).map(|low| 1.0 / low)
-                }
-                _ => None,
-            };
-            over.is_some_and(|high| high <= 1.0 + standing.delta)
-        })
-    };
-    others.into_iter().all(within)
 }

@@ -1,9 +1,8 @@
-//! How the cells of one answer stand to its leader.
+//! How the cells of one answer stand to its best.
 
 use std::collections::HashMap;
 
-use crate::reference_cell::reference_cell;
-use iolab_model::result::{Answer, CellRecord, Document, Verdict};
+use iolab_model::result::{Answer, CellRecord, CellStanding, Document, Verdict};
 
 /// The cells of each answer of a run, found by name: a run may have thousands of both.
 pub struct Conditions<'a> {
@@ -24,7 +23,8 @@ impl<'a> Conditions<'a> {
     /// (a `pread` has no queue depth).
     pub fn cells(&self, answer: &Answer) -> Vec<&'a CellRecord> {
         let pairs = answer.comparisons.iter().flat_map(|c| [c.a.as_str(), c.b.as_str()]);
-        let named = pairs.chain(answer.best.iter().map(String::as_str));
+        let compared = answer.regret.iter().map(|regret| regret.cell.as_str());
+        let named = pairs.chain(compared).chain(answer.best.iter().map(String::as_str));
         let mut places: Vec<usize> = named.filter_map(|id| self.places.get(id).copied()).collect();
         places.sort_unstable();
         places.dedup();
@@ -32,91 +32,71 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// One cell against the leader of its answer, in time: over 1 is slower.
+/// One cell against the best of its answer, in time: over 1 is slower.
 #[derive(Clone, Copy, Debug)]
 pub struct Against {
-    /// Time of the cell / time of the leader.
+    /// Time of the cell / time of the leader, the median of the rounds they share.
     pub ratio: f64,
-    /// Lower end of its interval.
+    /// At least so many times as long as the best.
     pub low: Option<f64>,
-    /// Upper end.
+    /// And at most.
     pub high: Option<f64>,
 }
 
-/// An answer as seen from its fastest cell.
+/// An answer as seen from the cell that the others are held against.
 pub struct Standing<'a> {
     /// The answer.
     pub answer: &'a Answer,
-    /// The fastest of its best cells.
+    /// The winner, or what the answer says to take; the fastest where it says nothing.
     pub leader: &'a CellRecord,
-    /// Every other cell by id.
+    /// Every compared cell by id.
     pub others: HashMap<&'a str, Against>,
     /// Differences up to this share do not matter.
     pub delta: f64,
 }
 
 impl<'a> Standing<'a> {
-    /// Looks an answer's pairs up from its leader; none where nothing was measured.
+    /// Looks up where the cells of an answer stand; none where nothing was measured.
     pub fn of(
         document: &'a Document,
         cells: &[&'a CellRecord],
         answer: &'a Answer,
     ) -> Option<Standing<'a>> {
-        let leader = fastest(best(cells, answer)).or_else(|| fastest(timed(cells)))?;
-        Some(Standing::from(document, leader, answer))
-    }
-
-    /// The same from the cell that the paired ratios put ahead of the other best ones: what ratios
-    /// "to the best" are against.
-    pub fn ahead(
-        document: &'a Document,
-        cells: &[&'a CellRecord],
-        answer: &'a Answer,
-    ) -> Option<Standing<'a>> {
-        let best: Vec<(&CellRecord, f64)> = best(cells, answer).collect();
-        let leader = reference_cell(answer, &best).or_else(|| fastest(timed(cells)))?;
-        Some(Standing::from(document, leader, answer))
-    }
-
-    fn from(document: &'a Document, leader: &'a CellRecord, answer: &'a Answer) -> Standing<'a> {
-        let others = answer.comparisons.iter().filter_map(|c| {
-            let over = |v: Option<f64>| v.filter(|v| *v > 0.0).map(|v| 1.0 / v);
-            if c.b == leader.id {
-                let (ratio, low, high) = (c.ratio, c.low, c.high);
-                Some((c.a.as_str(), Against { ratio, low, high }))
-            } else if c.a == leader.id {
-                let (low, high) = (over(c.high), over(c.low));
-                Some((c.b.as_str(), Against { ratio: over(Some(c.ratio))?, low, high }))
-            } else {
-                None
-            }
+        let named = answer.leader().and_then(|id| cells.iter().copied().find(|c| c.id == id));
+        let leader = named.filter(|cell| unit_time(cell).is_some());
+        let leader = leader.or_else(|| fastest(timed(cells)))?;
+        let paired = |cell: &str| {
+            answer.comparisons.iter().find_map(|c| match (&*c.a, &*c.b) {
+                (a, b) if a == cell && b == leader.id => Some(c.ratio),
+                (a, b) if b == cell && a == leader.id && c.ratio > 0.0 => Some(1.0 / c.ratio),
+                _ => None,
+            })
+        };
+        let others = answer.regret.iter().map(|regret| {
+            let id = regret.cell.as_str();
+            let high = regret.high;
+            let bounded = |ratio: f64| ratio.max(regret.low).min(high.unwrap_or(f64::INFINITY));
+            let ratio = if id == leader.id { 1.0 } else { bounded(paired(id).unwrap_or(1.0)) };
+            (id, Against { ratio, low: Some(regret.low), high })
         });
         let delta = document.experiment.protocol.delta;
-        Standing { answer, leader, others: others.collect(), delta }
+        Some(Standing { answer, leader, others: others.collect(), delta })
     }
 
-    /// Whether a cell is proven to be within what matters of the leader, or is the leader.
+    /// Whether a cell is shown to be within what matters of the best.
     pub fn near(&self, id: &str) -> bool {
-        id == self.leader.id
-            || self.others.get(id).is_some_and(|a| a.high.is_some_and(|h| h <= 1.0 + self.delta))
+        self.answer.is_within(id, self.delta)
     }
 
-    /// Whether a cell is in the tie set: not proven slower than any other.
+    /// Whether a cell may be the best.
     pub fn best(&self, id: &str) -> bool {
-        self.answer.best.iter().any(|b| b == id)
+        matches!(self.answer.standing_of(id), CellStanding::Best | CellStanding::AmongBest)
     }
 }
 
 /// Cells with their times.
 fn timed<'a>(cells: &[&'a CellRecord]) -> impl Iterator<Item = (&'a CellRecord, f64)> {
     cells.iter().filter_map(|cell| Some((*cell, unit_time(cell)?)))
-}
-
-fn best<'a>(
-    cells: &[&'a CellRecord],
-    answer: &Answer,
-) -> impl Iterator<Item = (&'a CellRecord, f64)> {
-    timed(cells).filter(|(cell, _)| answer.best.contains(&cell.id))
 }
 
 fn fastest<'a>(cells: impl Iterator<Item = (&'a CellRecord, f64)>) -> Option<&'a CellRecord> {

@@ -1,8 +1,8 @@
 //! What the survey says of writing and copying.
 
-use super::{Finding, plateau, slower_by};
-use iolab_model::catalog::{Factor, bytes_text, rate_text, ratio_text, time_text};
-use iolab_model::result::{Answer, AnswerKind, CellRecord, Document, Phase, Verdict};
+use super::{Finding, plateau};
+use iolab_model::catalog::{Factor, bytes_text, rate_text, slower_text, time_text};
+use iolab_model::result::{AnswerKind, CellRecord, CellStanding, Document, Phase};
 
 /// How fast data become durable, and what a sync costs.
 pub(super) fn writing(durable: Option<&Document>, synced: Option<&Document>) -> Finding {
@@ -12,7 +12,7 @@ pub(super) fn writing(durable: Option<&Document>, synced: Option<&Document>) -> 
             (AnswerKind::Invalid, _) => finding.lines.push(answer.sentence.clone()),
             (_, None) => finding.lines.push("nothing could be measured".to_owned()),
             (_, Some(plateau)) => {
-                let speed = plateau.describe(document.experiment.protocol.delta);
+                let speed = plateau.describe();
                 let flush = flush_ns(document).map_or_else(String::new, |ns| {
                     format!(" · the flush at the end takes {}", time_text(ns))
                 });
@@ -84,7 +84,7 @@ fn bare(sync: &str) -> &str {
     }
 }
 
-/// The fastest way to copy, and what is told apart from it.
+/// The way to copy that the answer says to take, what may be as fast, and what is slower.
 pub(super) fn copying(document: &Document) -> Finding {
     let mut finding = Finding { label: "Copying", ..Finding::default() };
     let Some(answer) = document.answers.first() else { return finding };
@@ -92,53 +92,33 @@ pub(super) fn copying(document: &Document) -> Finding {
         finding.lines.push(answer.sentence.clone());
         return finding;
     }
-    let speed = |cell: &CellRecord| {
-        cell.estimate.as_ref()?.bytes_per_second.as_ref().map(|speed| speed.median)
+    let cell = |id: &str| document.cells.iter().find(|cell| cell.id == id);
+    let Some(leader) = answer.leader().and_then(cell) else { return finding };
+    let speed = leader.estimate.as_ref().and_then(|e| e.bytes_per_second.as_ref());
+    let speed = speed.map_or_else(String::new, |speed| rate_text(speed.median));
+    let of = answer.regret.len();
+    let at_most = answer.regret_of(&leader.id).and_then(|regret| regret.high);
+    let standing = match answer.standing_of(&leader.id) {
+        CellStanding::Best => format!("best of {of}"),
+        _ => format!("{} than the best of {of}", slower_text(1.0, at_most)),
     };
-    let clones = |cell: &CellRecord| cell.factors.text(Factor::Method) == Some("reflink");
-    let mut copies: Vec<(&CellRecord, f64)> = document
-        .cells
-        .iter()
-        .filter(|cell| !clones(cell))
-        .filter_map(|cell| Some((cell, speed(cell)?)))
-        .collect();
-    copies.sort_by(|x, y| y.1.total_cmp(&x.1));
-    let Some(&(leader, fastest)) = copies.first() else { return finding };
-    let like: Vec<String> =
-        copies[1..].iter().filter(|c| answer.best.contains(&c.0.id)).map(|c| name(c.0)).collect();
-    let mut line = format!("{} {}", name(leader), rate_text(fastest));
-    if !like.is_empty() {
-        line += &format!(", not told from {}", like.join(", "));
+    let mut line = format!("{} {speed}, {standing}", name(leader));
+    let slower = answer.regret.iter().filter(|regret| regret.excluded && regret.low > 1.0);
+    if let Some(slowest) = slower.max_by(|a, b| a.low.total_cmp(&b.low))
+        && let Some(cell) = cell(&slowest.cell)
+    {
+        line += &format!(" · {} {}", name(cell), slower_text(slowest.low, slowest.high));
     }
-    if let Some((slowest, ratio)) = clearly_slower(&copies, answer, leader) {
-        line += &format!(" · {} takes {}", name(slowest), ratio_text(ratio));
-    }
-    if let Some(cell) = document.cells.iter().find(|cell| clones(cell) && cell.estimate.is_some()) {
+    let clones = |cell: &&CellRecord| {
+        cell.factors.text(Factor::Method) == Some("reflink") && cell.estimate.is_some()
+    };
+    if let Some(cell) = document.cells.iter().find(clones) {
         let wall_ns = cell.estimate.as_ref().map_or(0.0, |e| e.wall_ns.median);
         line += &format!(" · a clone takes {}", time_text(wall_ns));
     }
     finding.lines.push(line);
-    finding.advice = match answer.kind {
-        AnswerKind::Winner | AnswerKind::Tie => Some(format!("{} to copy", name(leader))),
-        _ => None,
-    };
+    finding.advice = Some(format!("{} to copy", name(leader)));
     finding
-}
-
-/// The slowest cell that is proven slower than the leader, and by how much.
-fn clearly_slower<'a>(
-    copies: &[(&'a CellRecord, f64)],
-    answer: &Answer,
-    leader: &CellRecord,
-) -> Option<(&'a CellRecord, f64)> {
-    let proven = |cell: &CellRecord| {
-        answer.comparisons.iter().any(|c| {
-            (c.a == cell.id && c.b == leader.id && c.verdict == Verdict::Slower)
-                || (c.b == cell.id && c.a == leader.id && c.verdict == Verdict::Faster)
-        })
-    };
-    let (cell, _) = copies.iter().rev().find(|(cell, _)| proven(cell))?;
-    Some((cell, slower_by(answer, &cell.id, &leader.id)?.0))
 }
 
 /// `read-write with 128 KiB blocks`.
