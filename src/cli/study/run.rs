@@ -12,16 +12,21 @@ use super::super::output::{Output, Talk};
 use super::super::places::PlaceArgs;
 use super::super::resume::resumed;
 use super::super::session::{self, Session};
+use super::compare::newest;
+use super::machine::machine;
 use super::{load, plan};
+use crate::catalog::{bytes_text, rough_time_text};
 use crate::plan::Plan;
-use crate::record::{Filter, Store};
 use crate::report;
 use crate::result::Document;
 use crate::spec::{parse_duration_ns, parse_rounds};
 use crate::study::{self, Claim, Evidence, LeftOut, Page, Ruling, SHIPPED, Study, Trial};
 
 /// Error allowed for each claim.
-const ALPHA: f64 = 0.05;
+pub(super) const ALPHA: f64 = 0.05;
+
+/// Rounds that the full setting plans for: an interval needs about ten, a narrow one more.
+const FULL_ROUNDS: u32 = 20;
 
 /// Run studies and judge their claims
 #[derive(Args, Clone, Debug)]
@@ -121,8 +126,7 @@ impl RunStudies {
         let shares: f64 = trials.iter().filter(|t| wanted(t)).map(|trial| trial.share).sum();
         let mut jobs = Vec::new();
         for trial in trials {
-            let claims: Vec<_> =
-                study.claims.iter().filter(|c| c.experiment == trial.name).collect();
+            let claims: Vec<_> = study.claims.iter().filter(|c| c.is_about(&trial.name)).collect();
             let experiment = &mut trial.written.experiment;
             experiment.title = Some(title(study, &trial.name));
             experiment.protocol.budget_ns = (budget_ns as f64 * trial.share / shares) as u64;
@@ -151,6 +155,9 @@ impl RunStudies {
             true => Vec::new(),
             false => study::sample(&mut trial.written.experiment, claims),
         };
+        if self.full && self.budget.is_none() {
+            self.lengthen(trial);
+        }
         let mut planned = plan(trial, &self.places);
         // What a round costs is known of a plan only.
         while let Ok((first, ..)) = &planned {
@@ -163,6 +170,16 @@ impl RunStudies {
         }
         let planned = planned.map_err(|failure| failure.text().to_owned());
         (left_out, planned.and_then(|planned| runnable(&planned.0).map(|()| planned)))
+    }
+
+    /// The full setting takes the time that its rounds take, unless the person names one.
+    fn lengthen(&self, trial: &mut Trial) {
+        let mut fixed = trial.clone();
+        fixed.written.experiment.protocol.rounds.get_or_insert(FULL_ROUNDS);
+        if let Ok((forecast, ..)) = plan(&fixed, &self.places) {
+            let protocol = &mut trial.written.experiment.protocol;
+            protocol.budget_ns = protocol.budget_ns.max(forecast.cost.time_ns);
+        }
     }
 
     fn measure(&self, study: &Study, jobs: &[Job<'_>], talk: &Talk) -> Result<Outcome, Failure> {
@@ -240,11 +257,7 @@ impl RunStudies {
         if !self.resume {
             return Ok(None);
         }
-        let store: Store = self.store.open(&[])?;
-        let filter = Filter { title: Some(title.to_owned()), ..Filter::default() };
-        let runs = store.list(&filter).map_err(super::super::history::failure)?;
-        let Some(run) = runs.iter().find(|run| run.title == title) else { return Ok(None) };
-        store.load(run.id).map(Some).map_err(super::super::history::failure)
+        newest(&self.store.open(&[])?, title, u64::MAX)
     }
 
     fn conclude(&self, study: &Study, outcome: &Outcome) -> Result<(), Failure> {
@@ -264,7 +277,7 @@ impl RunStudies {
 }
 
 /// What an experiment of a study is called in the history.
-fn title(study: &Study, experiment: &str) -> String {
+pub(super) fn title(study: &Study, experiment: &str) -> String {
     format!("study {}: {experiment}", study.name)
 }
 
@@ -298,8 +311,21 @@ fn print_plans(study: &Study, jobs: &[Job<'_>]) -> Ending {
                 writeln!(out, "  left out for the budget: {} {levels}", axis.factor)?;
             }
         }
-        Ok(())
+        writeln!(out, "\n{}", altogether(jobs))
     })
+}
+
+/// Time and space of all experiments: one after the other, so that the largest needs the space.
+fn altogether(jobs: &[Job<'_>]) -> String {
+    let plans = || jobs.iter().filter_map(|job| job.planned.as_ref().ok()).map(|(plan, ..)| plan);
+    let time_ns: u64 = plans().map(|plan| plan.cost.time_ns).sum();
+    let space_bytes = plans().map(|plan| plan.cost.space_bytes).max().unwrap_or(0);
+    format!(
+        "in all: {} experiments, about {}, up to {} of space",
+        plans().count(),
+        rough_time_text(time_ns as f64),
+        bytes_text(space_bytes)
+    )
 }
 
 fn write_pages(
@@ -328,6 +354,12 @@ fn write_pages(
     for table in &study.tables {
         write(format!("{}-{}.csv", study.name, table.id), study::csv(table, evidence))?;
     }
+    for plot in &study.plots {
+        write(format!("{}-{}.csv", study.name, plot.id), study::plot_csv(plot, evidence))?;
+        if let Some(drawn) = study::svg(plot, evidence) {
+            write(format!("{}-{}.svg", study.name, plot.id), drawn)?;
+        }
+    }
     for (name, run) in &outcome.runs {
         let Ok(document) = run else { continue };
         let charts = directory.join(format!("{}-{name}", study.name));
@@ -337,25 +369,4 @@ fn write_pages(
         }
     }
     Ok(())
-}
-
-/// `6.18` of `6.18.4-amd64`: what comes behind says who built it.
-fn version(release: &str) -> String {
-    release.split(['.', '-']).take(2).collect::<Vec<_>>().join(".")
-}
-
-/// The machine as far as a reader of a page wants to know it.
-fn machine(document: &Document) -> String {
-    let fact = |key: &str| {
-        let value = document.environment.0.get(key)?;
-        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    };
-    let parts = [
-        fact("cpu.model"),
-        fact("cpu.count").map(|count| format!("{count} processors")),
-        fact("kernel.release").map(|release| format!("Linux {}", version(&release))),
-        fact("file_system.type"),
-    ];
-    let known: Vec<String> = parts.into_iter().flatten().collect();
-    if known.is_empty() { "an unknown machine".into() } else { known.join(", ") }
 }
