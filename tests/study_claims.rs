@@ -657,3 +657,15 @@ fn one_study_from_two_machines() {
     assert!(beside(&study, &fast, &faster).contains("another ratio"));
     assert!(beside(&study, &fast, &fast).contains("| same |"));
 }
+
+#[test]
+fn the_example_of_the_documentation_is_right() {
+    let page = include_str!("../docs/studies.md");
+    let text = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let source = Source { name: "mine.toml", text };
+    let Checked { study, wrong, missing } = check("mine", &source, words(), 1).unwrap();
+    assert!(wrong.is_empty() && missing.is_empty(), "{wrong:?} {missing:?}");
+    // 5300 against 2100 MiB/s: of speeds the larger is the faster.
+    let ratio = study.claims[0].published.as_ref().unwrap().ratio().unwrap();
+    assert!((ratio - 2.52).abs() < 0.01, "{ratio}");
+}

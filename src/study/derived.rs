@@ -1,6 +1,7 @@
 //! The sentence that a claim's test is, made from the test alone: what stands beside the study's
 //! sentence, so that a reader sees where the two part.
 
+use super::Study;
 use super::claim::{Choice, Claim, Kind, Measure, Ours, Per, Spread};
 use super::evidence::figure;
 use super::judge::range_text;
@@ -8,9 +9,9 @@ use super::select::{Selection, text};
 use crate::catalog::{Factor, Kind as LevelKind, Level, time_text};
 
 /// What is tested, in a sentence of our own.
-pub fn tested(claim: &Claim) -> String {
+pub fn tested(claim: &Claim, study: &Study) -> String {
     let of = scope(&claim.of, claim);
-    let said = said(claim);
+    let said = said(claim, &open(claim, study));
     let mut parts = vec![format!("{of}{said}")];
     match claim.spread {
         Spread::Once => {}
@@ -45,9 +46,9 @@ fn scope(of: &Selection, claim: &Claim) -> String {
     }
 }
 
-fn said(claim: &Claim) -> String {
+fn said(claim: &Claim, open: &[Factor]) -> String {
     let time = time_word(claim);
-    let side = |selection: &Selection| side(selection, claim.choice);
+    let side = |selection: &Selection| side(selection, claim.choice, open);
     match &claim.kind {
         Kind::Faster { a, b, by: None } => {
             format!("{time} of {} is less than that of {}", side(a), side(b))
@@ -79,10 +80,10 @@ fn said(claim: &Claim) -> String {
             )
         }
         Kind::GainsNothing { a, b, tolerance } => format!(
-            "{time} of {} is at most {} less than that of {}",
-            side(a),
+            "{time} of {} is at most {} more than that of {}",
+            side(b),
             percent(*tolerance),
-            side(b)
+            side(a)
         ),
         Kind::GainsLess { a, b, at, than } => {
             format!("{} gains less over {} at {at} than at {than}", side(a), side(b))
@@ -110,7 +111,7 @@ fn along(claim: &Claim, time: &str) -> String {
             percent(*tolerance)
         ),
         Kind::Crossover { axis, a, b, between: (from, to) } => format!(
-            "below {axis} {} {a} is faster, above {} {b}; they change places between",
+            "below {axis} {} {a} is faster, above {} {b}; they change places in between",
             level(*axis, *from),
             level(*axis, *to)
         ),
@@ -138,14 +139,53 @@ fn share(measure: Measure, from: f64, to: f64) -> String {
     format!("{word} is {bounds} of the elapsed time in every cell")
 }
 
-fn side(selection: &Selection, choice: Choice) -> String {
-    let several = selection.iter().any(|(_, levels)| levels.len() > 1);
+/// Factors that the claim's experiment varies and that the claim leaves open: of the cells that
+/// differ in them, one is meant that no sentence names.
+fn open(claim: &Claim, study: &Study) -> Vec<Factor> {
+    let last = claim.experiments.last();
+    let Some(trial) = study.experiments.iter().find(|trial| Some(&trial.name) == last) else {
+        return Vec::new();
+    };
+    let over = match claim.spread {
+        Spread::Each(factor, _) | Spread::Average(factor) => Some(factor),
+        Spread::Once => None,
+    };
+    let levels = trial.written.experiment.factors.iter();
+    let varied = levels.filter(|(_, levels)| levels.len() > 1).map(|(factor, _)| *factor);
+    let places = match &claim.kind {
+        Kind::GainsLess { at, than, .. } => vec![&claim.of, at, than],
+        _ => vec![&claim.of],
+    };
+    let fixed = |factor: &Factor| {
+        [claim.axis(), over].contains(&Some(*factor))
+            || places.iter().any(|place| place.iter().any(|(of, _)| of == *factor))
+    };
+    varied.filter(|factor| !fixed(factor)).collect()
+}
+
+fn side(selection: &Selection, choice: Choice, open: &[Factor]) -> String {
     if selection.iter().next().is_none() {
         return "the others".to_owned();
     }
+    let named = |factor: &&Factor| selection.iter().any(|(of, _)| of == **factor);
+    // A command and a method are two names for who does it: either closes the other.
+    let who = [Factor::Method, Factor::Contender];
+    let by_name = selection.iter().any(|(of, _)| who.contains(&of));
+    let left: Vec<&str> = open
+        .iter()
+        .filter(|factor| !named(factor) && !(by_name && who.contains(factor)))
+        .map(|factor| factor.name())
+        .collect();
+    let several = selection.iter().any(|(_, levels)| levels.len() > 1) || !left.is_empty();
+    let whatever = match left.is_empty() {
+        true => String::new(),
+        false => format!(", whatever its {}", left.join(" and ")),
+    };
     match (several, choice) {
-        (true, Choice::Best) => format!("the best of {selection}"),
-        (_, Choice::Every) => format!("every {}", selection.to_string().replace(" or ", ", ")),
+        (true, Choice::Best) => format!("the best of {selection}{whatever}"),
+        (_, Choice::Every) => {
+            format!("every {}{whatever}", selection.to_string().replace(" or ", ", "))
+        }
         (false, Choice::Best) => selection.to_string(),
     }
 }

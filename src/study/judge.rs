@@ -296,11 +296,11 @@ pub(super) fn within(ratio: Ratio, (from, to): (f64, f64)) -> Ruling {
     Ruling::by(verdict, ratio, why)
 }
 
-/// A range of factors: `1.5–2×`, `2× or more`.
+/// A range of factors as it is written: `1.5 to 2 times`, `2 times or more`.
 pub(super) fn range_text(from: f64, to: f64) -> String {
     match to.is_finite() {
-        true => format!("{}–{}×", figure(from), figure(to)),
-        false => format!("{}× or more", figure(from)),
+        true => format!("{from} to {to} times"),
+        false => format!("{from} times or more"),
     }
 }
 

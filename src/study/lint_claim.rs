@@ -56,7 +56,10 @@ fn held(claim: &Claim, varied: &Held) -> Held {
     let along = [claim.axis(), spread(claim)];
     for (factor, levels) in varied {
         let named = claim.sides().into_iter().chain([&claim.of]).any(|s| names(s, *factor));
-        if levels.len() == 1 || (along.contains(&Some(*factor)) && !named) {
+        // Whoever is the fastest is compared with all the others.
+        let rivals = matches!(&claim.kind, Kind::Fastest { a } if names(a, *factor))
+            && !names(&claim.of, *factor);
+        if levels.len() == 1 || rivals || (along.contains(&Some(*factor)) && !named) {
             add(*factor, levels);
         }
     }

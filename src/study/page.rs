@@ -99,7 +99,7 @@ fn notes(study: &Study) -> String {
         text.push_str(&format!(
             "- *{}* Tested as: {}.",
             escape(&claim.says),
-            escape(&tested(claim))
+            escape(&tested(claim, study))
         ));
         if let Some(place) = &claim.place {
             text.push_str(&format!(" In the study: {}.", escape(place)));

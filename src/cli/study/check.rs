@@ -19,7 +19,7 @@ pub(super) fn check(name: &Path) -> Ending {
         for claim in &study.claims {
             writeln!(out, "{}", claim.id)?;
             writeln!(out, "  says   {}", claim.says)?;
-            writeln!(out, "  tested {}", study::tested(claim))?;
+            writeln!(out, "  tested {}", study::tested(claim, &study))?;
         }
         for finding in &missing {
             writeln!(out, "{finding}")?;

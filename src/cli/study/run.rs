@@ -28,6 +28,9 @@ pub(super) const ALPHA: f64 = 0.05;
 /// Rounds that the full setting plans for: an interval needs about ten, a narrow one more.
 const FULL_ROUNDS: u32 = 20;
 
+/// A day.
+const NO_END_NS: u64 = 86_400_000_000_000;
+
 /// Run studies and judge their claims
 #[derive(Args, Clone, Debug)]
 #[command(
@@ -175,7 +178,10 @@ impl RunStudies {
     /// The full setting takes the time that its rounds take, unless the person names one.
     fn lengthen(&self, trial: &mut Trial) {
         let mut fixed = trial.clone();
-        fixed.written.experiment.protocol.rounds.get_or_insert(FULL_ROUNDS);
+        let protocol = &mut fixed.written.experiment.protocol;
+        protocol.rounds.get_or_insert(FULL_ROUNDS);
+        // A forecast makes trials as short as its budget asks for: this one has no end.
+        protocol.budget_ns = NO_END_NS;
         if let Ok((forecast, ..)) = plan(&fixed, &self.places) {
             let protocol = &mut trial.written.experiment.protocol;
             protocol.budget_ns = protocol.budget_ns.max(forecast.cost.time_ns);
