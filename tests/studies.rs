@@ -112,7 +112,7 @@ kind = "same-value"
     std::fs::write(home.path("parted.toml"), parted).unwrap();
     let told = home.run(&["study", "check", "parted.toml"]);
     assert_eq!(told.code, Some(2), "{told:?}");
-    assert!(told.err.contains("parted.toml, line 21, column 8"), "{told:?}");
+    assert!(told.err.contains("parted.toml, line 22, column 8"), "{told:?}");
     assert!(told.err.contains("the test holds block 1 KiB") && told.err.contains('^'), "{told:?}");
     assert!(home.run(&["study", "show", "mine.toml"]).fine().out.contains("larger"));
     let plan = home.run(&["study", "run", "mine.toml", "--plan"]).fine();

@@ -173,7 +173,7 @@ fn side(selection: &Selection, choice: Choice, open: &[Factor]) -> String {
     let by_name = selection.iter().any(|(of, _)| who.contains(&of));
     let left: Vec<&str> = open
         .iter()
-        .filter(|factor| !named(factor) && !(by_name && who.contains(factor)))
+        .filter(|factor| !(named(factor) || by_name && who.contains(factor)))
         .map(|factor| factor.name())
         .collect();
     let several = selection.iter().any(|(_, levels)| levels.len() > 1) || !left.is_empty();

@@ -1,9 +1,7 @@
 //! A claim against what was measured.
 
 use super::claim::{Claim, Kind, Measure, Spread};
-use super::evidence::{
-    Evidence, How, Ratio, difference, digests, figure, inside, lacking, outside, share,
-};
+use super::evidence::{Evidence, How, Ratio, difference, digests, inside, lacking, outside, share};
 use super::select::Selection;
 use crate::catalog::time_text;
 use crate::result::{CellRecord, Document, Interval};

@@ -216,11 +216,7 @@ fn unheld_numbers(claim: &Claim, sentence: &Sentence, held: &Held) -> Vec<String
     };
     let unheld = sentence.numbers.iter().filter(|said| !known(said));
     unheld
-        .map(|said| {
-            let space = if said.unit.is_empty() { "" } else { " " };
-            let number = format!("{}{space}{}", said.value, said.unit);
-            format!("the sentence names {number}, and the test does not hold it")
-        })
+        .map(|said| format!("the sentence names {}, and the test does not hold it", said.written))
         .collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::evidence::lacking;
 use crate::catalog::{Factor, bytes_text};
-use crate::result::Document;
+use crate::result::{CellRecord, Document};
 
 /// What is needed; nothing where all of it is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,9 +35,8 @@ impl Needs {
             let (needed, has) = (bytes_text(needed), bytes_text(has));
             return Some(format!("it needs {needed} of memory, and here are {has}"));
         }
-        let absent = |name: &&String| !has_place(run, name);
-        if let Some(name) = self.file_systems.iter().find(absent) {
-            return Some(format!("it needs {name}, and no cell of the run was on one"));
+        if let Some(why) = self.file_systems.iter().find_map(|name| without_place(run, name)) {
+            return Some(why);
         }
         self.also.as_ref().map(|also| format!("it needs {also}"))
     }
@@ -53,10 +52,18 @@ impl Needs {
     }
 }
 
-fn has_place(run: &Document, name: &str) -> bool {
-    run.cells.iter().any(|cell| {
+/// Why nothing was measured on a file system; nothing where something was.
+fn without_place(run: &Document, name: &str) -> Option<String> {
+    let is_there = |cell: &&CellRecord| {
         let place = cell.factors.text(Factor::Place).unwrap_or_default();
         let rest = place.strip_prefix(name);
-        lacking(cell).is_none() && rest.is_some_and(|r| r.is_empty() || r.starts_with(':'))
-    })
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    let cells: Vec<&CellRecord> = run.cells.iter().filter(is_there).collect();
+    let whys: Vec<String> = cells.iter().filter_map(|cell| lacking(cell)).collect();
+    match (whys.len() == cells.len(), whys.first()) {
+        (false, _) => None,
+        (true, Some(why)) => Some(format!("it needs {name}: {why}")),
+        (true, None) => Some(format!("it needs {name}, and no cell of the run was on one")),
+    }
 }

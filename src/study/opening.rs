@@ -32,13 +32,14 @@ fn counted(pairs: &[(&Claim, &Ruling)]) -> String {
         1 => ", one of them ours and not the study's".to_owned(),
         n => format!(", {n} of them ours and not the study's"),
     };
-    format!("Of {} claims{whose}, {holds} hold on this machine.", pairs.len())
+    let hold = if holds == 1 { "holds" } else { "hold" };
+    format!("Of {} claims{whose}, {holds} {hold} on this machine.", pairs.len())
 }
 
 fn holding(pairs: &[(&Claim, &Ruling)]) -> String {
     match pairs.is_empty() {
         true => "None could be shown to hold.".to_owned(),
-        false => format!("It holds here that {}.", named(pairs, |_| String::new())),
+        false => format!("It holds here: {}.", named(pairs, |_| String::new())),
     }
 }
 
@@ -49,7 +50,7 @@ fn failing(pairs: &[(&Claim, &Ruling)]) -> String {
     };
     match pairs.is_empty() {
         true => "Nothing of it is contradicted.".to_owned(),
-        false => format!("It does not hold here that {}.", named(pairs, why)),
+        false => format!("It does not hold here: {}.", named(pairs, why)),
     }
 }
 
@@ -57,7 +58,7 @@ fn open(inconclusive: &[(&Claim, &Ruling)], untested: &[(&Claim, &Ruling)]) -> S
     let mut parts = Vec::new();
     if !inconclusive.is_empty() {
         let what = named(inconclusive, |_| String::new());
-        parts.push(format!("whether {what} is not settled within the rounds that were measured"));
+        parts.push(format!("not settled within the rounds that were measured: {what}"));
     }
     if let Some((_, first)) = untested.first() {
         let count = match untested.len() {
@@ -93,7 +94,7 @@ fn named(pairs: &[(&Claim, &Ruling)], beside: impl Fn(&Ruling) -> String) -> Str
         0 => String::new(),
         n => format!("; and {n} more"),
     };
-    format!("{}{rest}", some.join("; that "))
+    format!("{}{rest}", some.join("; "))
 }
 
 fn capital(text: &str) -> String {

@@ -20,6 +20,9 @@ pub struct Page<'a> {
     pub left_out: &'a [(String, Vec<LeftOut>)],
     /// The machine in a line.
     pub machine: &'a str,
+    /// Charts of the runs that lie beside the page, as paths from it, by the name of the
+    /// experiment.
+    pub charts: &'a [(String, Vec<String>)],
 }
 
 /// `n of m claims replicated`, then one line a claim.
@@ -92,6 +95,24 @@ fn claims(page: &Page<'_>) -> String {
     text
 }
 
+/// Links to every chart of the runs.
+fn charts(page: &Page<'_>) -> String {
+    if page.charts.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## Charts of the runs, with intervals\n\n".to_owned();
+    for (experiment, paths) in page.charts {
+        let name = |path: &str| {
+            let file = path.rsplit('/').next().unwrap_or(path);
+            file.split('.').next().unwrap_or(file).replace('-', " ")
+        };
+        let links: Vec<String> =
+            paths.iter().map(|path| format!("[{}]({path})", name(path))).collect();
+        text.push_str(&format!("- {}: {}\n", escape(experiment), links.join(", ")));
+    }
+    text
+}
+
 /// What each claim was tested as, where it stands, and what should be known of it.
 fn notes(study: &Study) -> String {
     let mut text = "\n### How each was tested\n\n".to_owned();
@@ -135,6 +156,7 @@ fn published(page: &Page<'_>) -> String {
     for of in &study.plots {
         text.push_str(&format!("\n{}", plot::markdown(of, &study.name, page.evidence)));
     }
+    text.push_str(&charts(page));
     if !study.facts.is_empty() {
         text.push_str("\n## Other figures and facts of the study\n\n");
     }

@@ -31,8 +31,8 @@ pub struct Plot {
     pub repetitions: Option<String>,
     /// What a reader should know.
     pub note: Option<String>,
-    /// A chart of the run that shows the same, by the name of its file.
-    pub chart: Option<String>,
+    /// Drawn here and not in the study.
+    pub ours: bool,
 }
 
 /// One line of a plot.
@@ -111,14 +111,17 @@ impl Plot {
 pub(super) fn markdown(plot: &Plot, study: &str, evidence: &Evidence<'_>) -> String {
     let mut text = heading(&plot.title, Some(&plot.place), plot.repetitions.as_deref());
     let lines = plot.lines(evidence);
+    let published = match plot.ours {
+        true => "Not drawn in the study",
+        false => "Published as a picture, without figures",
+    };
     if lines.is_empty() {
-        text.push_str("Published as a picture; not measured here.\n");
+        text.push_str(&format!("{published}; not measured here.\n"));
         return text;
     }
     let unit = plot.quantities.first().map_or("", |quantity| quantity.unit());
     text.push_str(&format!(
-        "Published as a picture, without figures. Measured here, in {unit}, and drawn as \
-         ![{}]({study}-{}.svg)\n\n",
+        "{published}. Measured here, in {unit}:\n\n![{}]({study}-{}.svg)\n\n",
         escape(&plot.title),
         plot.id
     ));
@@ -135,9 +138,6 @@ pub(super) fn markdown(plot: &Plot, study: &str, evidence: &Evidence<'_>) -> Str
     }
     let all: Vec<Here> = lines.iter().flat_map(|l| l.points.iter().map(|(.., h)| *h)).collect();
     text.push_str(&super::here::marks(&all, None));
-    if let (Some(chart), Some(run)) = (&plot.chart, plot.experiments.first()) {
-        text.push_str(&format!("\nWith intervals: [{chart}]({study}-{run}/{chart}.svg).\n"));
-    }
     if let Some(note) = &plot.note {
         text.push_str(&format!("\n{}\n", note.trim()));
     }

@@ -38,7 +38,7 @@ const PLOT_KEYS: [&str; 11] = [
     "where",
     "repetitions",
     "note",
-    "chart",
+    "ours",
 ];
 
 impl Reader<'_> {
@@ -108,7 +108,7 @@ impl Reader<'_> {
             place: text(table, "where")?,
             repetitions: optional(table, "repetitions")?,
             note: optional(table, "note")?,
-            chart: optional(table, "chart")?,
+            ours: table.get("ours").map(|v| v.flag()).transpose()?.unwrap_or(false),
         })
     }
 }

@@ -10,6 +10,8 @@ pub(super) struct Number {
     pub unit: String,
     /// Its place among the words.
     pub at: usize,
+    /// As the sentence has it, for messages.
+    pub written: String,
 }
 
 /// A sentence in its parts.
@@ -64,16 +66,16 @@ const BETWEEN: [&str; 5] = ["to", "or", "and", "–", "from"];
 
 impl Sentence {
     pub fn new(text: &str) -> Sentence {
-        let words: Vec<String> = text.split_whitespace().map(plain).collect();
+        let raw: Vec<&str> = text.split_whitespace().map(trimmed).collect();
+        let words: Vec<String> = raw.iter().map(|word| plain(word)).collect();
         let mut numbers: Vec<Number> = Vec::new();
         for (at, word) in words.iter().enumerate() {
             let Some((value, unit)) = number(word) else { continue };
             let next = words.get(at + 1).map(String::as_str).unwrap_or_default();
-            let unit = match unit.is_empty() && UNITS.contains(&next) {
-                true => next.to_owned(),
-                false => unit,
-            };
-            numbers.push(Number { value, unit, at });
+            let apart = unit.is_empty() && UNITS.contains(&next);
+            let unit = if apart { next.to_owned() } else { unit };
+            let written = raw[at..=at + usize::from(apart)].join(" ");
+            numbers.push(Number { value, unit, at, written });
         }
         inherit(&words, &mut numbers);
         Sentence { words, numbers }
@@ -85,10 +87,15 @@ impl Sentence {
     }
 }
 
-/// A word without the punctuation around it, in lower case.
+/// A word without the punctuation around it.
+fn trimmed(word: &str) -> &str {
+    let word = word.trim_matches(|c: char| ",.;:()'\"".contains(c));
+    word.trim_end_matches("()")
+}
+
+/// The same in lower case.
 fn plain(word: &str) -> String {
-    let trimmed = word.trim_matches(|c: char| ",.;:()'\"".contains(c));
-    trimmed.trim_end_matches("()").to_lowercase()
+    trimmed(word).to_lowercase()
 }
 
 /// `512B`, `1.4`, `twice`: a number with what is written right behind it.

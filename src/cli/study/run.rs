@@ -355,7 +355,8 @@ fn write_pages(
     let documents = || outcome.runs.values().filter_map(|run| run.as_ref().ok());
     let machine = documents().next().map(machine).unwrap_or_default();
     let left_out = &outcome.left_out;
-    let page = Page { study, rulings, evidence, left_out, machine: &machine };
+    let charts = &charts(directory, study, outcome);
+    let page = Page { study, rulings, evidence, left_out, machine: &machine, charts };
     write(format!("{}.md", study.name), study::page(&page))?;
     for table in &study.tables {
         write(format!("{}-{}.csv", study.name, table.id), study::csv(table, evidence))?;
@@ -366,13 +367,27 @@ fn write_pages(
             write(format!("{}-{}.svg", study.name, plot.id), drawn)?;
         }
     }
+    Ok(())
+}
+
+/// Writes the charts of each run into a directory of its own; their paths from the page.
+fn charts(directory: &Path, study: &Study, outcome: &Outcome) -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
     for (name, run) in &outcome.runs {
         let Ok(document) = run else { continue };
-        let charts = directory.join(format!("{}-{name}", study.name));
+        let folder = format!("{}-{name}", study.name);
         // A run without a finished cell has no chart, and its page says why.
-        if let Err(error) = report::export("svg", &charts, document) {
+        if let Err(error) = report::export("svg", &directory.join(&folder), document) {
             say(&format!("{}: {name}: {error}", study.name));
+            continue;
         }
+        let files = std::fs::read_dir(directory.join(&folder)).into_iter().flatten().flatten();
+        let mut paths: Vec<String> = files
+            .filter_map(|file| file.file_name().into_string().ok())
+            .map(|file| format!("{folder}/{file}"))
+            .collect();
+        paths.sort();
+        all.push((name.clone(), paths));
     }
-    Ok(())
+    all
 }
