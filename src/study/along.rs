@@ -123,9 +123,7 @@ impl<'a> Bench<'a> {
         let last_a = seen.iter().rev().find(|(_, r)| r.above_one());
         let first_b = seen.iter().find(|(_, r)| r.below_one());
         match (last_a, first_b) {
-            (Some((low, _)), Some((high, ratio))) if low < high => {
-                let found =
-                    format!("it lies between {} and {}", place(axis, *low), place(axis, *high));
+            (Some((low, first)), Some((high, second))) if low < high => {
                 // The change is somewhere between two levels: only where all of that stretch is
                 // claimed, or none of it, is the claim judged.
                 let verdict = match () {
@@ -133,7 +131,13 @@ impl<'a> Bench<'a> {
                     () if *high <= from || *low >= to => Verdict::Contradicted,
                     () => Verdict::Inconclusive,
                 };
-                Ok(Ruling::by(verdict, *ratio, found))
+                let why = format!(
+                    "it lies between {} and {}: time of {b} over that of {a} is {first} at the \
+                     one and {second} at the other",
+                    place(axis, *low),
+                    place(axis, *high)
+                );
+                Ok(Ruling::new(verdict, why))
             }
             (Some((low, _)), Some((high, ratio))) => {
                 let why = format!(

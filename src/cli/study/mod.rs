@@ -180,7 +180,8 @@ fn show(study: &Study) -> Ending {
         }
         writeln!(out, "\nClaims")?;
         for claim in &study.claims {
-            writeln!(out, "  {:<24} {}", claim.id, claim.says)?;
+            let ours = if claim.ours == study::Ours::All { " (ours)" } else { "" };
+            writeln!(out, "  {:<24} {}{ours}", claim.id, claim.says)?;
         }
         writeln!(out, "\nExperiments")?;
         for trial in &study.experiments {
