@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod machine;
+mod pages;
 mod run;
 
 use std::path::{Path, PathBuf};

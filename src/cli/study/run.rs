@@ -13,14 +13,13 @@ use super::super::places::PlaceArgs;
 use super::super::resume::resumed;
 use super::super::session::{self, Session};
 use super::compare::newest;
-use super::machine::machine;
+use super::pages::write_pages;
 use super::{load, plan};
 use crate::catalog::{bytes_text, rough_time_text};
 use crate::plan::Plan;
-use crate::report;
 use crate::result::Document;
 use crate::spec::{parse_duration_ns, parse_rounds};
-use crate::study::{self, Claim, Evidence, LeftOut, Page, Ruling, SHIPPED, Study, Trial};
+use crate::study::{self, Claim, Evidence, LeftOut, Ruling, SHIPPED, Study, Trial};
 
 /// Error allowed for each claim.
 pub(super) const ALPHA: f64 = 0.05;
@@ -77,9 +76,9 @@ struct Job<'a> {
 type Planned = (Plan, Option<crate::place::vm::Kernel>, PlaceArgs);
 
 /// A study that was run.
-struct Outcome {
-    runs: BTreeMap<String, Result<Document, String>>,
-    left_out: Vec<(String, Vec<LeftOut>)>,
+pub(super) struct Outcome {
+    pub(super) runs: BTreeMap<String, Result<Document, String>>,
+    pub(super) left_out: Vec<(String, Vec<LeftOut>)>,
     interrupted: bool,
 }
 
@@ -332,62 +331,4 @@ fn altogether(jobs: &[Job<'_>]) -> String {
         rough_time_text(time_ns as f64),
         bytes_text(space_bytes)
     )
-}
-
-fn write_pages(
-    directory: &Path,
-    study: &Study,
-    outcome: &Outcome,
-    evidence: &Evidence<'_>,
-    rulings: &[Ruling],
-) -> Result<(), Failure> {
-    let write = |name: String, text: String| {
-        let path = directory.join(name);
-        std::fs::write(&path, text).map_err(|error| {
-            Failure::internal(format!(
-                "write {}: {error}; the runs are in the history",
-                path.display()
-            ))
-        })
-    };
-    std::fs::create_dir_all(directory)
-        .map_err(|error| Failure::internal(format!("make {}: {error}", directory.display())))?;
-    let documents = || outcome.runs.values().filter_map(|run| run.as_ref().ok());
-    let machine = documents().next().map(machine).unwrap_or_default();
-    let left_out = &outcome.left_out;
-    let charts = &charts(directory, study, outcome);
-    let page = Page { study, rulings, evidence, left_out, machine: &machine, charts };
-    write(format!("{}.md", study.name), study::page(&page))?;
-    for table in &study.tables {
-        write(format!("{}-{}.csv", study.name, table.id), study::csv(table, evidence))?;
-    }
-    for plot in &study.plots {
-        write(format!("{}-{}.csv", study.name, plot.id), study::plot_csv(plot, evidence))?;
-        if let Some(drawn) = study::svg(plot, evidence) {
-            write(format!("{}-{}.svg", study.name, plot.id), drawn)?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes the charts of each run into a directory of its own; their paths from the page.
-fn charts(directory: &Path, study: &Study, outcome: &Outcome) -> Vec<(String, Vec<String>)> {
-    let mut all = Vec::new();
-    for (name, run) in &outcome.runs {
-        let Ok(document) = run else { continue };
-        let folder = format!("{}-{name}", study.name);
-        // A run without a finished cell has no chart, and its page says why.
-        if let Err(error) = report::export("svg", &directory.join(&folder), document) {
-            say(&format!("{}: {name}: {error}", study.name));
-            continue;
-        }
-        let files = std::fs::read_dir(directory.join(&folder)).into_iter().flatten().flatten();
-        let mut paths: Vec<String> = files
-            .filter_map(|file| file.file_name().into_string().ok())
-            .map(|file| format!("{folder}/{file}"))
-            .collect();
-        paths.sort();
-        all.push((name.clone(), paths));
-    }
-    all
 }
