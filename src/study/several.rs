@@ -11,10 +11,16 @@ impl Bench<'_> {
     pub(super) fn each(&self, factor: Factor, enough: Option<usize>) -> Ruled {
         let levels = self.levels(factor);
         let enough = enough.unwrap_or(levels.len());
-        let mut seen: Vec<(String, Ruling)> = Vec::new();
-        for level in levels.iter().cloned() {
-            let name = text(factor, &level);
-            seen.push((name, self.at(factor, level, levels.len())));
+        let at = |looks: usize| -> Vec<(String, Ruling)> {
+            let one = |level: &Level| (text(factor, level), self.at(factor, level.clone(), looks));
+            levels.iter().map(one).collect()
+        };
+        // To say wrongly that all of them hold, the one level at which it does not must be judged
+        // wrongly: each may have the whole error. Every other verdict picks levels, and shares it.
+        let mut seen = at(1);
+        let all = seen.iter().all(|(_, ruling)| ruling.verdict == Verdict::Replicated);
+        if !all || enough < levels.len() {
+            seen = at(levels.len());
         }
         let count = |verdict| seen.iter().filter(|(_, r)| r.verdict == verdict).count();
         let holds = count(Verdict::Replicated);

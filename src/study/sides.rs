@@ -1,8 +1,8 @@
 //! Two sides of a claim, each of one cell or several.
 //!
 //! Where a side has several cells, the best of them is not chosen and then tested as if it had been
-//! given: every pair has its interval, at an error divided by the number of pairs, and the bounds of
-//! the best are the bounds of the pairs put together in the same way.
+//! given: every pair has its interval, at an error divided by the cells of the larger side, and the
+//! bounds of the best are the bounds of the pairs put together in the same way.
 
 use super::claim::{Choice, Measure, Spread};
 use super::evidence::{How, Ratio, contrast, lacking, ratio};
@@ -60,7 +60,14 @@ impl<'a> Bench<'a> {
         b: &[&'a CellRecord],
         looks: usize,
     ) -> Result<Ratio, String> {
-        let how = self.how(looks * a.len() * b.len());
+        // Of the best: its lower bound is wrong only where one cell of a has a wrong pair with its
+        // true rival, its upper bound only where one cell of b has: the error is shared by the
+        // larger side. Of every pair: by all of them.
+        let pairs = match self.claim.choice {
+            Choice::Best => a.len().max(b.len()),
+            Choice::Every => a.len() * b.len(),
+        };
+        let how = self.how(looks * pairs);
         let mut rows = Vec::new();
         for first in a {
             let pair = |second: &&CellRecord| {
