@@ -1,5 +1,7 @@
 //! What a study says, in a form that can be judged.
 
+use super::figures::Figures;
+use super::needs::Needs;
 use super::select::Selection;
 use iolab_model::catalog::Factor;
 
@@ -10,8 +12,8 @@ pub struct Claim {
     pub id: String,
     /// The claim in one sentence.
     pub says: String,
-    /// The experiment that it is about.
-    pub experiment: String,
+    /// The experiments that it may be judged by: the first that was run counts.
+    pub experiments: Vec<String>,
     /// Cells that all of it is about.
     pub of: Selection,
     /// What is claimed of them.
@@ -20,6 +22,16 @@ pub struct Claim {
     pub measure: Measure,
     /// The unit of work that times are divided by.
     pub per: Per,
+    /// Of a side with several cells, the best or every one of them.
+    pub choice: Choice,
+    /// Over which levels it must hold.
+    pub spread: Spread,
+    /// What a machine must have, that it can be asked there.
+    pub needs: Needs,
+    /// What of it is ours and not the study's.
+    pub ours: Ours,
+    /// Where it stands in the study.
+    pub place: Option<String>,
     /// Figures that were published for it.
     pub published: Option<Figures>,
     /// What a reader should know: why it stands out, what the study could not see.
@@ -39,10 +51,15 @@ pub enum Kind {
         /// By which factor, from and to.
         by: Option<(f64, f64)>,
     },
-    /// `a` is at least as fast as all others of the claim's cells.
+    /// `a` is faster than all others of the claim's cells.
     Fastest {
         /// Who.
         a: Selection,
+    },
+    /// Each side is faster than the next one.
+    Order {
+        /// From the fastest to the slowest.
+        sides: Vec<Selection>,
     },
     /// Time falls (or rises) along an axis.
     Ordered {
@@ -51,16 +68,23 @@ pub enum Kind {
         /// Whether time gets less.
         falling: bool,
     },
+    /// Time grows as the level of the axis does: the price of a unit of work stays the same.
+    Linear {
+        /// The axis.
+        axis: Factor,
+        /// Differences of that price up to this share are none.
+        tolerance: f64,
+    },
     /// From a level on, nothing is gained along the axis any more.
     Plateau {
         /// The axis.
         axis: Factor,
         /// The first level of the plateau.
         from: u64,
-        /// Differences up to this share are none.
+        /// Gains up to this share are none.
         tolerance: f64,
     },
-    /// Below a level of the axis `a` is faster, above it `b`.
+    /// Below a place on the axis `a` is faster, above it `b`.
     Crossover {
         /// The axis.
         axis: Factor,
@@ -68,10 +92,8 @@ pub enum Kind {
         a: Selection,
         /// Faster at large levels.
         b: Selection,
-        /// Where, in levels of the axis.
-        near: u64,
-        /// Found at up to this many times less or more, it is still there.
-        within: f64,
+        /// Between which levels of the axis they change places.
+        between: (u64, u64),
     },
     /// No difference beyond a share.
     Equivalent {
@@ -82,14 +104,47 @@ pub enum Kind {
         /// The share.
         tolerance: f64,
     },
-    /// Of the elapsed time, the measure takes no more than a share.
-    Negligible {
+    /// The times of two sides lie at most so far apart.
+    Difference {
+        /// One side.
+        a: Selection,
+        /// The other side.
+        b: Selection,
+        /// Nanoseconds for one unit of work.
+        most_ns: f64,
+    },
+    /// `a` is not faster than `b` by more than a share; it may well be slower.
+    GainsNothing {
+        /// What should help and does not.
+        a: Selection,
+        /// Without it.
+        b: Selection,
         /// The share.
-        share: f64,
+        tolerance: f64,
+    },
+    /// `a` gains less over `b` at one place than at another.
+    GainsLess {
+        /// The faster side.
+        a: Selection,
+        /// The slower side.
+        b: Selection,
+        /// Where it gains less.
+        at: Selection,
+        /// Where it gains more.
+        than: Selection,
+    },
+    /// Of the elapsed time, the measure takes a share within these bounds, in every cell.
+    Share {
+        /// At least.
+        from: f64,
+        /// At most.
+        to: f64,
     },
     /// Every cell found the same value (the digest of what was read).
     SameValue,
-    /// The rate grows along the axis, from one level to another by at least a factor.
+    /// Said by the study and beyond the product: `needs` says what is missing.
+    Untested,
+    /// The rate grows along the axis, from one level to another by a factor.
     Scales {
         /// The axis.
         axis: Factor,
@@ -97,8 +152,8 @@ pub enum Kind {
         from: u64,
         /// To this level.
         to: u64,
-        /// By at least so much.
-        by: f64,
+        /// By which factor, from and to.
+        by: (f64, f64),
     },
 }
 
@@ -128,73 +183,81 @@ pub enum Per {
     Pass,
 }
 
-/// Published figures of a claim: two means, or their ratio.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figures {
-    /// Mean of the first side.
-    pub a: Option<f64>,
-    /// Mean of the second side.
-    pub b: Option<f64>,
-    /// Standard deviations, where they were published.
-    pub sd: Option<(f64, f64)>,
-    /// Repetitions behind each mean.
-    pub n: Option<u64>,
-    /// The ratio, second over first, where it alone was published.
-    pub ratio: Option<f64>,
+/// Which cells of a side are meant, where it has several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The best of them, whichever that is; the interval allows for the choice.
+    #[default]
+    Best,
+    /// Every one of them.
+    Every,
 }
 
-/// Two standard errors: what repetitions of this number and spread can tell apart, roughly (95 %).
-const TELLING: f64 = 2.0;
+/// Whether a claim is asked once or once for each level of a factor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// Once.
+    #[default]
+    Once,
+    /// For each level; it must hold at so many of them, at all where nothing is said.
+    Each(Factor, Option<usize>),
+    /// In the mean of the levels (of the logarithms, so that a ratio is a ratio).
+    Average(Factor),
+}
 
-impl Figures {
-    /// Second over first.
-    pub fn ratio(&self) -> Option<f64> {
-        self.ratio.or_else(|| Some(self.b? / self.a?))
+/// What of a claim is not the study's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Ours {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A part of it: the threshold, the cells.
+    Part(String),
+    /// All of it.
+    All,
+}
+
+impl Claim {
+    /// Whether a run of this experiment may judge it.
+    pub fn is_about(&self, experiment: &str) -> bool {
+        self.experiments.iter().any(|name| name == experiment)
     }
 
-    /// Why the study's own figures do not carry its claim; absent where they do, or cannot be
-    /// asked. The difference of two means against its standard error √(s²/n + s²/n).
-    pub fn unsupported(&self) -> Option<String> {
-        let (a, b, (sd_a, sd_b), n) = (self.a?, self.b?, self.sd?, self.n?);
-        let error = ((sd_a * sd_a + sd_b * sd_b) / n as f64).sqrt();
-        let difference = (b - a).abs();
-        if difference >= TELLING * error {
-            return None;
+    /// Every selection of its kind with its key, without `of`.
+    pub(super) fn sides(&self) -> Vec<&Selection> {
+        match &self.kind {
+            Kind::Faster { a, b, .. }
+            | Kind::Equivalent { a, b, .. }
+            | Kind::Difference { a, b, .. }
+            | Kind::GainsNothing { a, b, .. }
+            | Kind::Crossover { a, b, .. } => vec![a, b],
+            Kind::GainsLess { a, b, at, than } => vec![a, b, at, than],
+            Kind::Fastest { a } => vec![a],
+            Kind::Order { sides } => sides.iter().collect(),
+            _ => Vec::new(),
         }
-        Some(format!(
-            "its own figures do not carry it: a difference of {:.1} % with a standard deviation of \
-             {:.0} % of the mean over {n} repetitions",
-            100.0 * difference / b.max(a),
-            100.0 * (sd_a / a).max(sd_b / b)
-        ))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::Figures;
+    /// The axis that it runs along.
+    pub(super) fn axis(&self) -> Option<Factor> {
+        match self.kind {
+            Kind::Ordered { axis, .. }
+            | Kind::Linear { axis, .. }
+            | Kind::Plateau { axis, .. }
+            | Kind::Crossover { axis, .. }
+            | Kind::Scales { axis, .. } => Some(axis),
+            _ => None,
+        }
+    }
 
-    #[test]
-    fn a_difference_within_its_own_noise_is_told() {
-        // Published: "better by 1.4 %", standard deviation of half the mean.
-        let eight_megabytes = Figures {
-            a: Some(8.8639),
-            b: Some(8.9895),
-            sd: Some((4.8685, 0.8315)),
-            n: Some(10),
-            ratio: None,
-        };
-        let why = eight_megabytes.unsupported().unwrap();
-        assert!(why.contains("1.4 %") && why.contains("55 %"), "{why}");
-        let gigabyte = Figures {
-            a: Some(845.8249),
-            b: Some(1065.5766),
-            sd: Some((95.8478, 75.9196)),
-            n: Some(10),
-            ratio: None,
-        };
-        assert_eq!(gigabyte.unsupported(), None);
-        assert!((gigabyte.ratio().unwrap() - 1.26).abs() < 0.01);
-        assert_eq!(Figures { ratio: Some(2.0), ..Figures::default() }.unsupported(), None);
+    /// Places on its axis that it names.
+    pub(super) fn marks(&self) -> Vec<u64> {
+        match self.kind {
+            Kind::Plateau { from, .. } => vec![from],
+            Kind::Crossover { between: (from, to), .. } | Kind::Scales { from, to, .. } => {
+                vec![from, to]
+            }
+            _ => Vec::new(),
+        }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::claim::{Measure, Per};
-use iolab_model::catalog::Factor;
+use iolab_model::catalog::{Code, Factor};
 use iolab_model::result::{CellRecord, CellStatus, Document, Interval, Phase, Sample};
-use iolab_stats::{Observations, Rules, median, pairs};
+use iolab_stats::{Observations, Rules, fixed_rank, pairs};
 
 /// The run of each experiment by its name, or why there is none.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,21 @@ pub struct Evidence<'a> {
     pub runs: BTreeMap<String, Result<&'a Document, String>>,
     /// Error allowed for each claim.
     pub alpha: f64,
+}
+
+impl<'a> Evidence<'a> {
+    /// The first of these experiments that was run, else why the last of them was not.
+    pub fn run(&self, experiments: &[String]) -> Result<&'a Document, String> {
+        let found = experiments.iter().find_map(|name| self.runs.get(name)?.as_ref().ok().copied());
+        let why = || {
+            let last = experiments.last()?;
+            match self.runs.get(last) {
+                Some(Err(why)) => Some(why.clone()),
+                _ => Some(format!("the experiment {last} was not run")),
+            }
+        };
+        found.ok_or_else(|| why().unwrap_or_default())
+    }
 }
 
 /// Time of the second over time of the first, with its interval.
@@ -38,7 +53,12 @@ impl Ratio {
 
     /// All of the interval lies from `low` to `high`.
     pub fn inside(&self, low: f64, high: f64) -> bool {
-        self.interval.low.is_some_and(|l| l >= low) && self.interval.high.is_some_and(|h| h <= high)
+        inside(&self.interval, low, high)
+    }
+
+    /// None of the interval lies from `low` to `high`.
+    pub fn outside(&self, low: f64, high: f64) -> bool {
+        outside(&self.interval, low, high)
     }
 }
 
@@ -51,6 +71,19 @@ impl std::fmt::Display for Ratio {
         let Interval { low, high } = self.interval;
         write!(f, "{}× ({}–{})", figure(self.ratio), bound(low), bound(high))
     }
+}
+
+/// All of an interval lies from `low` to `high`. An end that is not known is inside only of a side
+/// that is open itself.
+pub(super) fn inside(interval: &Interval, low: f64, high: f64) -> bool {
+    let from = interval.low.is_some_and(|l| l >= low) || low == f64::NEG_INFINITY;
+    let to = interval.high.is_some_and(|h| h <= high) || high == f64::INFINITY;
+    from && to && (interval.low.is_some() || interval.high.is_some())
+}
+
+/// None of it does.
+pub(super) fn outside(interval: &Interval, low: f64, high: f64) -> bool {
+    interval.low.is_some_and(|l| l > high) || interval.high.is_some_and(|h| h < low)
 }
 
 /// A ratio with as many digits as tell it from one.
@@ -78,99 +111,158 @@ fn steady(cell: &CellRecord) -> impl Iterator<Item = &Sample> {
     cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts())
 }
 
-/// The time of one trial per unit of work, in nanoseconds; zero where the kernel saw less than a
-/// tick of it.
-fn time_ns(cell: &CellRecord, sample: &Sample, measure: Measure, per: Per) -> f64 {
+/// What a trial took of a measure.
+fn taken_ns(sample: &Sample, measure: Measure) -> u64 {
     let m = &sample.measurement;
-    let time = match measure {
+    match measure {
         Measure::Elapsed => m.wall_ns,
         Measure::User => m.user_ns,
         Measure::System => m.system_ns,
         Measure::Cpu => m.user_ns.saturating_add(m.system_ns),
-    };
+    }
+}
+
+/// The time of one trial per unit of work, in nanoseconds; zero where the kernel saw less than a
+/// tick of it.
+fn time_ns(cell: &CellRecord, sample: &Sample, measure: Measure, per: Per) -> f64 {
+    let m = &sample.measurement;
     let call =
         cell.factors.get(Factor::Operation).is_some() && cell.factors.get(Factor::Files).is_none();
     let work = match per {
-        Per::Pass => m.repetitions,
-        Per::Work if m.bytes > 0 && !call => m.bytes,
-        Per::Work | Per::Operation => m.operations,
+        Per::Pass => passes(cell, sample),
+        Per::Work if m.bytes > 0 && !call => m.bytes as f64,
+        Per::Work | Per::Operation => m.operations as f64,
     };
-    time as f64 / work.max(1) as f64
+    taken_ns(sample, measure) as f64 / if work > 0.0 { work } else { 1.0 }
 }
 
-/// The two cells of one run by their shared rounds, or of two runs by their medians.
-pub(super) fn ratio(
-    (a, of_a): (&CellRecord, &Document),
-    (b, of_b): (&CellRecord, &Document),
-    (measure, per): (Measure, Per),
-    error: f64,
-) -> Option<Ratio> {
-    if std::ptr::eq(of_a, of_b) {
-        return paired(a, b, of_a, (measure, per), error);
+/// Passes over the file that a trial made: of a part of one, that part.
+fn passes(cell: &CellRecord, sample: &Sample) -> f64 {
+    let m = &sample.measurement;
+    match cell.factors.number(Factor::FileSize) {
+        Some(size) if size > 0 && m.flags.contains(&Code::Bounded) => m.bytes as f64 / size as f64,
+        _ => m.repetitions as f64,
     }
-    apart(a, b)
 }
 
-fn paired(
+/// How cells are put against each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    pub measure: Measure,
+    pub per: Per,
+    /// Error of the interval.
+    pub error: f64,
+}
+
+/// Time of the second over time of the first, by their shared rounds.
+pub(super) fn ratio(
     a: &CellRecord,
     b: &CellRecord,
     document: &Document,
-    (measure, per): (Measure, Per),
-    error: f64,
+    how: How,
 ) -> Option<Ratio> {
-    let series = |cell: &CellRecord| -> BTreeMap<u32, (u32, f64)> {
-        let time = |s: &Sample| (s.round, (s.epoch, time_ns(cell, s, measure, per).ln()));
-        steady(cell).map(time).filter(|(_, (_, y))| y.is_finite()).collect()
-    };
-    let (of_a, of_b) = (series(a), series(b));
-    let shared: Vec<(u32, f64, f64)> = of_a
-        .iter()
-        .filter_map(|(round, (epoch, ya))| Some((*epoch, *ya, of_b.get(round)?.1)))
-        .collect();
-    let seen = Observations {
-        y: vec![shared.iter().map(|s| s.2).collect(), shared.iter().map(|s| s.1).collect()],
-        position: vec![vec![None; shared.len()]; 2],
-        before: vec![vec![None; shared.len()]; 2],
-        epoch: shared.iter().map(|s| s.0).collect(),
-        ..Observations::default()
-    };
-    let own_files = [Factor::File, Factor::FileSize, Factor::Place]
-        .iter()
-        .any(|factor| a.factors.get(*factor) != b.factors.get(*factor));
+    contrast(&[(1.0, b), (-1.0, a)], document, how)
+}
+
+/// The product of the cells' times, each to the power of its weight: the median over the rounds
+/// that all of them share. Weights of 1 and −1 make a ratio; ratios of ratios and means of ratios
+/// are such products too, so that one interval serves all.
+pub(super) fn contrast(
+    parts: &[(f64, &CellRecord)],
+    document: &Document,
+    how: How,
+) -> Option<Ratio> {
+    let (median, interval) = combined(parts, document, how, f64::ln)?;
+    let exp = |bound: Option<f64>| bound.map(f64::exp);
+    let interval = Interval { low: exp(interval.low), high: exp(interval.high) };
+    median.is_finite().then(|| Ratio { ratio: median.exp(), interval })
+}
+
+/// Time of the second minus time of the first, in nanoseconds per unit of work.
+pub(super) fn difference(
+    a: &CellRecord,
+    b: &CellRecord,
+    document: &Document,
+    how: How,
+) -> Option<(f64, Interval)> {
+    combined(&[(1.0, b), (-1.0, a)], document, how, |ns| ns)
+}
+
+/// The weighted sum of the cells' times, each through `scale` first, over the rounds they share.
+fn combined(
+    parts: &[(f64, &CellRecord)],
+    document: &Document,
+    how: How,
+    scale: fn(f64) -> f64,
+) -> Option<(f64, Interval)> {
+    let mut sums: BTreeMap<u32, (u32, f64, usize)> = BTreeMap::new();
+    for (weight, cell) in parts {
+        for sample in steady(cell) {
+            let y = scale(time_ns(cell, sample, how.measure, how.per));
+            let sum = sums.entry(sample.round).or_insert((sample.epoch, 0.0, 0));
+            if y.is_finite() {
+                *sum = (sum.0, sum.1 + weight * y, sum.2 + 1);
+            }
+        }
+    }
+    sums.retain(|_, (_, _, cells)| *cells == parts.len());
+    let sums: Vec<(u32, f64)> = sums.into_values().map(|(epoch, sum, _)| (epoch, sum)).collect();
+    let own_files = [Factor::File, Factor::FileSize, Factor::Place].iter().any(|factor| {
+        parts.windows(2).any(|p| p[0].1.factors.get(*factor) != p[1].1.factors.get(*factor))
+    });
+    median_of(&sums, &rules(document, how.error, own_files))
+}
+
+fn rules(document: &Document, alpha: f64, own_files: bool) -> Rules {
     let protocol = &document.experiment.protocol;
-    let rules = Rules {
-        alpha: error,
+    Rules {
+        alpha,
         delta: protocol.delta,
         pairs: 1.0,
         unit_rounds: if own_files { protocol.epoch_rounds.max(1) as usize } else { 1 },
         cost: Vec::new(),
         seed: document.run.seed,
-    };
-    let pair = pairs(&seen, &rules).into_iter().next()?;
-    let interval =
-        Interval { low: pair.interval.low.map(f64::exp), high: pair.interval.high.map(f64::exp) };
-    pair.median.is_finite().then(|| Ratio { ratio: pair.median.exp(), interval })
+    }
 }
 
-/// Runs share no rounds: the ends of the two intervals against each other, which is wide and safe.
-fn apart(a: &CellRecord, b: &CellRecord) -> Option<Ratio> {
-    let of = |cell: &CellRecord| cell.estimate.as_ref().map(|e| e.ns_per_operation.clone());
-    let (a, b) = (of(a)?, of(b)?);
-    let over = |x: Option<f64>, y: Option<f64>| Some(x? / y?);
-    let interval = Interval { low: over(b.low, a.high), high: over(b.high, a.low) };
-    Some(Ratio { ratio: b.median / a.median, interval })
+/// Median and interval of values by round, each with its renewal of the files.
+fn median_of(values: &[(u32, f64)], rules: &Rules) -> Option<(f64, Interval)> {
+    let rounds = values.len();
+    let seen = Observations {
+        y: vec![values.iter().map(|(_, value)| *value).collect(), vec![0.0; rounds]],
+        position: vec![vec![None; rounds]; 2],
+        before: vec![vec![None; rounds]; 2],
+        epoch: values.iter().map(|(epoch, _)| *epoch).collect(),
+        ..Observations::default()
+    };
+    let pair = pairs(&seen, rules).into_iter().next()?;
+    Some((pair.median, pair.interval))
 }
 
-/// The share of the elapsed time that a measure takes, over the steady trials together: a single
-/// short trial is less than the tick by which the kernel splits user from system time.
-pub(super) fn share(cell: &CellRecord, measure: Measure) -> Option<f64> {
-    let sum = |measure| {
-        steady(cell)
-            .map(|s| time_ns(cell, s, measure, Per::Pass) * s.measurement.repetitions.max(1) as f64)
-            .sum::<f64>()
+/// Blocks of rounds that a share is taken over: a single short trial is less than the tick by
+/// which the kernel splits user from system time, so that only many together have a share.
+const SHARE_BLOCKS: usize = 10;
+
+/// The share of the elapsed time that a measure takes: over all steady trials together, with the
+/// interval of the median over blocks of rounds (for this number of blocks; nobody looks early).
+pub(super) fn share(cell: &CellRecord, measure: Measure, error: f64) -> Option<(f64, Interval)> {
+    let samples: Vec<&Sample> = steady(cell).collect();
+    let of = |samples: &[&Sample]| {
+        let sum = |measure| samples.iter().map(|s| taken_ns(s, measure) as f64).sum::<f64>();
+        let elapsed = sum(Measure::Elapsed);
+        (elapsed > 0.0).then(|| sum(measure) / elapsed)
     };
-    let elapsed = sum(Measure::Elapsed);
-    (elapsed > 0.0).then(|| sum(measure) / elapsed)
+    let size = samples.len().div_ceil(SHARE_BLOCKS).max(1);
+    let mut blocks: Vec<f64> = samples.chunks(size).filter_map(of).collect();
+    blocks.sort_unstable_by(f64::total_cmp);
+    let interval = match fixed_rank(blocks.len() as u32, error) as usize {
+        0 => Interval::default(),
+        rank => {
+            let (low, high) = (blocks[rank - 1], blocks[blocks.len() - rank]);
+            Interval { low: Some(low), high: Some(high) }
+        }
+    };
+    Some((of(&samples)?, interval))
 }
 
 /// Every digest that the trials of a cell left.
@@ -178,17 +270,11 @@ pub(super) fn digests(cell: &CellRecord) -> Vec<String> {
     let digest = |s: &Sample| {
         let digest = s.measurement.proof.digest.as_ref()?;
         // Of a part of a pass it is another value by right.
-        let bounded = s.measurement.flags.contains(&iolab_model::catalog::Code::Bounded);
+        let bounded = s.measurement.flags.contains(&Code::Bounded);
         (!bounded && !digest.hex.is_empty()).then(|| format!("{} {}", digest.kind, digest.hex))
     };
     let mut all: Vec<String> = steady(cell).filter_map(digest).collect();
     all.sort();
     all.dedup();
     all
-}
-
-/// The median time per unit of work.
-pub(super) fn median_ns(cell: &CellRecord, measure: Measure, per: Per) -> Option<f64> {
-    let all: Vec<f64> = steady(cell).map(|s| time_ns(cell, s, measure, per)).collect();
-    median(&all)
 }

@@ -1,9 +1,10 @@
 //! A claim against what was measured.
 
-use super::claim::{Claim, Kind, Measure};
-use super::evidence::{Evidence, Ratio, digests, figure, lacking, median_ns, ratio, share};
+use super::claim::{Claim, Kind, Measure, Spread};
+use super::evidence::{Evidence, How, Ratio, difference, digests, inside, lacking, outside, share};
 use super::select::Selection;
-use iolab_model::result::{CellRecord, Document};
+use iolab_model::catalog::time_text;
+use iolab_model::result::{CellRecord, Document, Interval};
 
 /// What became of a claim here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,27 +54,17 @@ impl Ruling {
 
 /// Judges one claim.
 pub fn judge(claim: &Claim, evidence: &Evidence<'_>) -> Ruling {
-    let document = match evidence.runs.get(&claim.experiment) {
-        Some(Ok(document)) => *document,
-        Some(Err(why)) => return Ruling::new(Verdict::NotTested, why.clone()),
-        None => {
-            let why = format!("the experiment {} was not run", claim.experiment);
-            return Ruling::new(Verdict::NotTested, why);
-        }
+    let document = match evidence.run(&claim.experiments) {
+        Ok(document) => document,
+        Err(why) => return Ruling::new(Verdict::NotTested, why),
     };
-    let bench = Bench { claim, document, alpha: evidence.alpha };
-    let ruled = match &claim.kind {
-        Kind::Faster { a, b, by } => bench.faster(a, b, *by),
-        Kind::Fastest { a } => bench.fastest(a),
-        Kind::Ordered { axis, falling } => bench.ordered(*axis, *falling),
-        Kind::Plateau { axis, from, tolerance } => bench.plateau(*axis, *from, *tolerance),
-        Kind::Crossover { axis, a, b, near, within } => {
-            bench.crossover(*axis, (a, b), *near, *within)
-        }
-        Kind::Equivalent { a, b, tolerance } => bench.equivalent(a, b, *tolerance),
-        Kind::Negligible { share } => bench.negligible(*share),
-        Kind::SameValue => bench.same_value(),
-        Kind::Scales { axis, from, to, by } => bench.scales(*axis, (*from, *to), *by),
+    if let Some(missing) = claim.needs.missing(document) {
+        return Ruling::new(Verdict::NotTested, missing);
+    }
+    let bench = Bench { claim, document, of: claim.of.clone(), alpha: evidence.alpha };
+    let ruled = match claim.spread {
+        Spread::Each(factor, enough) => bench.each(factor, enough),
+        Spread::Once | Spread::Average(_) => bench.ruled(),
     };
     ruled.unwrap_or_else(|why| Ruling::new(Verdict::NotTested, why))
 }
@@ -82,91 +73,71 @@ pub fn judge(claim: &Claim, evidence: &Evidence<'_>) -> Ruling {
 pub(super) struct Bench<'a> {
     pub(super) claim: &'a Claim,
     pub(super) document: &'a Document,
-    alpha: f64,
+    /// The claim's cells: all of them, or those of one level where it is asked for each.
+    pub(super) of: Selection,
+    pub(super) alpha: f64,
 }
 
 pub(super) type Ruled = Result<Ruling, String>;
-/// A cell with its level on an axis.
-pub(super) type Step<'a> = (u64, &'a CellRecord);
 
 impl<'a> Bench<'a> {
-    /// The one cell of a selection; of several the best, as a person would choose it.
-    pub(super) fn cell(&self, selection: &Selection) -> Result<&'a CellRecord, String> {
-        let selection = self.claim.of.and(selection);
-        let all = selection.cells(self.document);
-        if all.is_empty() {
-            return Err(format!("no cell was measured with {selection}"));
+    pub(super) fn ruled(&self) -> Ruled {
+        match &self.claim.kind {
+            Kind::Faster { a, b, by } => self.faster(a, b, *by),
+            Kind::Fastest { a } => self.fastest(a),
+            Kind::Order { sides } => self.order(sides),
+            Kind::Ordered { axis, falling } => self.ordered(*axis, *falling),
+            Kind::Linear { axis, tolerance } => self.linear(*axis, *tolerance),
+            Kind::Plateau { axis, from, tolerance } => self.plateau(*axis, *from, *tolerance),
+            Kind::Crossover { axis, a, b, between } => self.crossover(*axis, (a, b), *between),
+            Kind::Equivalent { a, b, tolerance } => self.equivalent(a, b, *tolerance),
+            Kind::Difference { a, b, most_ns } => self.difference(a, b, *most_ns),
+            Kind::GainsNothing { a, b, tolerance } => self.gains_nothing(a, b, *tolerance),
+            Kind::GainsLess { a, b, at, than } => self.gains_less((a, b), (at, than)),
+            Kind::Share { from, to } => self.share(*from, *to),
+            Kind::SameValue => self.same_value(),
+            Kind::Untested => Err("iolab has no test for it".to_owned()),
+            Kind::Scales { axis, from, to, by } => self.scales(*axis, (*from, *to), *by),
         }
-        let time = |cell: &&CellRecord| {
-            median_ns(cell, self.claim.measure, self.claim.per).unwrap_or(f64::INFINITY)
-        };
-        let able = all.iter().filter(|cell| lacking(cell).is_none());
-        match able.min_by(|x, y| time(x).total_cmp(&time(y))) {
-            Some(cell) => Ok(cell),
-            None => Err(all.iter().find_map(|cell| lacking(cell)).unwrap_or_default()),
-        }
-    }
-
-    /// Time of b over time of a, at the claim's error divided by the looks it takes.
-    pub(super) fn ratio(
-        &self,
-        a: &CellRecord,
-        b: &CellRecord,
-        looks: usize,
-    ) -> Result<Ratio, String> {
-        let how = (self.claim.measure, self.claim.per);
-        let error = self.alpha / looks.max(1) as f64;
-        ratio((a, self.document), (b, self.document), how, error)
-            .ok_or_else(|| format!("{} and {} share no steady round", a.id, b.id))
     }
 
     fn faster(&self, a: &Selection, b: &Selection, by: Option<(f64, f64)>) -> Ruled {
-        let ratio = self.ratio(self.cell(a)?, self.cell(b)?, 1)?;
+        let ratio = self.sides(a, b, 1)?;
         let delta = 1.0 + self.document.experiment.protocol.delta;
-        let Some((from, to)) = by else {
-            return Ok(match ratio {
-                r if r.above_one() => Ruling::by(Verdict::Replicated, r, "it is faster here too"),
-                r if r.below_one() => Ruling::by(Verdict::Contradicted, r, "it is slower here"),
-                r if r.inside(1.0 / delta, delta) => {
-                    Ruling::by(Verdict::Contradicted, r, "there is no difference here that matters")
-                }
-                r => Ruling::by(Verdict::Inconclusive, r, "the interval holds both"),
-            });
-        };
-        let range = format!("{}–{}×", figure(from), figure(to));
+        if let Some(by) = by {
+            return Ok(within(ratio, by));
+        }
         Ok(match ratio {
-            r if r.above_one() && (from..=to).contains(&r.ratio) => {
-                Ruling::by(Verdict::Replicated, r, format!("within the claimed {range}"))
+            r if r.above_one() => Ruling::by(Verdict::Replicated, r, "it is faster here too"),
+            r if r.below_one() => Ruling::by(Verdict::Contradicted, r, "it is slower here"),
+            r if r.inside(1.0 / delta, delta) => {
+                Ruling::by(Verdict::Contradicted, r, "there is no difference here that matters")
             }
-            r if r.interval.high.is_some_and(|high| high < from) => {
-                Ruling::by(Verdict::Contradicted, r, format!("less than the claimed {range}"))
-            }
-            r if r.interval.low.is_some_and(|low| low > to) => {
-                Ruling::by(Verdict::Contradicted, r, format!("more than the claimed {range}"))
-            }
-            r => Ruling::by(Verdict::Inconclusive, r, format!("the claimed range is {range}")),
+            r => Ruling::by(Verdict::Inconclusive, r, "the interval holds both"),
         })
     }
 
     fn fastest(&self, a: &Selection) -> Ruled {
-        let first = self.cell(a)?;
-        let all = self.claim.of.cells(self.document);
+        let first = self.cells(a)?;
+        let all = self.of.cells(self.document);
         let others: Vec<&CellRecord> = all
             .into_iter()
-            .filter(|cell| !self.claim.of.and(a).takes(&cell.factors) && lacking(cell).is_none())
+            .filter(|cell| !self.of.and(a).takes(&cell.factors) && lacking(cell).is_none())
             .collect();
-        if others.is_empty() {
-            return Err("nothing that it could be compared with was measured".into());
-        }
+        let looks = others.len();
         let mut nearest: Option<(Ratio, &CellRecord)> = None;
-        for other in &others {
-            let ratio = self.ratio(first, other, others.len())?;
-            if nearest.as_ref().is_none_or(|(found, _)| ratio.ratio < found.ratio) {
+        for other in others {
+            let ratio = self.between(&first, &[other], looks)?;
+            // The rival that is shown to be faster decides, else the one that is least beaten.
+            let rank = |r: &Ratio| (!r.below_one(), r.interval.low.unwrap_or(0.0), r.ratio);
+            if nearest.as_ref().is_none_or(|(found, _)| rank(&ratio) < rank(found)) {
                 nearest = Some((ratio, other));
             }
         }
-        let Some((ratio, other)) = nearest else { return Err("nothing was compared".into()) };
-        let against = format!("against {}, the best of {} others", other.id, others.len());
+        let Some((ratio, other)) = nearest else {
+            return Err("nothing that it could be compared with was measured".into());
+        };
+        let against = format!("against {}, the nearest of {looks} others", other.id);
         Ok(match ratio {
             r if r.above_one() => Ruling::by(Verdict::Replicated, r, against),
             r if r.below_one() => Ruling::by(Verdict::Contradicted, r, against),
@@ -175,34 +146,79 @@ impl<'a> Bench<'a> {
     }
 
     fn equivalent(&self, a: &Selection, b: &Selection, tolerance: f64) -> Ruled {
-        let ratio = self.ratio(self.cell(a)?, self.cell(b)?, 1)?;
+        let ratio = self.sides(a, b, 1)?;
         let (low, high) = (1.0 / (1.0 + tolerance), 1.0 + tolerance);
         Ok(match ratio {
             r if r.inside(low, high) => {
                 Ruling::by(Verdict::Replicated, r, "no difference beyond the tolerance")
             }
-            r if r.interval.low.is_some_and(|l| l > high)
-                || r.interval.high.is_some_and(|h| h < low) =>
-            {
+            r if r.outside(low, high) => {
                 Ruling::by(Verdict::Contradicted, r, "they differ by more than the tolerance")
             }
             r => Ruling::by(Verdict::Inconclusive, r, "the interval is wider than the tolerance"),
         })
     }
 
-    fn negligible(&self, most: f64) -> Ruled {
-        let cells = self.claim.of.cells(self.document);
-        let of = |cell: &&'a CellRecord| Some((share(cell, self.measure())?, *cell));
-        let greatest = cells.iter().filter_map(of).max_by(|x, y| x.0.total_cmp(&y.0));
-        let Some((share, cell)) = greatest else {
-            return Err(cells
-                .iter()
-                .find_map(|c| lacking(c))
-                .unwrap_or("no cell was measured".into()));
+    fn difference(&self, a: &Selection, b: &Selection, most_ns: f64) -> Ruled {
+        let (first, second) = (self.one(a)?, self.one(b)?);
+        let how: How = self.how(1);
+        let ratio = self.between(&[first], &[second], 1)?;
+        let (ns, interval) = difference(first, second, self.document, how)
+            .ok_or_else(|| format!("{} and {} share no steady round", first.id, second.id))?;
+        let verdict = judged(&interval, -most_ns, most_ns);
+        let why = format!(
+            "the difference is {}; {} claimed at most",
+            span_text(ns, &interval),
+            time_text(most_ns)
+        );
+        Ok(Ruling::by(verdict, ratio, why))
+    }
+
+    fn gains_nothing(&self, a: &Selection, b: &Selection, tolerance: f64) -> Ruled {
+        let ratio = self.sides(a, b, 1)?;
+        let most = 1.0 + tolerance;
+        Ok(match ratio {
+            r if r.below_one() => Ruling::by(Verdict::Replicated, r, "it even costs time here"),
+            r if r.inside(f64::NEG_INFINITY, most) => {
+                Ruling::by(Verdict::Replicated, r, "no gain beyond the tolerance")
+            }
+            r if r.outside(f64::NEG_INFINITY, most) => {
+                Ruling::by(Verdict::Contradicted, r, "it gains more than the tolerance")
+            }
+            r => Ruling::by(Verdict::Inconclusive, r, "the interval is wider than the tolerance"),
+        })
+    }
+
+    /// In every cell the share must lie within the bounds; one that is shown not to is enough.
+    fn share(&self, from: f64, to: f64) -> Ruled {
+        let cells = self.cells(&Selection::default())?;
+        let (measure, error) = (self.measure(), self.alpha / cells.len() as f64);
+        let mut seen: Vec<(Verdict, f64, &CellRecord)> = Vec::new();
+        for cell in cells {
+            let (share, interval) =
+                share(cell, measure, error).ok_or_else(|| format!("{} has no time", cell.id))?;
+            seen.push((judged(&interval, from, to), share, cell));
+        }
+        let beyond = |share: f64| (from - share).max(share - to);
+        seen.sort_by(|x, y| beyond(y.1).total_cmp(&beyond(x.1)));
+        let any = |verdict| seen.iter().find(|(found, ..)| *found == verdict);
+        let Some((verdict, share, cell)) = any(Verdict::Contradicted)
+            .or_else(|| any(Verdict::Inconclusive))
+            .or_else(|| seen.first())
+        else {
+            return Err("no cell was measured".into());
         };
-        let why = format!("at most {:.1} % of the elapsed time, in {}", 100.0 * share, cell.id);
-        let verdict = if share <= most { Verdict::Replicated } else { Verdict::Contradicted };
-        Ok(Ruling::new(verdict, why))
+        let bound = match to < 1.0 {
+            true => format!("at most {:.1} %", 100.0 * share),
+            false => format!("at least {:.1} %", 100.0 * share),
+        };
+        let why = match verdict {
+            Verdict::Replicated => {
+                format!("{bound} of the elapsed time, that in {}, of {} cells", cell.id, seen.len())
+            }
+            _ => format!("{:.1} % of the elapsed time in {}", 100.0 * share, cell.id),
+        };
+        Ok(Ruling::new(*verdict, why))
     }
 
     /// A share of elapsed time is asked of something else than elapsed time.
@@ -214,7 +230,7 @@ impl<'a> Bench<'a> {
     }
 
     fn same_value(&self) -> Ruled {
-        let cells = self.claim.of.cells(self.document);
+        let cells = self.of.cells(self.document);
         let found: Vec<(String, Vec<String>)> = cells
             .iter()
             .map(|cell| (cell.id.clone(), digests(cell)))
@@ -227,10 +243,9 @@ impl<'a> Bench<'a> {
             return Err("fewer than two cells left a digest of a whole pass".into());
         }
         match found.iter().find(|(_, digests)| digests != first || digests.len() > 1) {
-            None => Ok(Ruling::new(
-                Verdict::Replicated,
-                format!("{} in all {} cells", first[0], found.len()),
-            )),
+            None => {
+                Ok(Ruling::new(Verdict::Replicated, everywhere(&first[0], &found, cells.len())))
+            }
             Some((cell, digests)) => Ok(Ruling::new(
                 Verdict::Contradicted,
                 format!(
@@ -241,4 +256,57 @@ impl<'a> Bench<'a> {
             )),
         }
     }
+}
+
+fn everywhere<T>(digest: &str, found: &[T], cells: usize) -> String {
+    match cells - found.len() {
+        0 => format!("{digest} in all {cells} cells"),
+        rest => format!(
+            "{digest} in each of the {} cells that read the file to its end; {rest} others read a \
+             part of it, whose value is another by right",
+            found.len()
+        ),
+    }
+}
+
+/// An interval against what is claimed: inside, outside, or across.
+pub(super) fn judged(interval: &Interval, from: f64, to: f64) -> Verdict {
+    match () {
+        () if inside(interval, from, to) => Verdict::Replicated,
+        () if outside(interval, from, to) => Verdict::Contradicted,
+        () => Verdict::Inconclusive,
+    }
+}
+
+/// A ratio against the range that is claimed.
+pub(super) fn within(ratio: Ratio, (from, to): (f64, f64)) -> Ruling {
+    let (low, high) = (from, if to.is_finite() { to } else { f64::INFINITY });
+    let range = range_text(from, to);
+    let verdict = judged(&ratio.interval, low, high);
+    let why = match verdict {
+        Verdict::Replicated => format!("the interval lies within the claimed {range}"),
+        Verdict::Contradicted if ratio.interval.high.is_some_and(|h| h < from) => {
+            format!("less than the claimed {range}")
+        }
+        Verdict::Contradicted => format!("more than the claimed {range}"),
+        _ => format!("the interval reaches beyond the claimed {range}"),
+    };
+    Ruling::by(verdict, ratio, why)
+}
+
+/// A range of factors as it is written: `1.5 to 2 times`, `2 times or more`.
+pub(super) fn range_text(from: f64, to: f64) -> String {
+    match to.is_finite() {
+        true => format!("{from} to {to} times"),
+        false => format!("{from} times or more"),
+    }
+}
+
+fn span_text(ns: f64, interval: &Interval) -> String {
+    let signed = |ns: f64| match ns < 0.0 {
+        true => format!("−{}", time_text(-ns)),
+        false => time_text(ns),
+    };
+    let bound = |bound: Option<f64>| bound.map_or("?".to_owned(), signed);
+    format!("{} ({} to {})", signed(ns), bound(interval.low), bound(interval.high))
 }

@@ -1,9 +1,10 @@
 //! Keys of a study file that claims and tables have in common.
 
-use super::claim::{Figures, Measure, Per};
+use super::claim::{Measure, Per};
+use super::figures::Figures;
 use super::quantity::{QUANTITIES, Quantity};
 use iolab_model::spec::file::{self, FileError, Value};
-use iolab_model::spec::{choose, parse_duration_ns, parse_percent};
+use iolab_model::spec::{choose, parse_bytes, parse_duration_ns, parse_percent};
 
 type Toml<'a> = file::Table<'a>;
 
@@ -19,6 +20,24 @@ pub(super) fn must<'a>(table: Toml<'a>, key: &str) -> Result<Value<'a>, FileErro
 
 pub(super) fn text(table: Toml<'_>, key: &str) -> Result<String, FileError> {
     must(table, key)?.text().map(str::to_owned)
+}
+
+pub(super) fn optional(table: Toml<'_>, key: &str) -> Result<Option<String>, FileError> {
+    table.get(key).map(|value| value.text().map(str::to_owned)).transpose()
+}
+
+pub(super) fn whole(table: Toml<'_>, key: &str) -> Result<Option<u64>, FileError> {
+    table.get(key).map(|value| value.number()).transpose()
+}
+
+pub(super) fn bytes(table: Toml<'_>, key: &str) -> Result<Option<u64>, FileError> {
+    let Some(value) = table.get(key) else { return Ok(None) };
+    parse_bytes(value.text()?).map(Some).map_err(|error| value.refuse_spec(&error))
+}
+
+/// A length of time that a figure may have, in nanoseconds.
+pub(super) fn time(table: Toml<'_>, key: &str) -> Result<f64, FileError> {
+    duration(table, key).map(|ns| ns as f64)
 }
 
 pub(super) fn duration(table: Toml<'_>, key: &str) -> Result<u64, FileError> {
@@ -84,28 +103,31 @@ pub(super) fn range(table: Toml<'_>) -> Result<Option<(f64, f64)>, FileError> {
     }
 }
 
+const FIGURE_KEYS: [&str; 7] = ["a", "b", "sd", "n", "unit", "ratio", "slip"];
+
 pub(super) fn figures(table: Toml<'_>) -> Result<Option<Figures>, FileError> {
     let Some(value) = table.get("published") else { return Ok(None) };
     let published = value.table()?;
-    published.only(&["a", "b", "sd", "n", "unit", "ratio"])?;
+    published.only(&FIGURE_KEYS)?;
     let float = |key| published.get(key).map(|value: Value<'_>| value.float()).transpose();
-    let figures =
-        Figures { a: float("a")?, b: float("b")?, sd: None, n: None, ratio: float("ratio")? };
-    if (figures.a.is_some() || figures.b.is_some()) && published.get("unit").is_none() {
+    let (a, b, unit) = (float("a")?, float("b")?, optional(published, "unit")?);
+    if (a.is_some() || b.is_some()) && unit.is_none() {
         return Err(value.refuse("the figures have no unit", "write unit = \"ms\" beside them"));
     }
-    let sd = match published.get("sd") {
-        None => None,
-        Some(value) => {
-            match value.items().iter().map(Value::float).collect::<Result<Vec<_>, _>>()?[..] {
-                [a, b] => Some((a, b)),
-                _ => {
-                    return Err(value
-                        .refuse("two standard deviations are wanted", "write sd = [of a, of b]"));
-                }
-            }
-        }
-    };
-    let n = published.get("n").map(|value| value.number()).transpose()?;
-    Ok(Some(Figures { sd, n, ..figures }))
+    Ok(Some(Figures {
+        a,
+        b,
+        sd: published.get("sd").map(two).transpose()?,
+        n: whole(published, "n")?,
+        ratio: float("ratio")?,
+        unit,
+        slip: optional(published, "slip")?,
+    }))
+}
+
+fn two(value: Value<'_>) -> Result<(f64, f64), FileError> {
+    match value.items().iter().map(Value::float).collect::<Result<Vec<_>, _>>()?[..] {
+        [a, b] => Ok((a, b)),
+        _ => Err(value.refuse("two standard deviations are wanted", "write sd = [of a, of b]")),
+    }
 }

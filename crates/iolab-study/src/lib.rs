@@ -6,28 +6,52 @@
 //! reason. Pure: documents in, rulings and pages out.
 
 mod along;
+mod beside;
 mod claim;
+mod derived;
+mod draw;
 mod evidence;
+mod fact;
+mod figures;
+mod here;
 mod judge;
 mod keys;
+mod lint;
+mod lint_claim;
+mod needs;
+mod opening;
 mod page;
+mod plot;
 mod quantity;
 mod read;
+mod read_claim;
+mod read_table;
 mod sample;
 mod select;
+mod several;
 mod shipped;
+mod sides;
 mod table;
+mod words;
 
-pub use claim::{Claim, Figures, Kind, Measure, Per};
+pub use beside::{Side, beside};
+pub use claim::{Choice, Claim, Kind, Measure, Ours, Per, Spread};
+pub use derived::tested;
+pub use draw::svg;
 pub use evidence::{Evidence, Ratio};
+pub use fact::Fact;
+pub use figures::Figures;
 pub use judge::{Ruling, Verdict, judge};
+pub use lint::{Checked, check};
+pub use needs::Needs;
 pub use page::{Page, page, summary};
+pub use plot::{Plot, plot_csv};
 pub use quantity::Quantity;
 pub use read::read;
 pub use sample::{LeftOut, resample, sample};
 pub use select::Selection;
 pub use shipped::SHIPPED;
-pub use table::{Axis, Table, csv, markdown};
+pub use table::{Axis, Slip, Table, csv, markdown};
 
 use iolab_model::spec::file::Written;
 
@@ -46,8 +70,12 @@ pub struct Study {
     pub budget_ns: u64,
     /// What is run.
     pub experiments: Vec<Trial>,
-    /// What was published.
+    /// What was published in the text alone.
+    pub facts: Vec<Fact>,
+    /// What was published as tables.
     pub tables: Vec<Table>,
+    /// What was published as pictures.
+    pub plots: Vec<Plot>,
     /// What was claimed.
     pub claims: Vec<Claim>,
 }

@@ -1,11 +1,12 @@
 //! A study's outcome as people read it.
 
-use super::Study;
-use super::claim::Claim;
+use super::claim::{Claim, Ours};
 use super::evidence::{Evidence, figure};
 use super::judge::{Ruling, Verdict};
+use super::opening::opening;
 use super::sample::LeftOut;
 use super::table::{escape, markdown};
+use super::{Study, plot, tested};
 
 /// What a page is made of.
 pub struct Page<'a> {
@@ -19,6 +20,9 @@ pub struct Page<'a> {
     pub left_out: &'a [(String, Vec<LeftOut>)],
     /// The machine in a line.
     pub machine: &'a str,
+    /// Charts of the runs that lie beside the page, as paths from it, by the name of the
+    /// experiment.
+    pub charts: &'a [(String, Vec<String>)],
 }
 
 /// `n of m claims replicated`, then one line a claim.
@@ -62,33 +66,102 @@ fn seen(claim: &Claim, ruling: &Ruling) -> String {
 /// The whole page, as Markdown.
 pub fn page(page: &Page<'_>) -> String {
     let study = page.study;
-    let mut text = format!("# {}\n\n{}\n\n", study.title, study.summary.trim());
+    let mut text = format!("# {}\n\n{}\n\n", study.title, escape(&opening(page)));
+    text.push_str(&format!("## The study\n\n{}\n\n", study.summary.trim()));
     for (name, fact) in &study.source {
         text.push_str(&format!("- {}: {}\n", escape(name), escape(fact)));
     }
-    text.push_str(&format!("\nMeasured here on {}.\n\n## Claims\n\n", escape(page.machine)));
+    text.push_str(&format!("\nMeasured here on {}.\n", escape(page.machine)));
+    text.push_str(&claims(page));
+    text.push_str(&notes(study));
+    text.push_str(&omitted(page));
+    text.push_str(&published(page));
+    text
+}
+
+fn claims(page: &Page<'_>) -> String {
     let replicated = page.rulings.iter().filter(|r| r.verdict == Verdict::Replicated).count();
-    text.push_str(&format!("{replicated} of {} claims replicated.\n\n", page.rulings.len()));
+    let mut text = format!(
+        "\n## Claims\n\n{replicated} of {} claims replicated. A verdict rests on the paired medians \
+         of rounds in random order, and judges the interval in brackets, not its middle.\n\n",
+        page.rulings.len()
+    );
     text.push_str(
         "| claim | verdict | here | published | what was seen |\n| :-- | :-- | --: | --: | :-- |\n",
     );
-    for (claim, ruling) in study.claims.iter().zip(page.rulings) {
+    for (claim, ruling) in page.study.claims.iter().zip(page.rulings) {
         text.push_str(&row(claim, ruling));
     }
-    let notes: Vec<&Claim> = study.claims.iter().filter(|claim| claim.note.is_some()).collect();
-    if !notes.is_empty() {
-        text.push_str("\n### Notes\n\n");
-        for claim in notes {
-            let note = claim.note.as_deref().unwrap_or_default();
-            text.push_str(&format!("- *{}* {}\n", escape(&claim.says), note.trim()));
-        }
+    text
+}
+
+/// Links to every chart of the runs.
+fn charts(page: &Page<'_>) -> String {
+    if page.charts.is_empty() {
+        return String::new();
     }
-    text.push_str(&omitted(page));
+    let mut text = "\n## Charts of the runs, with intervals\n\n".to_owned();
+    for (experiment, paths) in page.charts {
+        let name = |path: &str| {
+            let file = path.rsplit('/').next().unwrap_or(path);
+            file.split('.').next().unwrap_or(file).replace('-', " ")
+        };
+        let links: Vec<String> =
+            paths.iter().map(|path| format!("[{}]({path})", name(path))).collect();
+        text.push_str(&format!("- {}: {}\n", escape(experiment), links.join(", ")));
+    }
+    text
+}
+
+/// What each claim was tested as, where it stands, and what should be known of it.
+fn notes(study: &Study) -> String {
+    let mut text = "\n### How each was tested\n\n".to_owned();
+    for claim in &study.claims {
+        text.push_str(&format!(
+            "- *{}* Tested as: {}.",
+            escape(&claim.says),
+            escape(&tested(claim, study))
+        ));
+        if let Some(place) = &claim.place {
+            text.push_str(&format!(" In the study: {}.", escape(place)));
+        }
+        if let Some(slip) = claim.published.as_ref().and_then(|figures| figures.slip.as_ref()) {
+            text.push_str(&format!(" A slip of the study: {}.", slip.trim()));
+        }
+        if let Some(note) = &claim.note {
+            text.push_str(&format!(" {}", note.trim()));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Tables, plots and facts.
+fn published(page: &Page<'_>) -> String {
+    let study = page.study;
+    let mut text = String::new();
     if !study.tables.is_empty() {
-        text.push_str("\n## Tables\n\nMeans, as published; beside them what came out here.\n");
+        text.push_str(
+            "\n## Tables\n\nBehind each title stands where it is in the study and how often its \
+             figures were measured there. Ours are means, for that is what was published; where the \
+             median lies more than 5 % away, it stands beside, and it is what a verdict rests on.\n",
+        );
     }
     for table in &study.tables {
         text.push_str(&format!("\n{}", markdown(table, page.evidence)));
+    }
+    if !study.plots.is_empty() {
+        text.push_str("\n## Plots\n");
+    }
+    for of in &study.plots {
+        text.push_str(&format!("\n{}", plot::markdown(of, &study.name, page.evidence)));
+    }
+    text.push_str(&charts(page));
+    if !study.facts.is_empty() {
+        text.push_str("\n## Other figures and facts of the study\n\n");
+    }
+    for fact in &study.facts {
+        text.push_str(&format!("- {}\n", fact.line()));
     }
     text
 }
@@ -102,8 +175,9 @@ fn row(claim: &Claim, ruling: &Ruling) -> String {
         Some(unsupported) => format!("{}; {unsupported}", ruling.why),
         None => ruling.why.clone(),
     };
+    let ours = if claim.ours == Ours::All { " (ours)" } else { "" };
     format!(
-        "| {} | **{}** | {here} | {published} | {} |\n",
+        "| {}{ours} | **{}** | {here} | {published} | {} |\n",
         escape(&claim.says),
         ruling.verdict.word(),
         escape(&why)

@@ -26,10 +26,12 @@ pub enum Quantity {
     OperationUs,
     /// Mean time of one operation, in nanoseconds.
     OperationNs,
+    /// Mean time of as many operations as a table says, in seconds.
+    OperationsS,
 }
 
 /// The names in files.
-pub(super) const QUANTITIES: [(&str, Quantity); 9] = [
+pub(super) const QUANTITIES: [(&str, Quantity); 10] = [
     ("mean-ms", Quantity::MeanMs),
     ("sd-ms", Quantity::SdMs),
     ("elapsed-s", Quantity::ElapsedS),
@@ -39,6 +41,7 @@ pub(super) const QUANTITIES: [(&str, Quantity); 9] = [
     ("mib-per-s", Quantity::MibPerS),
     ("operation-us", Quantity::OperationUs),
     ("operation-ns", Quantity::OperationNs),
+    ("operations-s", Quantity::OperationsS),
 ];
 
 impl FromStr for Quantity {
@@ -49,23 +52,50 @@ impl FromStr for Quantity {
 }
 
 impl Quantity {
-    /// The figure of a cell; means, because that is what was published. Absent where the cell has
-    /// none, or where only a part of a pass was measured and a whole pass is asked for.
-    pub fn of(self, cell: &CellRecord) -> Option<f64> {
+    /// The figure of a cell: the mean, because that is what was published, and the median, which
+    /// the verdicts rest on. Absent where the cell has none, or where only a part of a pass was
+    /// measured and a whole pass is asked for.
+    pub fn of(self, cell: &CellRecord) -> Option<(f64, Option<f64>)> {
         let estimate = cell.estimate.as_ref()?;
-        let whole = |summary: &Summary, unit_ns: f64| Some(summary.mean / unit_ns);
+        let both = |s: &Summary, unit_ns: f64| Some((s.mean / unit_ns, Some(s.median / unit_ns)));
         match self {
-            Quantity::MeanMs => whole(&estimate.wall_ns, 1e6),
-            Quantity::SdMs => Some(estimate.wall_ns.sd / 1e6),
-            Quantity::ElapsedS => whole(&estimate.wall_ns, 1e9),
-            Quantity::UserS => whole(&estimate.user_ns, 1e9),
-            Quantity::SystemS => whole(&estimate.system_ns, 1e9),
-            Quantity::CpuS => Some((estimate.user_ns.mean + estimate.system_ns.mean) / 1e9),
-            Quantity::MibPerS => {
-                estimate.bytes_per_second.as_ref().map(|rate| rate.mean / f64::from(1 << 20))
-            }
-            Quantity::OperationUs => whole(&estimate.ns_per_operation, 1e3),
-            Quantity::OperationNs => whole(&estimate.ns_per_operation, 1.0),
+            Quantity::MeanMs => both(&estimate.wall_ns, 1e6),
+            Quantity::SdMs => Some((estimate.wall_ns.sd / 1e6, None)),
+            Quantity::ElapsedS => both(&estimate.wall_ns, 1e9),
+            Quantity::UserS => Some((estimate.user_ns.mean / 1e9, None)),
+            Quantity::SystemS => Some((estimate.system_ns.mean / 1e9, None)),
+            Quantity::CpuS => Some(((estimate.user_ns.mean + estimate.system_ns.mean) / 1e9, None)),
+            Quantity::MibPerS => both(estimate.bytes_per_second.as_ref()?, f64::from(1 << 20)),
+            Quantity::OperationUs => both(&estimate.ns_per_operation, 1e3),
+            Quantity::OperationNs => both(&estimate.ns_per_operation, 1.0),
+            Quantity::OperationsS => both(&estimate.ns_per_operation, 1e9),
+        }
+    }
+
+    /// Whether twice the bytes make it twice as much.
+    pub(super) fn grows_with_bytes(self) -> bool {
+        matches!(
+            self,
+            Quantity::MeanMs
+                | Quantity::SdMs
+                | Quantity::ElapsedS
+                | Quantity::UserS
+                | Quantity::SystemS
+                | Quantity::CpuS
+        )
+    }
+
+    /// What it is, as a title has it.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Quantity::MeanMs | Quantity::ElapsedS => "elapsed time",
+            Quantity::SdMs => "standard deviation",
+            Quantity::UserS => "user CPU time",
+            Quantity::SystemS => "system CPU time",
+            Quantity::CpuS => "total CPU time",
+            Quantity::MibPerS => "speed",
+            Quantity::OperationUs | Quantity::OperationNs => "time of a call",
+            Quantity::OperationsS => "time of all calls",
         }
     }
 
@@ -78,7 +108,11 @@ impl Quantity {
     pub fn unit(self) -> &'static str {
         match self {
             Quantity::MeanMs | Quantity::SdMs => "ms",
-            Quantity::ElapsedS | Quantity::UserS | Quantity::SystemS | Quantity::CpuS => "s",
+            Quantity::ElapsedS
+            | Quantity::UserS
+            | Quantity::SystemS
+            | Quantity::CpuS
+            | Quantity::OperationsS => "s",
             Quantity::MibPerS => "MiB/s",
             Quantity::OperationUs => "µs",
             Quantity::OperationNs => "ns",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::claim::{Claim, Kind};
+use super::claim::Claim;
 use super::select::{Selection, text};
 use iolab_model::catalog::{Factor, Level};
 use iolab_model::spec::Experiment;
@@ -90,26 +90,9 @@ fn named(factor: Factor, claims: &[&Claim]) -> BTreeSet<Level> {
             all.extend(levels.flat_map(|(_, levels)| levels.iter().cloned()));
         };
         add(&claim.of);
-        match &claim.kind {
-            Kind::Faster { a, b, .. } | Kind::Equivalent { a, b, .. } => {
-                add(a);
-                add(b);
-            }
-            Kind::Crossover { a, b, axis, near, .. } => {
-                add(a);
-                add(b);
-                if *axis == factor {
-                    all.insert(Level::Number(*near));
-                }
-            }
-            Kind::Fastest { a } => add(a),
-            Kind::Plateau { axis, from, .. } if *axis == factor => {
-                all.insert(Level::Number(*from));
-            }
-            Kind::Scales { axis, from, to, .. } if *axis == factor => {
-                all.extend([Level::Number(*from), Level::Number(*to)]);
-            }
-            _ => {}
+        claim.sides().into_iter().for_each(add);
+        if claim.axis() == Some(factor) {
+            all.extend(claim.marks().into_iter().map(Level::Number));
         }
     }
     all

@@ -1,5 +1,9 @@
 //! `iolab study`: published results, listed, shown, checked, and run again.
 
+mod check;
+mod compare;
+mod machine;
+mod pages;
 mod run;
 
 use std::path::{Path, PathBuf};
@@ -21,7 +25,7 @@ use iolab_study::{self as study, SHIPPED, Study};
 /// Published results: run them here and see which of their claims hold
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab study list                              what there is and what each needs\n  iolab study run read-vs-mmap --budget 3m      which of its claims hold here\n  iolab study run all --output pages            every study, a page each\n  iolab study check mine.toml                   a study of one's own; docs/studies.md"
+    after_help = "Examples:\n  iolab study list                              what there is and what each needs\n  iolab study run read-vs-mmap --budget 3m      which of its claims hold here\n  iolab study run all --output pages            every study, a page each\n  iolab study check mine.toml                   a study of one's own; docs/studies.md\n  iolab study compare many-files 12 30          the same study before and after run 12"
 )]
 pub struct StudyCommand {
     #[command(subcommand)]
@@ -40,13 +44,14 @@ enum What {
         #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
         name: PathBuf,
     },
-    /// Check a study file
+    /// Check a study: what is wrong in it, and each claim beside the sentence that is tested
     Check {
-        /// The file
-        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-        file: PathBuf,
+        /// A name of the list, or a file
+        #[arg(value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
+        name: PathBuf,
     },
     Run(run::RunStudies),
+    Compare(compare::CompareStudies),
 }
 
 impl StudyCommand {
@@ -58,31 +63,50 @@ impl StudyCommand {
         match self.what {
             What::List => list(),
             What::Show { name } => show(&load(&name)?),
-            What::Check { file } => check(&file),
+            What::Check { name } => check::check(&name),
             What::Run(run) => run.run(talk),
+            What::Compare(compare) => compare.run(),
         }
     }
 }
 
 /// A study by its name, or from a file: a name with a dot or a slash is one.
 fn load(name: &Path) -> Result<Study, Failure> {
-    let text = name.to_str().unwrap_or_default();
-    if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == text) {
-        return parse(name, name, text);
+    let Text { stem, file, text } = Text::of(name)?;
+    parse(&stem, &file, &text)
+}
+
+/// The text of a study.
+struct Text {
+    /// What the study is called.
+    stem: String,
+    /// What messages call the file.
+    file: String,
+    text: String,
+}
+
+impl Text {
+    fn of(name: &Path) -> Result<Text, Failure> {
+        let written = path_to_text(name);
+        if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == written) {
+            return Ok(Text { stem: (*name).into(), file: (*name).into(), text: (*text).into() });
+        }
+        if !name.exists() && !written.contains(['/', '.']) {
+            let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+            let nearest = choose(&written, &names);
+            return Err(Failure::usage(format!("there is no study '{written}': {nearest}")));
+        }
+        let stem = name.file_stem().map(|stem| path_to_text(Path::new(stem))).unwrap_or_default();
+        Ok(Text { stem, text: read_text(name)?, file: written })
     }
-    if !name.exists() && !text.contains(['/', '.']) {
-        let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-        let text = path_to_text(name);
-        let nearest = choose(&text, &names);
-        return Err(Failure::usage(format!("there is no study '{text}': {nearest}")));
-    }
-    let stem = name.file_stem().map(|stem| path_to_text(Path::new(stem))).unwrap_or_default();
-    parse(&stem, &path_to_text(name), &read_text(name)?)
+}
+
+fn words() -> Words<'static> {
+    Words { workloads: WORKLOADS, parts: parts::all() }
 }
 
 fn parse(name: &str, file: &str, text: &str) -> Result<Study, Failure> {
-    let words = Words { workloads: WORKLOADS, parts: parts::all() };
-    study::read(name, &Source { name: file, text }, words, protocol_args::drawn_seed())
+    study::read(name, &Source { name: file, text }, words(), protocol_args::drawn_seed())
         .map_err(Failure::usage)
 }
 
@@ -99,20 +123,6 @@ fn read_text(path: &Path) -> Result<String, Failure> {
         )));
     }
     Ok(text)
-}
-
-fn check(file: &Path) -> Ending {
-    let study = parse("", &path_to_text(file), &read_text(file)?)?;
-    terminal_io::data(|out| {
-        writeln!(
-            out,
-            "{}: {} experiments, {} claims, {} tables: nothing wrong",
-            path_to_text(file),
-            study.experiments.len(),
-            study.claims.len(),
-            study.tables.len()
-        )
-    })
 }
 
 fn list() -> Ending {
@@ -171,7 +181,8 @@ fn show(study: &Study) -> Ending {
         }
         writeln!(out, "\nClaims")?;
         for claim in &study.claims {
-            writeln!(out, "  {:<24} {}", claim.id, claim.says)?;
+            let ours = if claim.ours == study::Ours::All { " (ours)" } else { "" };
+            writeln!(out, "  {:<24} {}{ours}", claim.id, claim.says)?;
         }
         writeln!(out, "\nExperiments")?;
         for trial in &study.experiments {

@@ -12,16 +12,23 @@ use super::super::plan_text;
 use super::super::resume::resumed;
 use super::super::session::{self, Session};
 use super::super::terminal_io::{self, Ending, Exit, Failure, say};
+use super::compare::newest;
+use super::pages::write_pages;
 use super::{load, plan};
+use iolab_model::catalog::{bytes_text, rough_time_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::{parse_duration_ns, parse_rounds};
-use iolab_record::history::{Filter, Store};
-use iolab_report as report;
-use iolab_study::{self as study, Claim, Evidence, LeftOut, Page, Ruling, SHIPPED, Study, Trial};
+use iolab_study::{self as study, Claim, Evidence, LeftOut, Ruling, SHIPPED, Study, Trial};
 
 /// Error allowed for each claim.
-const ALPHA: f64 = 0.05;
+pub(super) const ALPHA: f64 = 0.05;
+
+/// Rounds that the full setting plans for: an interval needs about ten, a narrow one more.
+const FULL_ROUNDS: u32 = 20;
+
+/// A day.
+const NO_END_NS: u64 = 86_400_000_000_000;
 
 /// Run studies and judge their claims
 #[derive(Args, Clone, Debug)]
@@ -69,9 +76,9 @@ struct Job<'a> {
 type Planned = (Plan, Option<iolab_io::place::vm::Kernel>, PlaceArgs);
 
 /// A study that was run.
-struct Outcome {
-    runs: BTreeMap<String, Result<Document, String>>,
-    left_out: Vec<(String, Vec<LeftOut>)>,
+pub(super) struct Outcome {
+    pub(super) runs: BTreeMap<String, Result<Document, String>>,
+    pub(super) left_out: Vec<(String, Vec<LeftOut>)>,
     interrupted: bool,
 }
 
@@ -121,8 +128,7 @@ impl RunStudies {
         let shares: f64 = trials.iter().filter(|t| wanted(t)).map(|trial| trial.share).sum();
         let mut jobs = Vec::new();
         for trial in trials {
-            let claims: Vec<_> =
-                study.claims.iter().filter(|c| c.experiment == trial.name).collect();
+            let claims: Vec<_> = study.claims.iter().filter(|c| c.is_about(&trial.name)).collect();
             let experiment = &mut trial.written.experiment;
             experiment.title = Some(title(study, &trial.name));
             experiment.protocol.budget_ns = (budget_ns as f64 * trial.share / shares) as u64;
@@ -151,6 +157,9 @@ impl RunStudies {
             true => Vec::new(),
             false => study::sample(&mut trial.written.experiment, claims),
         };
+        if self.full && self.budget.is_none() {
+            self.lengthen(trial);
+        }
         let mut planned = plan(trial, &self.places);
         // What a round costs is known of a plan only.
         while let Ok((first, ..)) = &planned {
@@ -163,6 +172,19 @@ impl RunStudies {
         }
         let planned = planned.map_err(|failure| failure.text().to_owned());
         (left_out, planned.and_then(|planned| runnable(&planned.0).map(|()| planned)))
+    }
+
+    /// The full setting takes the time that its rounds take, unless the person names one.
+    fn lengthen(&self, trial: &mut Trial) {
+        let mut fixed = trial.clone();
+        let protocol = &mut fixed.written.experiment.protocol;
+        protocol.rounds.get_or_insert(FULL_ROUNDS);
+        // A forecast makes trials as short as its budget asks for: this one has no end.
+        protocol.budget_ns = NO_END_NS;
+        if let Ok((forecast, ..)) = plan(&fixed, &self.places) {
+            let protocol = &mut trial.written.experiment.protocol;
+            protocol.budget_ns = protocol.budget_ns.max(forecast.cost.time_ns);
+        }
     }
 
     fn measure(&self, study: &Study, jobs: &[Job<'_>], talk: &Talk) -> Result<Outcome, Failure> {
@@ -240,11 +262,7 @@ impl RunStudies {
         if !self.resume {
             return Ok(None);
         }
-        let store: Store = self.store.open(&[])?;
-        let filter = Filter { title: Some(title.to_owned()), ..Filter::default() };
-        let runs = store.list(&filter).map_err(super::super::history::failure)?;
-        let Some(run) = runs.iter().find(|run| run.title == title) else { return Ok(None) };
-        store.load(run.id).map(Some).map_err(super::super::history::failure)
+        newest(&self.store.open(&[])?, title, u64::MAX)
     }
 
     fn conclude(&self, study: &Study, outcome: &Outcome) -> Result<(), Failure> {
@@ -264,7 +282,7 @@ impl RunStudies {
 }
 
 /// What an experiment of a study is called in the history.
-fn title(study: &Study, experiment: &str) -> String {
+pub(super) fn title(study: &Study, experiment: &str) -> String {
     format!("study {}: {experiment}", study.name)
 }
 
@@ -298,64 +316,19 @@ fn print_plans(study: &Study, jobs: &[Job<'_>]) -> Ending {
                 writeln!(out, "  left out for the budget: {} {levels}", axis.factor)?;
             }
         }
-        Ok(())
+        writeln!(out, "\n{}", altogether(jobs))
     })
 }
 
-fn write_pages(
-    directory: &Path,
-    study: &Study,
-    outcome: &Outcome,
-    evidence: &Evidence<'_>,
-    rulings: &[Ruling],
-) -> Result<(), Failure> {
-    let write = |name: String, text: String| {
-        let path = directory.join(name);
-        std::fs::write(&path, text).map_err(|error| {
-            Failure::internal(format!(
-                "write {}: {error}; the runs are in the history",
-                path.display()
-            ))
-        })
-    };
-    std::fs::create_dir_all(directory)
-        .map_err(|error| Failure::internal(format!("make {}: {error}", directory.display())))?;
-    let documents = || outcome.runs.values().filter_map(|run| run.as_ref().ok());
-    let machine = documents().next().map(machine).unwrap_or_default();
-    let left_out = &outcome.left_out;
-    let page = Page { study, rulings, evidence, left_out, machine: &machine };
-    write(format!("{}.md", study.name), study::page(&page))?;
-    for table in &study.tables {
-        write(format!("{}-{}.csv", study.name, table.id), study::csv(table, evidence))?;
-    }
-    for (name, run) in &outcome.runs {
-        let Ok(document) = run else { continue };
-        let charts = directory.join(format!("{}-{name}", study.name));
-        // A run without a finished cell has no chart, and its page says why.
-        if let Err(error) = report::export("svg", &charts, document) {
-            say(&format!("{}: {name}: {error}", study.name));
-        }
-    }
-    Ok(())
-}
-
-/// `6.18` of `6.18.4-amd64`: what comes behind says who built it.
-fn version(release: &str) -> String {
-    release.split(['.', '-']).take(2).collect::<Vec<_>>().join(".")
-}
-
-/// The machine as far as a reader of a page wants to know it.
-fn machine(document: &Document) -> String {
-    let fact = |key: &str| {
-        let value = document.environment.0.get(key)?;
-        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    };
-    let parts = [
-        fact("cpu.model"),
-        fact("cpu.count").map(|count| format!("{count} processors")),
-        fact("kernel.release").map(|release| format!("Linux {}", version(&release))),
-        fact("file_system.type"),
-    ];
-    let known: Vec<String> = parts.into_iter().flatten().collect();
-    if known.is_empty() { "an unknown machine".into() } else { known.join(", ") }
+/// Time and space of all experiments: one after the other, so that the largest needs the space.
+fn altogether(jobs: &[Job<'_>]) -> String {
+    let plans = || jobs.iter().filter_map(|job| job.planned.as_ref().ok()).map(|(plan, ..)| plan);
+    let time_ns: u64 = plans().map(|plan| plan.cost.time_ns).sum();
+    let space_bytes = plans().map(|plan| plan.cost.space_bytes).max().unwrap_or(0);
+    format!(
+        "in all: {} experiments, about {}, up to {} of space",
+        plans().count(),
+        rough_time_text(time_ns as f64),
+        bytes_text(space_bytes)
+    )
 }

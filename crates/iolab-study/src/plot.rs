@@ -1,0 +1,170 @@
+//! A plot of a study: published as a picture without figures, drawn here from ours.
+
+use super::evidence::{Evidence, lacking};
+use super::here::Here;
+use super::quantity::Quantity;
+use super::select::{Selection, text};
+use super::table::{escape, heading, quoted};
+use iolab_model::catalog::{Factor, Level};
+use iolab_model::result::{CellRecord, Document};
+
+/// A published plot.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// Its name within the study, for files.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The experiments that may fill it: the first that was run does.
+    pub experiments: Vec<String>,
+    /// What all of it is about.
+    pub of: Selection,
+    /// The axis from left to right.
+    pub along: Factor,
+    /// What each line is a level of; absent where each line is a quantity.
+    pub lines: Option<Factor>,
+    /// What is drawn.
+    pub quantities: Vec<Quantity>,
+    /// Where it stands in the study.
+    pub place: String,
+    /// How often each point was measured, as the study says.
+    pub repetitions: Option<String>,
+    /// What a reader should know.
+    pub note: Option<String>,
+    /// Drawn here and not in the study.
+    pub ours: bool,
+}
+
+/// One line of a plot.
+pub(super) struct Line {
+    pub name: String,
+    /// Level of the axis, as text and as a number, with the figure.
+    pub points: Vec<(String, f64, Here)>,
+}
+
+impl Plot {
+    pub(super) fn run<'a>(&self, evidence: &Evidence<'a>) -> Option<&'a Document> {
+        evidence.run(&self.experiments).ok()
+    }
+
+    /// The lines as measured here; none where the experiment was not run.
+    pub(super) fn lines(&self, evidence: &Evidence<'_>) -> Vec<Line> {
+        let Some(run) = self.run(evidence) else { return Vec::new() };
+        let several = self.quantities.len() > 1;
+        let mut lines = Vec::new();
+        for level in self.levels(run) {
+            let of = match (self.lines, &level) {
+                (Some(factor), Some(level)) => self.of.at(factor, level.clone()),
+                _ => self.of.clone(),
+            };
+            let named = self.lines.zip(level).map(|(factor, level)| text(factor, &level));
+            for quantity in &self.quantities {
+                let name = match (&named, several) {
+                    (Some(level), true) => format!("{level}, {}", quantity.title()),
+                    (Some(level), false) => level.clone(),
+                    (None, _) => quantity.title().to_owned(),
+                };
+                lines.push(Line { name, points: self.points(run, &of, *quantity) });
+            }
+        }
+        lines.retain(|line| !line.points.is_empty());
+        lines
+    }
+
+    fn levels(&self, run: &Document) -> Vec<Option<Level>> {
+        let Some(factor) = self.lines else { return vec![None] };
+        let cells = self.of.cells(run).into_iter();
+        let mut levels: Vec<Level> =
+            cells.filter_map(|cell| cell.factors.get(factor).cloned()).collect();
+        levels.sort();
+        levels.dedup();
+        levels.into_iter().map(Some).collect()
+    }
+
+    fn points(
+        &self,
+        run: &Document,
+        of: &Selection,
+        quantity: Quantity,
+    ) -> Vec<(String, f64, Here)> {
+        let wall =
+            |cell: &CellRecord| cell.estimate.as_ref().map_or(f64::INFINITY, |e| e.wall_ns.median);
+        let mut cells: Vec<&CellRecord> =
+            of.cells(run).into_iter().filter(|cell| lacking(cell).is_none()).collect();
+        // Of several cells at one place (read with any buffer) the fastest is the point.
+        cells.sort_by(|x, y| {
+            let along = |cell: &CellRecord| cell.factors.number(self.along);
+            along(x).cmp(&along(y)).then(wall(x).total_cmp(&wall(y)))
+        });
+        cells.dedup_by_key(|cell| cell.factors.number(self.along));
+        let point = |cell: &CellRecord| {
+            let level = cell.factors.number(self.along)?;
+            let here = Here::of(cell, quantity, None, None)?;
+            Some((text(self.along, &Level::Number(level)), level as f64, here))
+        };
+        cells.into_iter().filter_map(point).collect()
+    }
+}
+
+/// The plot as a table of what was measured here, with a link to its drawing. The study gave no
+/// figures, so none stand beside.
+pub(super) fn markdown(plot: &Plot, study: &str, evidence: &Evidence<'_>) -> String {
+    let mut text = heading(&plot.title, Some(&plot.place), plot.repetitions.as_deref());
+    let lines = plot.lines(evidence);
+    let published = match plot.ours {
+        true => "Not drawn in the study",
+        false => "Published as a picture, without figures",
+    };
+    if lines.is_empty() {
+        text.push_str(&format!("{published}; not measured here.\n"));
+        return text;
+    }
+    let unit = plot.quantities.first().map_or("", |quantity| quantity.unit());
+    text.push_str(&format!(
+        "{published}. Measured here, in {unit}:\n\n![{}]({study}-{}.svg)\n\n",
+        escape(&plot.title),
+        plot.id
+    ));
+    let names: Vec<String> = lines.iter().map(|line| escape(&line.name)).collect();
+    text.push_str(&format!("| {} | {} |\n", plot.along, names.join(" | ")));
+    text.push_str(&format!("| :-- |{}\n", " --: |".repeat(lines.len())));
+    for level in levels_of(&lines) {
+        let at = |line: &Line| {
+            let found = line.points.iter().find(|(name, ..)| *name == level.0);
+            found.map_or("–".to_owned(), |(_, _, here)| here.text())
+        };
+        let row: Vec<String> = lines.iter().map(at).collect();
+        text.push_str(&format!("| {} | {} |\n", level.0, row.join(" | ")));
+    }
+    let all: Vec<Here> = lines.iter().flat_map(|l| l.points.iter().map(|(.., h)| *h)).collect();
+    text.push_str(&super::here::marks(&all, None));
+    if let Some(note) = &plot.note {
+        text.push_str(&format!("\n{}\n", note.trim()));
+    }
+    text
+}
+
+/// Every level of the axis that a line has, from the smallest on.
+pub(super) fn levels_of(lines: &[Line]) -> Vec<(String, f64)> {
+    let mut levels: Vec<(String, f64)> =
+        lines.iter().flat_map(|line| line.points.iter().map(|(n, x, _)| (n.clone(), *x))).collect();
+    levels.sort_by(|x, y| x.1.total_cmp(&y.1));
+    levels.dedup_by(|x, y| x.0 == y.0);
+    levels
+}
+
+/// The plot as CSV, tidy.
+pub fn plot_csv(plot: &Plot, evidence: &Evidence<'_>) -> String {
+    let mut text = format!("{},line,here,carried_over\n", plot.along);
+    for line in plot.lines(evidence) {
+        for (_, level, here) in &line.points {
+            text.push_str(&format!(
+                "{level},{},{},{}\n",
+                quoted(&line.name),
+                here.value,
+                here.part || here.scaled
+            ));
+        }
+    }
+    text
+}
