@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn the_floor_is_the_farther_end() {
         let twin =
-            |low, high| Twin { cell: "a".into(), samples: Vec::new(), ratio: Some(1.0), low, high };
+            |low, high| Twin { cell: "a".into(), ratio: Some(1.0), low, high, ..Twin::default() };
         assert!((floor(&twin(Some(0.98), Some(1.01))).unwrap() - (1.0 / 0.98 - 1.0)).abs() < 1e-12);
         assert!((floor(&twin(Some(0.99), Some(1.05))).unwrap() - 0.05).abs() < 1e-12);
         assert_eq!(floor(&twin(None, Some(1.05))), None);

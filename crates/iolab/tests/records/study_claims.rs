@@ -659,7 +659,7 @@ fn one_study_from_two_machines() {
 
 #[test]
 fn the_example_of_the_documentation_is_right() {
-    let page = include_str!("../docs/studies.md");
+    let page = include_str!("../../../../docs/studies.md");
     let text = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let source = Source { name: "mine.toml", text };
     let Checked { study, wrong, missing } = check("mine", &source, words(), 1).unwrap();
