@@ -121,7 +121,7 @@ pub(crate) fn without(seen: &Observations, trials: &[(usize, usize)]) -> Observa
 mod tests {
     use super::{outliers, parts, without};
     use crate::compare::tests::seen;
-    use crate::verdict::tests::Normal;
+    use crate::bias::tests::Normal;
 
     /// Normal noise around a wandering machine, with one spike.
     fn normal(k: usize, seed: u64) -> Vec<Vec<f64>> {
