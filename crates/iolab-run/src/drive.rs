@@ -154,7 +154,7 @@ impl Driver<'_, '_> {
                 self.trees_made_ns += self.elapsed_ns() - began_ns;
             }
         }
-        let (calibration, lost) = Calibrator::new(plan, self.executor, &interrupted)
+        let (calibration, lost) = Calibrator::new(plan, self.executor, &interrupted, self.policy.shared_ranges)
             .and_then(|calibrator| calibrator.run(history))
             .map_err(Halt::Executor)?;
         self.out.calibration = calibration;
