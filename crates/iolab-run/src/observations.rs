@@ -260,7 +260,10 @@ mod tests {
         let twin = [twin(1, sample(3, 2, 7)), twin(0, sample(5, 0, 7))];
         let (log, _) = log(&[a, b], &twin);
         let seen = &log.seen;
-        assert_eq!((&seen.epoch[..], &seen.warmup[..]), (&[0, 1, 1][..], &[vec![9f64.ln(), 8f64.ln()]][..]));
+        assert_eq!(
+            (&seen.epoch[..], &seen.warmup[..]),
+            (&[0, 1, 1][..], &[vec![9f64.ln(), 8f64.ln()]][..])
+        );
         assert_eq!(seen.y[0], [0.0, 2f64.ln(), 3f64.ln()]);
         assert_eq!(seen.y[1][0], 4f64.ln());
         // A trial without time does not count, nor does one that was not.

@@ -35,6 +35,7 @@ fn happenings(k: usize, rounds: u32) -> Vec<Scene> {
     let scene = |name, truth| Scene::new(name, truth, &noise, rounds);
     let bounded = Scene {
         files: Files::Bounded,
+        unit_ns: 5e6,
         fixed: 4.0,
         noises: vec![Noise::Regions(0.3), Noise::LogNormal(0.05)],
         ..scene("parts of a file, fixed cost, regions", equal())

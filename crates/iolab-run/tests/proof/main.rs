@@ -1,11 +1,11 @@
 //! The protocol proven on a virtual machine with a virtual clock.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-//mod answers;
+mod answers;
 mod coverage;
 mod decisions;
 mod document;
-//mod drive;
+mod drive;
 mod faults;
 mod guarantee;
 mod mutations;

@@ -55,7 +55,7 @@ pub enum Files {
 pub struct Scene {
     /// What is special about it.
     pub name: String,
-    /// By cell: time of one operation, in units of 0.1 ms (of 5 ms where bounded).
+    /// By cell: time of one operation, in units.
     pub truth: Vec<f64>,
     pub noises: Vec<Noise>,
     pub files: Files,
@@ -63,8 +63,12 @@ pub struct Scene {
     pub fixed: f64,
     /// The share of trials that fail.
     pub flaky: f64,
-    /// Time of renewing one file.
+    /// Time of an operation, of what surrounds a trial, and of renewing one file.
+    pub unit_ns: f64,
+    pub around_ns: f64,
     pub renew_ns: f64,
+    /// Rounds between two looks, where the driver does not choose.
+    pub look_every: Option<u32>,
     /// Budget.
     pub seconds: u64,
     /// Steady rounds at most, and at least.
@@ -83,7 +87,10 @@ impl Scene {
             files: Files::Own(1),
             fixed: 0.0,
             flaky: 0.0,
+            unit_ns: 1e5,
+            around_ns: 1e4,
             renew_ns: 1e4,
+            look_every: Some(1),
             seconds: 600,
             rounds,
             fewest_rounds: Policy::default().fewest_rounds,
@@ -109,15 +116,14 @@ impl Scene {
     }
 
     pub fn machine(&self, seed: u64) -> VirtualMachine {
-        let unit_ns = if self.files == Files::Bounded { 5e6 } else { 1e5 };
-        let times = self.truth.iter().map(|t| t * unit_ns).collect();
+        let times = self.truth.iter().map(|t| t * self.unit_ns).collect();
         let mut machine = VirtualMachine::new(times, seed).with(&self.noises);
         if self.files == Files::Bounded {
             machine.operations_per_pass = 1024;
         }
         machine.fixed_operations = self.fixed;
         machine.flaky = self.flaky;
-        machine.renew_ns = self.renew_ns;
+        (machine.renew_ns, machine.around_ns) = (self.renew_ns, self.around_ns);
         machine
     }
 
@@ -151,12 +157,17 @@ impl Scene {
         let policy = Policy {
             fewest_rounds: self.fewest_rounds,
             greatest_rounds: self.rounds,
-            look_every: Some(1),
+            look_every: self.look_every,
             judge,
             ..policy
         };
         let (out, concluded) = self.drive(seed, &policy);
-        Told { ever_wrong: ever.get(), wrong: concluded_wrong(&out, &concluded, &regret), out, concluded }
+        Told {
+            ever_wrong: ever.get(),
+            wrong: concluded_wrong(&out, &concluded, &regret),
+            out,
+            concluded,
+        }
     }
 
     fn drive(&self, seed: u64, policy: &Policy<'_>) -> (Outcome, Conclusion) {
@@ -220,8 +231,7 @@ impl Told {
 /// A cell without regret that is excluded, or a bound beyond the truth. The upper bounds are about
 /// those that are compared.
 fn is_wrong(claims: &Claims, regret: &[f64]) -> bool {
-    let of_those =
-        claims.compared().iter().map(|c| regret[*c]).fold(f64::INFINITY, f64::min);
+    let of_those = claims.compared().iter().map(|c| regret[*c]).fold(f64::INFINITY, f64::min);
     claims.compared().into_iter().any(|cell| {
         let (claim, regret) = (&claims.cells[cell], regret[cell]);
         (claim.standing == Standing::Slower && regret == 0.0)
@@ -235,9 +245,8 @@ fn concluded_wrong(out: &Outcome, concluded: &Conclusion, regret: &[f64]) -> boo
     let cell = |id: &str| id.trim_start_matches('c').parse::<usize>().unwrap();
     let compared = || answer.regret.iter().map(|r| (cell(&r.cell), r));
     let of_those = compared().map(|(c, _)| regret[c]).fold(f64::INFINITY, f64::min);
-    let given_up = |c: usize| {
-        out.cells[c].left.as_ref().is_some_and(|l| l.why == ExclusionReason::Failed)
-    };
+    let given_up =
+        |c: usize| out.cells[c].left.as_ref().is_some_and(|l| l.why == ExclusionReason::Failed);
     let missed = compared().any(|(c, told)| {
         (told.excluded && regret[c] == 0.0)
             || told.low.ln() > regret[c] + ROUNDING
