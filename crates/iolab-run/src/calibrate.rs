@@ -32,6 +32,7 @@ pub(super) struct Calibrator<'a> {
     pub(super) until_ns: f64,
     pub(super) renew_ns: f64,
     renewals: u64,
+    shared_ranges: bool,
 }
 
 impl<'a> Calibrator<'a> {
@@ -39,10 +40,19 @@ impl<'a> Calibrator<'a> {
         plan: &'a Plan,
         executor: &'a mut dyn Executor,
         interrupted: &'a dyn Fn() -> bool,
+        shared_ranges: bool,
     ) -> Result<Calibrator<'a>, Fault> {
         let clock = asked_clock(executor)?;
-        let (renew_ns, renewals) = (0.0, 0);
-        Ok(Calibrator { plan, executor, interrupted, clock, until_ns: 0.0, renew_ns, renewals })
+        Ok(Calibrator {
+            plan,
+            executor,
+            interrupted,
+            clock,
+            until_ns: 0.0,
+            renew_ns: 0.0,
+            renewals: 0,
+            shared_ranges,
+        })
     }
 
     /// All of it, once the files are there. What failed is left out: index and why.
@@ -62,18 +72,16 @@ impl<'a> Calibrator<'a> {
             if (self.interrupted)() {
                 break;
             }
-            let known =
-                history.and_then(|h| h.cells.get(cell)).and_then(|c| known_dose(&c.samples));
-            match known {
-                Some(_) => {}
-                None => match self.pilot(cell)? {
-                    Ok(pilot) => pilots[cell] = Some(pilot),
-                    Err(fault) if refused(&fault) => {
-                        let (why, reason) = (ExclusionReason::Refused, fault.cause);
-                        lost.push((cell, Left { round: 0, why, reason }));
-                    }
-                    Err(fault) => lost.push((cell, given_up(0, &fault))),
-                },
+            if self.keeps_doses(self.plan.cells[cell].condition, history) {
+                continue;
+            }
+            match self.pilot(cell)? {
+                Ok(pilot) => pilots[cell] = Some(pilot),
+                Err(fault) if refused(&fault) => {
+                    let (why, reason) = (ExclusionReason::Refused, fault.cause);
+                    lost.push((cell, Left { round: 0, why, reason }));
+                }
+                Err(fault) => lost.push((cell, given_up(0, &fault))),
             }
         }
         Ok((self.settle(&pilots, history, spent)?, lost))
@@ -131,16 +139,33 @@ impl<'a> Calibrator<'a> {
             let cells: Vec<usize> =
                 condition.cells.iter().copied().filter(|c| pilots[*c].is_some()).collect();
             let known: Vec<Pilot> = cells.iter().filter_map(|c| pilots[*c]).collect();
-            for (cell, dose) in cells.iter().zip(doses(&known, &self.clock, longest_ns)) {
+            let shared = if self.shared_ranges { known.len() } else { 1 };
+            let each = known.chunks(shared.max(1));
+            let doses = each.flat_map(|known| doses(known, &self.clock, longest_ns));
+            for (cell, dose) in cells.iter().zip(doses) {
                 all[*cell] = Some(dose);
             }
         }
-        for (dose, before) in all.iter_mut().zip(history.iter().flat_map(|h| &h.cells)) {
-            if before.left.is_none() {
-                *dose = known_dose(&before.samples).or(*dose);
+        for (cell, before) in history.iter().flat_map(|h| &h.cells).enumerate() {
+            let condition = self.plan.cells[cell].condition;
+            if before.left.is_none() && self.keeps_doses(condition, history) {
+                all[cell] = known_dose(&before.samples);
             }
         }
         all
+    }
+
+    /// Whether an answer goes on with the doses of an earlier part of the run: only where all of its
+    /// cells have one, for old and new ones together would be unequal.
+    fn keeps_doses(&self, condition: usize, history: Option<&History>) -> bool {
+        let Some(history) = history else { return false };
+        let mut cells = self.plan.conditions[condition].cells.iter();
+        cells.all(|cell| {
+            let before = history.cells.get(*cell);
+            let skipped = self.plan.cells[*cell].skip.is_some();
+            let gone = skipped || before.is_some_and(|before| before.left.is_some());
+            gone || before.is_some_and(|before| known_dose(&before.samples).is_some())
+        })
     }
 
     /// Rounds that a verdict needs, uncounted ones too.

@@ -154,9 +154,10 @@ impl Driver<'_, '_> {
                 self.trees_made_ns += self.elapsed_ns() - began_ns;
             }
         }
-        let (calibration, lost) = Calibrator::new(plan, self.executor, &interrupted)
-            .and_then(|calibrator| calibrator.run(history))
-            .map_err(Halt::Executor)?;
+        let (calibration, lost) =
+            Calibrator::new(plan, self.executor, &interrupted, self.policy.shared_ranges)
+                .and_then(|calibrator| calibrator.run(history))
+                .map_err(Halt::Executor)?;
         self.out.calibration = calibration;
         for (cell, left) in lost {
             self.leave(cell, left)?;

@@ -1,5 +1,7 @@
 //! The looks between rounds: who leaves, and which answers may stop.
 
+use std::collections::BTreeMap;
+
 use super::budget::pairs_of;
 use super::clone_class::clones_among_copies;
 use super::conclude::judged;
@@ -157,21 +159,24 @@ impl Driver<'_, '_> {
         Ok(())
     }
 
-    /// Of the settled cells those that may go so that every instance of the answer loses as many.
+    /// Of the settled cells those that may go so that all instances still visited are visited alike:
+    /// an instance leaves with all of its cells, or every other one loses as many as it does.
     fn balanced(&self, index: usize, settled: &[usize]) -> Vec<usize> {
         let condition = &self.plan.conditions[index];
-        let instance = |at: usize| self.plan.cells[condition.cells[at]].instance;
-        let mut instances: Vec<Option<usize>> = (0..condition.cells.len())
-            .filter(|at| self.is_active(condition.cells[*at]))
-            .map(instance)
-            .collect();
-        instances.sort_unstable();
-        instances.dedup();
-        let of = |wanted: &Option<usize>| -> Vec<usize> {
-            settled.iter().copied().filter(|at| instance(*at) == *wanted).collect()
+        let mut by_instance: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+        for (at, cell) in condition.cells.iter().enumerate() {
+            if self.is_active(*cell) {
+                by_instance.entry(self.plan.cells[*cell].instance).or_default().push(at);
+            }
+        }
+        let settled_of = |cells: &Vec<usize>| -> Vec<usize> {
+            cells.iter().copied().filter(|at| settled.contains(at)).collect()
         };
-        let each = instances.iter().map(|i| of(i).len()).min().unwrap_or(0);
-        instances.iter().flat_map(|i| of(i).into_iter().take(each)).collect()
+        let whole = |cells: &&Vec<usize>| settled_of(cells).len() == cells.len();
+        let stay = || by_instance.values().filter(|cells| !whole(cells));
+        let each = stay().map(|cells| settled_of(cells).len()).min().unwrap_or(0);
+        let some = stay().flat_map(|cells| settled_of(cells).into_iter().take(each));
+        by_instance.values().filter(whole).flatten().copied().chain(some).collect()
     }
 
     /// Of the cells far behind those that would keep the rest from their rounds.

@@ -7,6 +7,7 @@ use super::clone_class::clones_among_copies;
 use super::schedule::{below, stream};
 use super::work::unit_ns;
 use super::{CellOutcome, ExclusionReason, TwinTrial};
+use iolab_model::catalog::Code;
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Phase, Sample};
 use iolab_stats::claims::{Trial, Watch};
@@ -28,13 +29,15 @@ pub(super) enum Unit {
     Took(f64),
     /// It failed, or was killed for taking too long: slower than all that finished.
     Lost,
-    /// Its proof did not hold: it says nothing.
+    /// Its proof did not hold, or it did another part of the file than the rest: it says nothing.
     Unproven,
 }
 
 impl Unit {
     pub(super) fn of(cell: &Cell, sample: &Sample) -> Unit {
+        let flagged = |code| sample.measurement.flags.contains(&code);
         match unit_ns(cell, sample) {
+            Some(_) if flagged(Code::Bounded) && flagged(Code::UnequalWork) => Unit::Unproven,
             Some(ns) => Unit::Took(ns),
             None if sample.fault.is_some() => Unit::Lost,
             None => Unit::Unproven,
@@ -218,15 +221,32 @@ pub(super) fn condition_log(
 
 #[cfg(test)]
 mod tests {
-    use super::{logs, observations};
-    use crate::{CellOutcome, ExclusionReason, Left};
-    use iolab_model::result::{Measurement, Phase, Sample};
+    use super::{ConditionLog, RoundLog, condition_log, logs};
+    use crate::interim::rules_of;
+    use crate::{CellOutcome, ExclusionReason, Left, TwinTrial};
+    use iolab_model::result::{Fault, Measurement, Phase, Sample};
     use iolab_test::virtual_machine::{PlanShape, plan};
 
     fn sample(round: u32, position: u32, wall_ns: u64) -> Sample {
         let measurement = Measurement { wall_ns, operations: 1, ..Measurement::default() };
-        let phase = if round < 3 { Phase::Warmup } else { Phase::Steady };
+        let phase = match round {
+            0 => Phase::First,
+            1 | 2 => Phase::Warmup,
+            _ => Phase::Steady,
+        };
         Sample { round, position, phase, epoch: round / 4, measurement, fault: None }
+    }
+
+    fn lost(round: u32, position: u32) -> Sample {
+        let fault = Fault { doing: "trial".into(), cause: "x".into(), errno: None, signal: None };
+        Sample { fault: Some(fault), ..sample(round, position, 0) }
+    }
+
+    fn log(cells: &[CellOutcome], twin: &[TwinTrial]) -> (ConditionLog, Vec<RoundLog>) {
+        let plan = plan(&PlanShape::new(cells.len(), 1));
+        let logs = logs(&plan, cells, twin);
+        let all = (0..cells.len()).collect();
+        (condition_log(all, cells, &logs, &rules_of(&plan, 0, 1), 1), logs)
     }
 
     #[test]
@@ -234,21 +254,54 @@ mod tests {
         let mut a = CellOutcome::default();
         let mut b = CellOutcome::default();
         a.samples = vec![sample(2, 0, 9), sample(3, 1, 1), sample(4, 0, 2), sample(5, 1, 3)];
-        b.samples = vec![sample(2, 1, 9), sample(3, 0, 4), sample(4, 1, 0)];
+        b.samples = vec![sample(2, 1, 8), sample(3, 0, 4), sample(4, 1, 0)];
         b.left = Some(Left { round: 4, why: ExclusionReason::Screened, reason: String::new() });
-        let twin = vec![sample(3, 2, 7), sample(5, 0, 7)];
-        let cells = [a, b];
-        let plan = plan(&PlanShape::new(2, 1));
-        let seen = observations(vec![0, 1], &cells, &logs(&plan, &cells, &twin));
-        assert_eq!(seen.epoch, [0, 1, 1]);
+        let twin = |cell, sample| TwinTrial { cell, sample };
+        let twin = [twin(1, sample(3, 2, 7)), twin(0, sample(5, 0, 7))];
+        let (log, _) = log(&[a, b], &twin);
+        let seen = &log.seen;
+        assert_eq!(
+            (&seen.epoch[..], &seen.warmup[..]),
+            (&[0, 1, 1][..], &[vec![9f64.ln(), 8f64.ln()]][..])
+        );
         assert_eq!(seen.y[0], [0.0, 2f64.ln(), 3f64.ln()]);
         assert_eq!(seen.y[1][0], 4f64.ln());
-        // A trial without time does not count; after it was left out the series ends.
-        assert!(seen.y[1][1].is_nan() && seen.y[1].len() == 2);
+        // A trial without time does not count, nor does one that was not.
+        assert!(seen.y[1][1].is_nan() && seen.y[1][2].is_nan());
         assert_eq!(seen.position[0], [Some(1), Some(0), Some(1)]);
-        // Round 3 follows round 2 in one epoch; round 4 starts a new one; the twin is arm 2.
-        assert_eq!(seen.before[1], [Some(1), Some(0)]);
-        assert_eq!(seen.before[0], [Some(1), None, Some(2)]);
+        // Round 3 follows round 2 in one epoch; round 4 starts a new one; in round 5 the cell's
+        // second trial ran before its first.
+        assert_eq!(seen.before[1], [Some(1), Some(0), None]);
+        assert_eq!(seen.before[0], [Some(1), None, Some(0)]);
         assert_eq!(seen.dropped, [1]);
+        let control: Vec<f64> = log.control.iter().map(|d| d.abs()).collect();
+        assert_eq!(control, [(7f64.ln() - 4f64.ln()).abs(), (7f64.ln() - 3f64.ln()).abs()]);
+    }
+
+    /// A trial that failed once vanished, and so a cell that failed wherever it was slow looked fast.
+    #[test]
+    fn a_failed_trial_is_lost_and_one_without_proof_says_nothing() {
+        let mut a = CellOutcome::default();
+        let mut b = CellOutcome::default();
+        a.samples = vec![lost(3, 0), sample(4, 0, 2)];
+        b.samples = vec![sample(3, 1, 4), sample(4, 1, 0)];
+        let (log, _) = log(&[a, b], &[]);
+        assert_eq!(log.seen.y[0], [f64::INFINITY, 2f64.ln()]);
+        assert!(log.seen.y[1][0] == 4f64.ln() && log.seen.y[1][1].is_nan());
+    }
+
+    /// What the end of each round says and what a record read back says is one thing.
+    #[test]
+    fn the_labels_of_the_twin_are_a_coin_of_the_seed() {
+        let a = CellOutcome {
+            samples: (3..203).map(|round| sample(round, 0, 10)).collect(),
+            left: None,
+        };
+        let twin: Vec<TwinTrial> =
+            (3..203).map(|round| TwinTrial { cell: 0, sample: sample(round, 1, 20) }).collect();
+        let (log, logs) = log(&[a, CellOutcome::default()], &twin);
+        let above = log.control.iter().filter(|d| **d > 0.0).count();
+        assert!((70..130).contains(&above), "{above} of 200");
+        assert!(logs.iter().zip(&log.control).all(|(l, d)| l.control(1).unwrap() == (0, *d)));
     }
 }

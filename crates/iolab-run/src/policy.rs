@@ -35,6 +35,9 @@ pub struct Policy<'a> {
     pub twin_of: Option<usize>,
     /// Cells that have instances of their own leave together with as many of every other instance.
     pub equal_traffic: bool,
+    /// All bounded cells of an answer do the same part of the file in a round (else each a part of a
+    /// length of its own, going on where it ended itself).
+    pub shared_ranges: bool,
     /// The claims after a round.
     pub judge: Box<Judge<'a>>,
 }
@@ -50,6 +53,7 @@ impl Default for Policy<'_> {
             look_every: None,
             twin_of: None,
             equal_traffic: true,
+            shared_ranges: true,
             judge: Box::new(|watch, rules| watch.claims(rules, &claims::Facts::default())),
         }
     }

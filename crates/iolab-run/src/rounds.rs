@@ -36,6 +36,8 @@ pub(super) enum Halt {
 pub(super) struct Arm {
     pub(super) failures: u32,
     pub(super) unproven: u32,
+    /// Trials begun in this process.
+    trials: u64,
     /// What its last trials cost in all, newest last.
     costs_ns: Vec<f64>,
 }
@@ -291,18 +293,23 @@ impl Driver<'_, '_> {
         };
         let cost_ns = (self.executor.elapsed_ns() - before) as f64;
         self.arms[arm].took(cost_ns);
+        self.arms[arm].trials += 1;
         let phase = self.phase();
         Ok(Some(Sample { round: self.round, position, phase, epoch, measurement, fault }))
     }
 
     /// What a cell does in this round: whole passes, or the part of one that all do.
     fn extent(&self, cell: usize, dose: &Dose) -> Extent {
+        let trials = self.arms[cell].trials;
         match dose.amount {
             Amount::Passes(passes) => Extent::Passes(passes),
             Amount::Operations(operations) => {
                 let cell = &self.plan.cells[cell];
                 let all = Work::of(self.plan, cell).operations_per_pass;
-                let parts = self.parts_done[cell.condition];
+                let parts = match self.policy.shared_ranges {
+                    true => self.parts_done[cell.condition],
+                    false => trials,
+                };
                 let first_operation =
                     (u128::from(parts) * u128::from(operations) % u128::from(all)) as u64;
                 Extent::Part { first_operation, operations }

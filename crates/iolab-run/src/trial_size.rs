@@ -8,6 +8,10 @@ use super::{Amount, ClockFacts, Dose};
 const SHORTEST_NS: f64 = 1e6;
 /// Shortest trial with several threads: starting them takes tens of microseconds.
 const SHORTEST_THREADED_NS: f64 = 10e6;
+/// Where a cell's pass cannot be cut, the others do whole ones too, up to this many times as long:
+/// a part and the whole are not compared.
+const UNCUT: f64 = 2.0;
+
 /// What a pilot trial told of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pilot {
@@ -53,6 +57,7 @@ pub(super) fn doses(pilots: &[Pilot], clock: &ClockFacts, longest_ns: f64) -> Ve
         return pilots.iter().map(|pilot| part_dose(pilot, part, clock)).collect();
     }
     let shared = shared_passes(pilots, least, most);
+    let most = most.max(UNCUT * uncut_ns(pilots));
     let mut doses: Vec<Dose> = pilots
         .iter()
         .map(|pilot| {
@@ -76,6 +81,12 @@ pub(super) fn doses(pilots: &[Pilot], clock: &ClockFacts, longest_ns: f64) -> Ve
         dose.unequal = differ && (mixed || repeated(at));
     }
     doses
+}
+
+/// The longest pass that cannot be cut (a command's, say).
+fn uncut_ns(pilots: &[Pilot]) -> f64 {
+    let uncut = pilots.iter().filter(|p| p.work.operations_per_pass == 1);
+    uncut.map(Pilot::pass_ns).fold(0.0, f64::max)
 }
 
 /// Passes that all repeated cells do: about half of the time is measurement, the fastest is never
@@ -262,6 +273,13 @@ mod tests {
         assert!(mixed[0].unequal && mixed[1].unequal);
         // A pass that fits is whole, however long.
         assert_eq!(doses(&[pilot(1e6, 10_000)], &CLOCK, 11e9)[0].amount, Amount::Passes(1));
+    }
+
+    /// A command does the whole file; beside it parts of the file would be compared with all of it.
+    #[test]
+    fn where_one_pass_cannot_be_cut_the_others_are_whole() {
+        let cells = doses(&[pilot(1e5, 5000), pilot(4e8, 1)], &CLOCK, 250e6);
+        assert!(cells.iter().all(|dose| dose.amount == Amount::Passes(1) && !dose.unequal));
     }
 
     #[test]

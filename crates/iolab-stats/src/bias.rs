@@ -66,7 +66,9 @@ fn contrasts(watch: &Watch, claims: &Claims, hub: usize) -> Vec<(usize, Vec<f64>
 }
 
 fn lag1(d: &[f64]) -> f64 {
-    Series::new(d.to_vec()).lag1()
+    let mut series = Series::new(d.to_vec());
+    series.sort();
+    series.lag1()
 }
 
 /// Every drift among the contrasts, each tested within the family of those that are left.
@@ -122,3 +124,7 @@ fn alike_finding(merged: &[usize]) -> Option<Finding> {
     let detail = format!("bounds are computed on up to {most} rounds merged into one");
     Some(Finding::new(Code::Autocorrelated, cells, detail))
 }
+
+#[cfg(test)]
+#[path = "bias_tests.rs"]
+pub(crate) mod tests;

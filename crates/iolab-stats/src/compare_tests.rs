@@ -1,6 +1,6 @@
-use super::{pairs, standing, verdict};
+use super::{pairs, verdict};
 use crate::{Observations, Rules};
-use iolab_model::result::{AnswerKind, Interval, Verdict};
+use iolab_model::result::{Interval, Verdict};
 use proptest::prelude::*;
 
 pub(crate) fn rules(k: usize) -> Rules {
@@ -8,8 +8,8 @@ pub(crate) fn rules(k: usize) -> Rules {
         alpha: 0.05,
         delta: 0.02,
         pairs: (k * (k - 1) / 2) as f64,
-        fixed: false,
-        by_epoch: false,
+        unit_rounds: 1,
+        cost: Vec::new(),
         seed: 1,
     }
 }
@@ -60,46 +60,15 @@ fn the_interval_is_made_of_the_order_statistics_of_the_table() {
 }
 
 #[test]
-fn a_winner_needs_ten_rounds_and_a_tie_set_of_one() {
-    let y = cells(9, &[0.0, 0.5], 0.01);
-    assert_eq!(standing(&seen(y), &rules(2)).kind, AnswerKind::Undecided);
-    let standing = standing(&seen(cells(20, &[0.4, 0.0, 0.2], 0.01)), &rules(3));
-    assert_eq!(
-        (standing.kind, standing.best, standing.leader),
-        (AnswerKind::Winner, vec![1], Some(1))
-    );
-}
-
-#[test]
-fn equivalent_cells_tie_and_noisy_ones_stay_undecided() {
-    let tie = standing(&seen(cells(40, &[0.0, 0.001, 0.3], 0.01)), &rules(3));
-    assert_eq!((tie.kind, tie.best), (AnswerKind::Tie, vec![0, 1]));
-    let noisy = standing(&seen(cells(40, &[0.0, 0.001], 0.5)), &rules(2));
-    assert_eq!((noisy.kind, noisy.best.len()), (AnswerKind::Undecided, 2));
-}
-
-#[test]
-fn missing_trials_leave_their_pair_only_and_the_left_out_keep_their_proof() {
+fn a_missing_or_lost_trial_leaves_its_pairs_only() {
     let mut y = cells(30, &[0.0, 0.5, 0.5], 0.01);
     y[1].truncate(14);
     y[2][3] = f64::NAN;
-    let standing = standing(&seen(y), &rules(3));
-    let n: Vec<u32> = standing.pairs.iter().map(|p| p.n).collect();
-    assert_eq!(n, [14, 29, 13]);
-    assert_eq!((standing.kind, standing.best), (AnswerKind::Winner, vec![0]));
-}
-
-#[test]
-fn a_cell_dropped_without_proof_neither_wins_nor_blocks() {
-    let mut y = cells(30, &[0.0, 0.1, 0.9], 0.01);
-    y[2].truncate(4);
-    let mut seen = seen(y);
-    assert_eq!(standing(&seen, &rules(3)).kind, AnswerKind::Undecided);
-    seen.dropped = vec![2];
-    assert_eq!(standing(&seen, &rules(3)).best, [0]);
-    let nothing = Observations { y: vec![vec![f64::NAN; 20]; 2], ..Observations::default() };
-    let standing = standing(&nothing, &rules(2));
-    assert_eq!((standing.kind, standing.pairs.len()), (AnswerKind::Undecided, 0));
+    y[0][5] = f64::INFINITY;
+    let n: Vec<u32> = pairs(&seen(y), &rules(3)).iter().map(|p| p.n).collect();
+    assert_eq!(n, [13, 28, 13]);
+    let nothing = seen(vec![vec![f64::NAN; 20]; 2]);
+    assert!(pairs(&nothing, &rules(2)).is_empty());
 }
 
 #[test]
@@ -127,20 +96,11 @@ fn the_epoch_is_the_unit_where_each_has_a_placement_of_its_own() {
     let y = cells(47, &[0.5, 0.0], 0.01);
     let mut seen = seen(y);
     seen.epoch = (0..47).map(|r| r / 5).collect();
-    let by_epoch = Rules { by_epoch: true, ..rules(2) };
+    let by_epoch = Rules { unit_rounds: 5, ..rules(2) };
     // Nine whole epochs; the tenth has two rounds of five and may still change.
     let pair = pairs(&seen, &by_epoch).remove(0);
     assert_eq!((pair.n, pair.verdict), (9, Verdict::Slower));
     assert_eq!(pairs(&seen, &rules(2))[0].n, 47);
-}
-
-#[test]
-fn a_fixed_number_of_rounds_gives_the_exact_interval() {
-    let y = cells(20, &[0.5, 0.0], 0.1);
-    let mut d: Vec<f64> = y[0].iter().zip(&y[1]).map(|(a, b)| a - b).collect();
-    d.sort_by(f64::total_cmp);
-    let pair = pairs(&seen(y), &Rules { fixed: true, ..rules(2) }).remove(0);
-    assert_eq!((pair.interval.low, pair.interval.high), (Some(d[5]), Some(d[14])));
 }
 
 #[test]
@@ -197,14 +157,10 @@ proptest! {
     }
 
     #[test]
-    fn the_interval_holds_the_median_and_the_best_are_never_proven_slower(y in figures()) {
+    fn the_interval_holds_the_median(y in figures()) {
         let rules = rules(y.len());
-        let standing = standing(&seen(y), &rules);
-        for pair in &standing.pairs {
+        for pair in &pairs(&seen(y), &rules) {
             prop_assert!(pair.interval.contains(pair.median));
-            if pair.verdict == Verdict::Slower {
-                prop_assert!(!standing.best.contains(&pair.a) || standing.best.len() == 1);
-            }
         }
     }
 }

@@ -120,8 +120,8 @@ pub(crate) fn without(seen: &Observations, trials: &[(usize, usize)]) -> Observa
 #[cfg(test)]
 mod tests {
     use super::{outliers, parts, without};
+    use crate::bias::tests::Normal;
     use crate::compare::tests::seen;
-    use crate::verdict::tests::Normal;
 
     /// Normal noise around a wandering machine, with one spike.
     fn normal(k: usize, seed: u64) -> Vec<Vec<f64>> {

@@ -229,4 +229,4 @@ pub(crate) fn trials(seen: &Observations) -> usize {
 
 #[cfg(test)]
 #[path = "verdict_tests.rs"]
-pub(crate) mod tests;
+mod tests;

@@ -2,8 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod answers;
+mod coverage;
+mod decisions;
 mod document;
 mod drive;
 mod faults;
 mod guarantee;
-mod power;
+mod mutations;
+mod resume;
+mod scene;

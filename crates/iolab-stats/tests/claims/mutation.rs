@@ -161,7 +161,7 @@ fn a_fixed_n_bound_errs_while_peeking() {
     let errs = |wins: &dyn Fn(u32) -> Option<u32>| {
         let needed: Vec<Option<u32>> = (0..=100).map(wins).collect();
         let run = |seed: &u64| {
-            let mut dice = common::Dice::new(*seed, 5);
+            let mut dice = crate::common::Dice::new(*seed, 5);
             let mut w = 0;
             (1..=100u32).any(|n| {
                 w += u32::from(dice.uniform() < 0.5);

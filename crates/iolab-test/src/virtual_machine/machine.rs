@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand_pcg::Pcg64;
 
-use super::noise::{Memory, Moment, Noise, normal};
+use super::noise::{Memory, Moment, Noise, normal, uniform};
 use iolab_agent::Extent;
 use iolab_model::plan::{Cell, Instance};
 use iolab_model::result::{CacheProof, Fault, Measurement, Proof};
@@ -25,6 +25,8 @@ pub struct VirtualMachine {
     pub noises: Vec<Noise>,
     /// The clock it shows.
     pub facts: ClockFacts,
+    /// What a trial takes within its window however little it does, in operations of its cell.
+    pub fixed_operations: f64,
     /// Time of a trial outside its window.
     pub around_ns: f64,
     /// Time of a renewal, for each instance that is primed.
@@ -33,6 +35,8 @@ pub struct VirtualMachine {
     pub failing: BTreeMap<usize, u32>,
     /// Cells that never end from this round on.
     pub hanging: BTreeMap<usize, u32>,
+    /// The share of trials, of any cell, that fail at once.
+    pub flaky: f64,
     /// Cells whose cache state is never proven.
     pub unproven: Vec<usize>,
     /// Renewals that fail for once, by their number from 0.
@@ -68,10 +72,12 @@ impl VirtualMachine {
             operation_bytes: 64 << 10,
             noises: Vec::new(),
             facts: ClockFacts { resolution_ns: 1.0, pair_cost_ns: 40.0 },
+            fixed_operations: 0.0,
             around_ns: 10_000.0,
             renew_ns: 10_000.0,
             failing: BTreeMap::new(),
             hanging: BTreeMap::new(),
+            flaky: 0.0,
             unproven: Vec::new(),
             renewals_lost: Vec::new(),
             renewed: 0,
@@ -102,7 +108,8 @@ impl VirtualMachine {
         numbered.or_else(named).unwrap_or(0)
     }
 
-    fn moment(&mut self, cell: usize, round: Option<u32>) -> Moment {
+    fn moment(&mut self, order: &TrialOrder<'_>) -> Moment {
+        let (cell, round) = (self.index_of(order.cell), order.round);
         let first = self.round != round;
         if first {
             self.round = round;
@@ -112,12 +119,33 @@ impl VirtualMachine {
         let rounds = round.unwrap_or(0);
         let time = f64::from(rounds) + f64::from(self.in_round) / slots;
         self.in_round += 1;
-        Moment { cell, round: rounds, first, before: self.before.replace(cell), time }
+        let instance = order.cell.instance;
+        let region = self.region(&order.extent);
+        Moment {
+            cell,
+            round: rounds,
+            first,
+            before: self.before.replace(cell),
+            time,
+            instance,
+            region,
+        }
     }
 
-    fn wall_ns(&mut self, at: Moment, operations: f64, instance: Option<usize>) -> f64 {
+    /// Where the middle of a part lies in its file; a whole pass is everywhere.
+    fn region(&self, extent: &Extent) -> f64 {
+        let all = self.operations_per_pass as f64;
+        match extent {
+            Extent::Passes(_) => 0.5,
+            Extent::Part { first_operation, operations } => {
+                ((*first_operation as f64 + *operations as f64 / 2.0) / all).fract()
+            }
+        }
+    }
+
+    fn wall_ns(&mut self, at: Moment, operations: f64) -> f64 {
         let mut ln = self.operation_ns[at.cell].ln();
-        ln += instance.map_or(0.0, |i| self.effects[i]);
+        ln += at.instance.map_or(0.0, |i| self.effects[i]);
         let mut step = 1.0;
         for noise in &self.noises {
             if let Noise::Quantised(ns) = noise {
@@ -125,7 +153,7 @@ impl VirtualMachine {
             }
             ln += noise.effect(at, &mut self.memory, &mut self.generator);
         }
-        (ln.exp() * operations / step).round().max(1.0) * step
+        (ln.exp() * (operations + self.fixed_operations) / step).round().max(1.0) * step
     }
 }
 
@@ -161,6 +189,7 @@ impl Executor for VirtualMachine {
             self.renewals.push(order.to_vec());
         }
         for instance in order {
+            self.memory.renew(*instance);
             for noise in &self.noises {
                 if let Noise::Instance(sigma) = noise {
                     self.effects[*instance] = sigma * normal(&mut self.generator);
@@ -171,7 +200,8 @@ impl Executor for VirtualMachine {
     }
 
     fn trial(&mut self, order: &TrialOrder<'_>) -> Result<Measurement, ExecutorError> {
-        let cell = self.index_of(order.cell);
+        let at = self.moment(order);
+        let cell = at.cell;
         self.trials += 1;
         if self.keep_asked {
             self.asked.push((cell, order.round, order.extent));
@@ -179,16 +209,17 @@ impl Executor for VirtualMachine {
         if self.dies_after.is_some_and(|n| self.trials > n) {
             return Err(ExecutorError::Fatal(lost("the machine died")));
         }
-        let at = self.moment(cell, order.round);
         let (repetitions, operations) = match order.extent {
             Extent::Passes(passes) => (passes, passes * self.operations_per_pass),
             Extent::Part { operations, .. } => (1, operations),
         };
-        if since(&self.failing, cell, at.round) {
+        let flaky = self.flaky > 0.0 && uniform(&mut self.generator) < self.flaky;
+        if flaky || since(&self.failing, cell, at.round) {
             self.now_ns += self.around_ns;
             return Err(ExecutorError::Trial(lost("SIGSEGV")));
         }
-        let wall_ns = self.wall_ns(at, operations as f64, order.cell.instance);
+        let wall_ns = self.wall_ns(at, operations as f64);
+        at.instance.into_iter().for_each(|instance| self.memory.visit(instance));
         if since(&self.hanging, cell, at.round) || wall_ns > order.limit_ns as f64 {
             self.now_ns += order.limit_ns as f64;
             return Err(ExecutorError::Trial(lost("passed its time limit")));

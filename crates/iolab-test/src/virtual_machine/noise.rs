@@ -32,6 +32,13 @@ pub enum Noise {
     ContrastLag(usize, f64, f64),
     /// The clock shows whole multiples of this many nanoseconds.
     Quantised(f64),
+    /// Instances are faster the more often they were visited of late: a visit since the renewal
+    /// makes the next one faster by this share, and halves what earlier ones did.
+    Traffic(f64),
+    /// The end of a file is slower than its beginning by this share, evenly in between.
+    Regions(f64),
+    /// Symmetric and of another shape in each cell: normal, uniform, or normal with far tails.
+    Mixed,
 }
 
 /// The state that noises keep between trials.
@@ -41,6 +48,23 @@ pub(super) struct Memory {
     pub(super) contrast: Option<f64>,
     pub(super) contrast_round: Option<u32>,
     pub(super) slow_round: bool,
+    /// By instance: visits of late.
+    pub(super) visits: Vec<f64>,
+}
+
+impl Memory {
+    /// An instance was visited once more.
+    pub(super) fn visit(&mut self, instance: usize) {
+        if self.visits.len() <= instance {
+            self.visits.resize(instance + 1, 0.0);
+        }
+        self.visits[instance] = self.visits[instance] / 2.0 + 1.0;
+    }
+
+    /// An instance lies somewhere else: nothing of it was visited there.
+    pub(super) fn renew(&mut self, instance: usize) {
+        self.visits.iter_mut().skip(instance).take(1).for_each(|visits| *visits = 0.0);
+    }
 }
 
 /// Where a trial stands.
@@ -54,6 +78,10 @@ pub(super) struct Moment {
     pub(super) before: Option<usize>,
     /// Rounds so far, with the part of this one.
     pub(super) time: f64,
+    /// The file it works on.
+    pub(super) instance: Option<usize>,
+    /// Where in the file the middle of its work lies, from 0 to 1.
+    pub(super) region: f64,
 }
 
 /// A uniform number in (0, 1).
@@ -131,7 +159,29 @@ impl Noise {
                 }
                 memory.contrast.unwrap_or(0.0)
             }
+            Noise::Traffic(faster) => {
+                let visits = at.instance.and_then(|i| memory.visits.get(i));
+                -by(faster) * visits.copied().unwrap_or(0.0)
+            }
+            Noise::Regions(slower) => by(slower) * at.region,
+            Noise::Mixed => mixed(at.cell, generator),
             Noise::Instance(_) | Noise::Quantised(_) => 0.0,
+        }
+    }
+}
+
+/// A symmetric noise of a few per cent whose shape is the cell's.
+fn mixed(cell: usize, generator: &mut Pcg64) -> f64 {
+    match cell % 3 {
+        0 => 0.01 * normal(generator),
+        1 => 0.1 * (uniform(generator) - 0.5),
+        _ => {
+            let far = match uniform(generator) {
+                u if u < 0.1 => 0.5,
+                u if u > 0.9 => -0.5,
+                _ => 0.0,
+            };
+            0.03 * normal(generator) + far
         }
     }
 }

@@ -13,8 +13,11 @@ pub struct PlanShape {
     pub cells: usize,
     /// Conditions.
     pub conditions: usize,
-    /// Each cell has a file of its own (else one for all).
+    /// Cells have files of their own (else one for all).
     pub own_instances: bool,
+    /// So many cells of a condition in turn share one of their own files, as methods do that are
+    /// compared on several places.
+    pub cells_a_file: usize,
     /// `warm`, `cold` or `any`; nothing: no file at all.
     pub cache: Option<&'static str>,
     /// Bytes of a file; a block is 64 KiB.
@@ -32,6 +35,7 @@ impl PlanShape {
             cells,
             conditions: 1,
             own_instances: true,
+            cells_a_file: 1,
             cache: Some("warm"),
             file_bytes: 1 << 20,
             eliminate: true,
@@ -46,7 +50,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
     let cells: Vec<Cell> = (0..total).map(|index| cell(shape, index)).collect();
     let files = match (shape.cache, shape.own_instances) {
         (None, _) => 0,
-        (Some(_), true) => total,
+        (Some(_), true) => total.div_ceil(shape.cells_a_file.max(1)),
         (Some(_), false) => 1,
     };
     let instance = |id| Instance {
@@ -91,7 +95,7 @@ fn cell(shape: &PlanShape, index: usize) -> Cell {
         levels.set(Factor::Cache, Level::word(cache));
         levels.set(Factor::Block, Level::Number(64 << 10));
     }
-    let instance = if shape.own_instances { index } else { 0 };
+    let instance = if shape.own_instances { index / shape.cells_a_file.max(1) } else { 0 };
     Cell {
         id: format!("c{index}"),
         levels,
