@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -25,6 +26,32 @@ impl Home {
     pub fn new() -> Home {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
         Home { dir: tempfile::tempdir_in(target).unwrap() }
+    }
+
+    /// A home that an ordinary user can enter and write to, wherever the checkout lies.
+    pub fn open() -> Home {
+        let dir = tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap();
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        Home { dir }
+    }
+
+    /// `program` as an ordinary user runs it: as it is, or where this is root, as `nobody`. What is
+    /// built may lie where nobody else may enter, so a copy in this (open) home is run.
+    pub fn as_ordinary_user(&self, program: &Path) -> Command {
+        let copy = self.path("program");
+        // By another process: a child that another test forks while this one writes would hold the
+        // copy open, and it could not be run (ETXTBSY).
+        let copied = Command::new("cp").arg("--").arg(program).arg(&copy).status().unwrap();
+        assert!(copied.success());
+        fs::set_permissions(&copy, PermissionsExt::from_mode(0o755)).unwrap();
+        let mut command = Command::new(&copy);
+        if rustix::process::geteuid().is_root() {
+            command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
+        }
+        command.current_dir(self.dir.path()).env("XDG_STATE_HOME", self.path("state"));
+        command.env("HOME", self.dir.path());
+        command
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
