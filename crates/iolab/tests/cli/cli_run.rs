@@ -6,9 +6,8 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
-use crate::cli_support::{Home, IOLAB, Said, document};
+use crate::cli_support::{Home, IOLAB, Said, document, wait_for};
 use iolab_model::catalog::Code;
 use iolab_model::result::{CellStatus, Sample};
 
@@ -24,14 +23,6 @@ fn bare(samples: &[Sample]) -> Vec<Sample> {
 fn read(home: &Home, more: &[&str]) -> Said {
     let arguments: Vec<&str> = ["read", "f"].iter().chain(&SHORT).chain(more).copied().collect();
     home.run(&arguments)
-}
-
-fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]

@@ -50,10 +50,8 @@ fn folders() -> BTreeMap<PathBuf, Vec<File>> {
 
 /// The first names of what stands at the beginning of `text`: `a::b` or `{a, b::{c, d}}`.
 fn first_names(text: &str) -> Vec<&str> {
-    let name = |text: &str| {
-        let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-        end
-    };
+    let name =
+        |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let Some(inner) = text.strip_prefix('{') else { return vec![&text[..name(text)]] };
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     for (at, c) in inner.char_indices() {

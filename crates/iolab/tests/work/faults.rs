@@ -6,9 +6,9 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::cli_support::{Home, IOLAB, Said, document};
+use crate::cli_support::{Home, IOLAB, Said, children, document, wait_for, wait_for_trials};
 use iolab_model::catalog::Code;
 use iolab_model::result::{Phase, Sample};
 
@@ -85,15 +85,6 @@ fn skip_without_root(test: &str) -> bool {
     !root()
 }
 
-/// Waits until `done` or fails after a minute: never a fixed sleep.
-fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 fn long_run(room: &Room) -> Child {
     room.command()
         .args(["read", "--file-size", "4Mi", "--method", "read,pread", "--block", "64Ki"])
@@ -102,14 +93,6 @@ fn long_run(room: &Room) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap()
-}
-
-fn children(of: u32) -> Vec<u32> {
-    fs::read_to_string(format!("/proc/{of}/task/{of}/children"))
-        .unwrap_or_default()
-        .split_whitespace()
-        .filter_map(|pid| pid.parse().ok())
-        .collect()
 }
 
 fn kill(pid: u32, signal: rustix::process::Signal) {
@@ -130,6 +113,19 @@ fn started(room: &Room, child: &Child) -> u32 {
     wait_for("the agent", || !children(child.id()).is_empty());
     wait_for("the scratch directory", || !room.left().is_empty());
     children(child.id())[0]
+}
+
+/// The run is past its calibration, and its agent has begun so many trials since.
+fn measuring(child: &mut Child, trials: usize) {
+    let (mut said, mut byte) = (Vec::new(), [0]);
+    // Byte by byte: what comes after is read when it has ended.
+    while !said.ends_with(b"a round takes about") {
+        let errors = child.stderr.as_mut().unwrap();
+        let text = String::from_utf8_lossy(&said);
+        assert_eq!(errors.read(&mut byte).unwrap(), 1, "it ended: {text}");
+        said.extend(byte);
+    }
+    wait_for_trials(children(child.id())[0], trials);
 }
 
 #[test]
@@ -246,10 +242,9 @@ fn a_file_that_shrinks_or_goes_away_costs_its_trials_only() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_for("the agent", || !children(child.id()).is_empty());
-    std::thread::sleep(Duration::from_millis(1500));
+    measuring(&mut child, 10);
     fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(1000).unwrap();
-    std::thread::sleep(Duration::from_millis(500));
+    wait_for_trials(children(child.id())[0], 5);
     fs::remove_file(&file).unwrap();
     let (code, signal, text) = ended(&mut child);
     assert_eq!(signal, None, "{text}");
@@ -287,7 +282,7 @@ fn one_interrupt_ends_at_the_round_with_a_valid_partial_record() {
     let room = Room::new();
     let mut child = long_run(&room);
     started(&room, &child);
-    std::thread::sleep(Duration::from_millis(1500));
+    measuring(&mut child, 12);
     kill(child.id(), rustix::process::Signal::INT);
     let (code, _, text) = ended(&mut child);
     assert_eq!(code, Some(130), "{text}");
@@ -309,7 +304,7 @@ fn two_interrupts_or_a_termination_end_now() {
         let room = Room::new();
         let mut child = long_run(&room);
         started(&room, &child);
-        std::thread::sleep(Duration::from_millis(800));
+        measuring(&mut child, 2);
         for signal in signals {
             kill(child.id(), *signal);
             std::thread::sleep(Duration::from_millis(30));
@@ -326,7 +321,7 @@ fn a_killed_controller_loses_no_finished_trial_and_leaves_no_file() {
     let room = Room::new();
     let mut child = long_run(&room);
     let agent = started(&room, &child);
-    std::thread::sleep(Duration::from_millis(2000));
+    measuring(&mut child, 12);
     kill(child.id(), rustix::process::Signal::KILL);
     child.wait().unwrap();
     wait_for("the agent to end", || !Path::new(&format!("/proc/{agent}")).exists());
@@ -358,7 +353,7 @@ fn a_killed_agent_is_started_again() {
         .spawn()
         .unwrap();
     let agent = started(&room, &child);
-    std::thread::sleep(Duration::from_millis(1000));
+    measuring(&mut child, 4);
     kill(agent, rustix::process::Signal::KILL);
     let (code, _, text) = ended(&mut child);
     assert_eq!(code, Some(0), "{text}");
@@ -384,7 +379,7 @@ fn a_killed_trial_is_recorded_as_failed_with_its_signal() {
         .spawn()
         .unwrap();
     let agent = started(&room, &child);
-    std::thread::sleep(Duration::from_millis(700));
+    measuring(&mut child, 2);
     let mut killed = 0;
     wait_for("a trial to kill", || {
         for trial in children(agent) {

@@ -47,6 +47,7 @@ pub const WORKLOAD: Workload = Workload {
         verify: setup_teardown::verify,
         clear: setup_teardown::clear,
     },
+    impossible,
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
@@ -87,7 +88,24 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Files,
     sweep: false,
+    examples: EXAMPLES,
 };
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("files read photos --threads 1..8:x2", "how many workers read this tree fastest"),
+    (
+        "files copy photos --method copy_file_range,read-write",
+        "which way copies it fastest; the copy is made here and removed",
+    ),
+    (
+        "files write --files 1000 --sizes lognormal:64Ki:1.5 --sync none,each",
+        "what it costs to make each file durable",
+    ),
+    (
+        "files create,stat,remove --files 10000 --sizes empty --layout shared,sharded",
+        "does one large directory cost more than many",
+    ),
+];
 
 /// Whether a trial looks at files and reads no data of theirs.
 pub fn looks_only(levels: &Levels) -> bool {
