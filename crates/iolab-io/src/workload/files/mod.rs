@@ -11,9 +11,11 @@ mod assign_files;
 mod build;
 mod bytes;
 mod errors;
+mod found;
 mod listing;
 mod operation;
 mod scan;
+mod settings;
 mod setup_teardown;
 mod step_timer;
 mod task;
@@ -25,15 +27,16 @@ mod worker_threads;
 
 pub use assign_files::segments;
 pub use build::{MAKE_BLOCK, clear, make_directories, make_directories_apart, make_files};
+pub use found::{Found, LeftOut};
 pub use listing::{Cursor, File, Listing, Opener};
 pub use operation::{METHODS, OPERATIONS};
-pub use scan::{Found, LeftOut, scan};
+pub use scan::scan;
 
 use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::tree::SHAPES;
 
-use self::operation::Settings;
+use self::settings::Settings;
 use super::{SetupTeardown, Trial, Workload};
 use crate::method::MeasuredWindow;
 
