@@ -9,6 +9,8 @@ const FILE_LINES: usize = 400;
 const LONG_FILES: &[(&str, usize)] = &[
     // One synthetic run after another: a list, not a mechanism.
     ("crates/iolab-test/src/documents.rs", 460),
+    // One format after another.
+    ("crates/iolab/tests/cli/exports.rs", 410),
     // One scene after another of the agent as a process.
     ("crates/iolab/tests/work/agent_process.rs", 554),
     // One mishap of the outside world after another.

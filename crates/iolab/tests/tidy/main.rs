@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod additions;
 mod circles;
 mod dependencies;
 mod lengths;
