@@ -1,15 +1,16 @@
-# make test     everything that must hold, on two cores well under 20 minutes
+# make setup    installs what the tests use (Debian, as root); says what before it does
+# make test     everything that must hold, on two cores well under 20 minutes; IOLAB_NO_SKIP=1: no skips
 # make quick    the main job, here
 # make bench    our loops against bare C, pairs interleaved; needs a quiet machine
 # make browser  the HTML report in a real browser (chromium; node)
 # make fuzz     nonsense for what reads text (cargo-fuzz, nightly)
 # make studies  every published study, run here: docs/studies/*.md
 # make trust    the longer proofs of the statistics (hours of virtual runs)
-.PHONY: test setup lint unit quick bench browser fuzz studies trust clean
+.PHONY: test setup lint doc deny unit quick bench browser fuzz studies trust clean
 
 CARGO ?= cargo
 
-test: setup lint unit
+test: lint doc deny unit
 
 setup:
 	@sh scripts/setup.sh
@@ -17,6 +18,12 @@ setup:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
+
+deny:
+	@sh scripts/deny.sh
 
 unit:
 	sh scripts/test.sh

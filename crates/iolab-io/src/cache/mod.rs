@@ -15,8 +15,8 @@ pub use direct::{before_direct, conclude_direct, is_direct};
 pub use drain::{Drained, drain};
 pub use evict::{evict, evict_written, prime};
 pub use prepare::{conclude, flag, just_mounted, looked_at, prepare, prepare_written};
-pub use prober::{Prober, Rejected, device_read_bytes};
-pub use residency::Probe;
+pub use prober::{Prober, Rejected};
+pub use residency::{Probe, device_read_bytes};
 pub use stored::stored_bytes;
 
 /// The state of the page cache that a trial starts from.

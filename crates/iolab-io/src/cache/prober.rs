@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::evict::{evict, prime};
 use super::fault;
-use super::residency::Probe;
+use super::residency::{Probe, device_read_bytes};
 use iolab_model::result::{Fault, Residency};
 
 /// Size of the file that probes are tested on.
@@ -215,11 +215,4 @@ fn read_one_byte(file: &File) -> io::Result<()> {
             other => return other.map(drop),
         }
     }
-}
-
-/// `read_bytes` of this thread's io: bytes that it caused the device to deliver (proc(5)). A trial
-/// with several threads counts them by `metric` instead.
-pub fn device_read_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
-    text.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.trim().parse().ok()
 }

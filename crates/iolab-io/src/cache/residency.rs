@@ -8,7 +8,6 @@ use rustix::fs::{Advice, FsWord, fadvise, fstatfs};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::evict::reopen;
-use super::prober::device_read_bytes;
 use crate::sys::resident::{cachestat, may_mincore, mincore_pages};
 use iolab_model::result::Residency;
 
@@ -146,6 +145,13 @@ fn spread(pages: u64) -> impl Iterator<Item = u64> {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// `read_bytes` of this thread's io: bytes that it caused the device to deliver (proc(5)). A trial
+/// with several threads counts them by `metric` instead.
+pub fn device_read_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
+    text.lines().find_map(|line| line.strip_prefix("read_bytes: "))?.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, AtFlags, CWD, Mode, OFlags, StatxFlags, fadvise, statx};
 use rustix::io::Errno;
 
-use super::partition::{ReadJob, Stop};
+use super::stop::Stop;
 
 /// How the bytes of a file are brought in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +71,13 @@ fn open(path: &Path, more: OFlags) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Opens the file of a job as the job wants it; blocks of `step_bytes` must suit it.
-pub fn open_job(job: &ReadJob<'_>, step_bytes: u64) -> Result<OwnedFd, Stop> {
-    let Access { direct, readahead, .. } = job.access;
+/// Opens a file as it is to be accessed; blocks of `step_bytes` must suit it.
+pub fn open_with(path: &Path, access: Access, step_bytes: u64) -> Result<OwnedFd, Stop> {
+    let Access { direct, readahead, .. } = access;
     if direct {
-        return open_direct(job.path, step_bytes);
+        return open_direct(path, step_bytes);
     }
-    let file = open_for_reading(job.path)?;
+    let file = open_for_reading(path)?;
     match readahead {
         Readahead::Normal => {}
         Readahead::Sequential => fadvise(&file, 0, None, Advice::Sequential)?,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 
-use super::access::open_job;
+use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
 use super::order::AccessOrder;
@@ -62,7 +62,7 @@ impl Reader for Uring {
         if partition.step_bytes > GREATEST_BLOCK_BYTES {
             return Err(Stop::new("a block over 1 GiB is not read in one call; use a smaller one"));
         }
-        let file = open_job(job, partition.step_bytes)?;
+        let file = open_with(job.path, job.access, partition.step_bytes)?;
         let depth = job.access.depth.max(1);
         let ring = Ring::new(depth, partition.step_bytes as usize, &[file.as_fd()])?;
         let slots = vec![Slot::default(); depth as usize];

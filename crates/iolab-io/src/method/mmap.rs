@@ -10,10 +10,11 @@ use std::ops::Range;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::mm::Advice;
 
-use super::access::open_job;
+use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
-use super::order::{AccessOrder, Pattern};
+use super::mapping::window_or_page;
+use super::order::AccessOrder;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, mmap_write};
@@ -35,20 +36,12 @@ pub const METHOD: Method = Method {
     write: Some(mmap_write::ENTRY),
 };
 
-const WINDOW_BYTES: u64 = 1 << 20;
-
-/// The operation of every mapping method: 1 MiB in sequential order, else a page.
-pub(super) fn window_or_page(_: u64, pattern: Pattern) -> u64 {
-    let page_bytes = rustix::param::page_size() as u64;
-    if pattern == Pattern::Sequential { WINDOW_BYTES.max(page_bytes) } else { page_bytes }
-}
-
 /// Opens a file that is to be mapped: a mapping is the page cache, whatever O_DIRECT says.
 pub(super) fn open_to_map(job: &ReadJob<'_>) -> Result<OwnedFd, Stop> {
     if job.access.direct {
         return Err(Stop::new("a mapping cannot bypass the page cache; leave out --direct"));
     }
-    open_job(job, 1)
+    open_with(job.path, job.access, 1)
 }
 
 struct Mmap(OwnedFd);

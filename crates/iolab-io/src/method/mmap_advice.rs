@@ -15,7 +15,8 @@ use rustix::mm::Advice;
 
 use super::consume::Fold;
 use super::latency::Watch;
-use super::mmap::{Bring, open_to_map, touch, touch_at_once, window_or_page};
+use super::mapping::window_or_page;
+use super::mmap::{Bring, open_to_map, touch, touch_at_once};
 use super::order::AccessOrder;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};

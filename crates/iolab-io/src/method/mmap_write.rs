@@ -9,7 +9,7 @@ use rustix::fs::{OFlags, ftruncate};
 
 use super::WriteEntry;
 use super::fill::Pool;
-use super::mmap::window_or_page;
+use super::mapping::window_or_page;
 use super::order::AccessOrder;
 use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;

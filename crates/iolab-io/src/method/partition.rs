@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::access::Access;
 use super::consume::Consume;
 use super::order::{Pattern, visit};
+pub use super::stop::Stop;
 
 /// One thread's part of the file. Operation k visits one block of `step_bytes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,28 +205,6 @@ impl AddAssign for Moved {
     fn add_assign(&mut self, more: Moved) {
         self.bytes += more.bytes;
         self.operations += more.operations;
-    }
-}
-
-/// Why work stopped: it becomes a fault once it is known what was being done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
-    /// In words.
-    pub cause: String,
-    /// The errno, where there is one.
-    pub errno: Option<i32>,
-}
-
-impl Stop {
-    /// Without an errno.
-    pub fn new(cause: impl Into<String>) -> Stop {
-        Stop { cause: cause.into(), errno: None }
-    }
-}
-
-impl From<Errno> for Stop {
-    fn from(errno: Errno) -> Stop {
-        Stop { cause: std::io::Error::from(errno).to_string(), errno: Some(errno.raw_os_error()) }
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustix::fd::OwnedFd;
 
-use super::access::open_job;
+use super::access::open_with;
 use super::buffer::Buffer;
 use super::consume::Fold;
 use super::latency::Watch;
@@ -37,7 +37,7 @@ struct Pread {
 impl Reader for Pread {
     fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Pread, Stop> {
         Ok(Pread {
-            file: open_job(job, partition.step_bytes)?,
+            file: open_with(job.path, job.access, partition.step_bytes)?,
             buffer: Buffer::new(partition.step_bytes)?,
         })
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use rustix::fd::OwnedFd;
 use rustix::io::{ReadWriteFlags, preadv2};
 
-use super::access::open_job;
+use super::access::open_with;
 use super::buffer::Buffer;
 use super::consume::Fold;
 use super::latency::Watch;
@@ -75,7 +75,7 @@ struct Preadv2<G> {
 
 impl<G: Flags> Reader for Preadv2<G> {
     fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Preadv2<G>, Stop> {
-        let file = open_job(job, partition.step_bytes)?;
+        let file = open_with(job.path, job.access, partition.step_bytes)?;
         Ok(Preadv2 { file, buffer: Buffer::new(partition.step_bytes)?, flags: PhantomData })
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
 
-use super::access::open_job;
+use super::access::open_with;
 use super::buffer::Buffer;
 use super::consume::Fold;
 use super::latency::Watch;
@@ -39,7 +39,7 @@ struct Read {
 impl Reader for Read {
     fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Read, Stop> {
         Ok(Read {
-            file: open_job(job, partition.step_bytes)?,
+            file: open_with(job.path, job.access, partition.step_bytes)?,
             buffer: Buffer::new(partition.step_bytes)?,
         })
     }

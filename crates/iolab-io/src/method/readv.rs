@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rustix::fd::OwnedFd;
 
-use super::access::open_job;
+use super::access::open_with;
 use super::buffer::Buffer;
 use super::consume::Fold;
 use super::latency::Watch;
@@ -46,7 +46,11 @@ impl Reader for Readv {
         let buffer = Buffer::new(partition.step_bytes)?;
         let piece_bytes =
             (partition.step_bytes as usize).div_ceil(PIECES).next_multiple_of(PAGE_BYTES);
-        Ok(Readv { file: open_job(job, partition.step_bytes)?, buffer, piece_bytes })
+        Ok(Readv {
+            file: open_with(job.path, job.access, partition.step_bytes)?,
+            buffer,
+            piece_bytes,
+        })
     }
 
     fn block_range<O: AccessOrder, F: Fold, W: Watch>(

@@ -7,7 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, sendfile};
 use rustix::io::Errno;
 
-use super::access::open_job;
+use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
 use super::order::AccessOrder;
@@ -43,7 +43,10 @@ struct Sendfile {
 
 impl Reader for Sendfile {
     fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Sendfile, Stop> {
-        Ok(Sendfile { file: open_job(job, partition.step_bytes)?, null: open_null()? })
+        Ok(Sendfile {
+            file: open_with(job.path, job.access, partition.step_bytes)?,
+            null: open_null()?,
+        })
     }
 
     fn block_range<O: AccessOrder, F: Fold, W: Watch>(

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustix::fd::OwnedFd;
 
-use super::access::{Access, open_job};
+use super::access::{Access, open_with};
 use super::buffer::Buffer;
 use super::consume::Fold;
 use super::latency::Watch;
@@ -52,7 +52,7 @@ impl Reader for Skeleton {
     /// Outside the timed window: open, allocate, touch. Called by the thread that will read.
     fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Skeleton, Stop> {
         Ok(Skeleton {
-            file: open_job(job, partition.step_bytes)?,
+            file: open_with(job.path, job.access, partition.step_bytes)?,
             buffer: Buffer::new(partition.step_bytes)?,
         })
     }

@@ -7,7 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 
-use super::access::open_job;
+use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
 use super::order::AccessOrder;
@@ -53,7 +53,7 @@ impl Reader for Splice {
             let _ = fcntl_setpipe_size(&to_pipe, wanted);
         }
         Ok(Splice {
-            file: open_job(job, partition.step_bytes)?,
+            file: open_with(job.path, job.access, partition.step_bytes)?,
             null: open_null()?,
             from_pipe,
             to_pipe,

@@ -6,21 +6,12 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::file_system::{ALL_CAPABILITIES, FileSystem, facts_of};
-use super::kind::{Kind, Missing, Place, PlaceOrder};
+use super::kind::{Consent, Kind, Missing, Place, PlaceOrder};
 use super::mounts::{Mount, Source, may_mount_as_root, remove_mount_point};
 use super::{fault, file_system_named, spot};
 use crate::sys::loop_device::flush_buffers;
 use iolab_model::catalog::{Part, PartKind};
 use iolab_model::result::{Fault, PlaceFacts};
-
-/// Which devices may be overwritten: nothing unless said.
-#[derive(Clone, Debug, Default)]
-pub struct Consent {
-    /// Devices that a file system may be made on, where they hold nothing.
-    pub devices: Vec<PathBuf>,
-    /// Devices whose content may be destroyed.
-    pub destroy: Vec<PathBuf>,
-}
 
 /// The kind.
 #[derive(Debug)]

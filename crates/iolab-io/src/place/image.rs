@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Advice, CWD, FallocateFlags, Mode, OFlags, fadvise, fallocate, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::kind::Missing;
 use super::marker::Marker;
+use super::missing::Missing;
 use super::{fault, space};
 use crate::sys::loop_device::{self, Attach};
 use iolab_model::catalog::bytes_text;

@@ -1,8 +1,8 @@
 //! What every kind of place offers, and what is known of one that was made.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::device::Consent;
+pub use super::missing::Missing;
 use super::mounts::Mounts;
 use iolab_model::catalog::{Part, PlaceLevel};
 use iolab_model::result::{Fault, PlaceFacts};
@@ -12,26 +12,13 @@ pub const IMAGE_BYTES: u64 = 1 << 30;
 /// Smallest image: below it some file systems turn into another kind of themselves.
 pub const LEAST_IMAGE_BYTES: u64 = 512 << 20;
 
-/// Why something cannot be had on this machine, and what would help.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}; {remedy}")]
-pub struct Missing {
-    /// `this kernel has no jfs`.
-    pub reason: String,
-    /// `apt-get install jfsutils`.
-    pub remedy: String,
-}
-
-impl Missing {
-    /// A reason and its remedy.
-    pub fn new(reason: impl Into<String>, remedy: impl Into<String>) -> Missing {
-        Missing { reason: reason.into(), remedy: remedy.into() }
-    }
-
-    /// As the fault of making a place.
-    pub fn fault(self, doing: impl Into<String>) -> Fault {
-        Fault { doing: doing.into(), cause: self.to_string(), errno: None, signal: None }
-    }
+/// Which devices may be overwritten: nothing unless said.
+#[derive(Clone, Debug, Default)]
+pub struct Consent {
+    /// Devices that a file system may be made on, where they hold nothing.
+    pub devices: Vec<PathBuf>,
+    /// Devices whose content may be destroyed.
+    pub destroy: Vec<PathBuf>,
 }
 
 /// What to make, and on what ground.

@@ -11,6 +11,7 @@ mod kind;
 mod layers;
 mod marker;
 pub mod memory;
+mod missing;
 mod mounts;
 pub mod overlay;
 pub mod read_only;
@@ -26,9 +27,8 @@ use std::path::{Path, PathBuf};
 
 pub use clean::{Found, Owner, clean, sweep};
 pub use cleanup_watchdog::CleanupWatchdog;
-pub use device::Consent;
 pub use image::sweep_loops;
-pub use kind::{IMAGE_BYTES, Kind, LEAST_IMAGE_BYTES, Missing, Place, PlaceOrder};
+pub use kind::{Consent, IMAGE_BYTES, Kind, LEAST_IMAGE_BYTES, Missing, Place, PlaceOrder};
 pub use mounts::Mounts;
 pub use scratch::Scratch;
 pub use space::{Space, space};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::fault;
-use super::kind::Missing;
+use super::missing::Missing;
 use crate::sys::child::try_in_child;
 use crate::sys::mount::{self, Mounted};
 use crate::sys::namespace::{enter_private_mounts, enter_user_namespace};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use super::fault;
-use super::kind::Missing;
+use super::missing::Missing;
 use crate::sys::child::dies_with_us;
 use iolab_model::result::Fault;
 

@@ -1,4 +1,5 @@
-//! What is done: one file each. A new workload is its own file and two lines here.
+//! What is done: one file each. A new workload is its own file (or folder), named here twice: as a
+//! module and in the list.
 
 pub mod contender;
 mod copy;
@@ -30,6 +31,8 @@ pub struct Workload {
     pub visits: fn(&Trial<'_>) -> Result<Option<Visit>, Fault>,
     /// What is done outside of the timed window.
     pub around: SetupTeardown,
+    /// Why it cannot be done with these levels together, and what to do instead.
+    pub impossible: fn(&Levels) -> Option<String>,
 }
 
 /// What a workload does outside of the timed window, in the agent itself: never in the process
@@ -50,17 +53,8 @@ impl SetupTeardown {
         SetupTeardown { prepare: |_| Ok(()), verify: |_, _| Ok(()), clear: |_| Ok(()) };
 }
 
-/// Every workload's description.
-pub const WORKLOADS: &[WorkloadInfo] = &[
-    read::WORKLOAD.info,
-    write::WORKLOAD.info,
-    copy::WORKLOAD.info,
-    files::WORKLOAD.info,
-    syscall::WORKLOAD.info,
-    meta::WORKLOAD.info,
-];
-
-const ALL: [&Workload; 6] = [
+/// Every workload: the list.
+const ALL: &[&Workload] = &[
     &read::WORKLOAD,
     &write::WORKLOAD,
     &copy::WORKLOAD,
@@ -69,9 +63,20 @@ const ALL: [&Workload; 6] = [
     &meta::WORKLOAD,
 ];
 
+/// Every workload's description.
+pub const WORKLOADS: &[WorkloadInfo] = &{
+    let mut infos = [ALL[0].info; ALL.len()];
+    let mut at = 0;
+    while at < ALL.len() {
+        infos[at] = ALL[at].info;
+        at += 1;
+    }
+    infos
+};
+
 /// The workload of this name.
 pub fn find(id: &str) -> Option<&'static Workload> {
-    ALL.into_iter().find(|workload| workload.info.part.id == id)
+    ALL.iter().copied().find(|workload| workload.info.part.id == id)
 }
 
 /// Why a workload cannot be done with these levels together, and what to do instead.
@@ -79,12 +84,7 @@ pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
     if levels.get(Factor::Contender).is_some() {
         return contender::impossible(id, levels);
     }
-    match id {
-        "write" => write::impossible(levels),
-        "copy" => copy::impossible(levels),
-        "files" => files::impossible(levels),
-        _ => None,
-    }
+    find(id).and_then(|workload| (workload.impossible)(levels))
 }
 
 /// The rungs of the workload `syscall`.

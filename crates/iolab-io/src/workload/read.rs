@@ -12,7 +12,8 @@ use iolab_model::result::{Digest, Fault, Measurement, Proof};
 use super::{Extent, SetupTeardown, Trial, Visit, Workload, refusal};
 
 /// The workload.
-pub const WORKLOAD: Workload = Workload { info: INFO, run, visits, around: SetupTeardown::NOTHING };
+pub const WORKLOAD: Workload =
+    Workload { info: INFO, run, visits, around: SetupTeardown::NOTHING, impossible: |_| None };
 
 /// Threads of one trial, at most.
 const MOST_THREADS: u64 = 4096;
@@ -61,7 +62,28 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Read,
     sweep: false,
+    examples: EXAMPLES,
 };
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("read big.iso", "which method and block size for this file"),
+    ("read big.iso --cache cold,warm --method pread --block 256Ki", "is it the cache?"),
+    ("read --file-size 64Ki,16Mi --method read,mmap", "does mmap win, and from which size on"),
+    ("read --threads 1..8:x2 --block 64Ki --method pread", "do more threads help"),
+    (
+        "read --file-size 256Mi --place ext4,xfs,btrfs:compress=zstd --cache remount",
+        "which file system reads faster, each in an image of its own",
+    ),
+    (
+        "read --method pread,io_uring --direct --queue-depth 1,32 --block 4Ki --pattern random",
+        "does a deep queue help past the page cache",
+    ),
+    (
+        "read --method pread --block 4Ki --cache cold --readahead normal,random --latency",
+        "what read-ahead does to single reads",
+    ),
+    ("read --file-size 1Gi --plan", "what it would cost; nothing is done"),
+];
 
 fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     let (entry, visit) = prepare(trial)?;

@@ -115,7 +115,8 @@ mod tests {
             seen.push(scratch.join("round").metadata().unwrap().ino() >> super::TOGETHER);
             std::fs::remove_dir(scratch.join("round")).unwrap();
         }
-        assert!(super::LAST.lock().unwrap().ends_with(&seen[7..]));
+        // Other tests may have made theirs since.
+        assert!(super::LAST.lock().unwrap().contains(&seen[7]));
         if !super::spread(&scratch) {
             let reason = "the file system spreads no directories";
             return crate::sys::testing::skip("a_place_that_was_just_used_is_passed_over", reason);

@@ -10,8 +10,13 @@ use super::ladder::{Bench, find};
 use super::{Extent, SetupTeardown, Trial, Workload, refusal};
 
 /// The workload.
-pub const WORKLOAD: Workload =
-    Workload { info: INFO, run, visits: |_| Ok(None), around: SetupTeardown::NOTHING };
+pub const WORKLOAD: Workload = Workload {
+    info: INFO,
+    run,
+    visits: |_| Ok(None),
+    around: SetupTeardown::NOTHING,
+    impossible: |_| None,
+};
 
 /// Idle threads, at most.
 const MOST_IDLE: u64 = 4096;
@@ -34,7 +39,14 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Call,
     sweep: true,
+    examples: EXAMPLES,
 };
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("syscall", "the whole ladder, one byte a call"),
+    ("syscall --operation lseek,read --idle-threads 0,1", "does a second thread cost"),
+    ("syscall --operation read,pread --block 1,4Ki --rounds 50", "exactly 50 rounds"),
+];
 
 fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     const DOING: &str = "prepare a system-call trial";

@@ -83,6 +83,8 @@ pub struct WorkloadInfo {
     pub capability: Capability,
     /// True where every cell is wanted (a ladder, a table): nothing is eliminated.
     pub sweep: bool,
+    /// Examples for the help: what follows `iolab`, and what it answers.
+    pub examples: &'static [(&'static str, &'static str)],
 }
 
 /// The unit of a metric.

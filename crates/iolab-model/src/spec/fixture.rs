@@ -34,6 +34,7 @@ pub const READ: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Read,
     sweep: false,
+    examples: &[],
 };
 
 /// Like `syscall`.
@@ -46,6 +47,7 @@ pub const CALL: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Call,
     sweep: true,
+    examples: &[],
 };
 
 /// Methods and operations.

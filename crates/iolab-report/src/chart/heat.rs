@@ -24,12 +24,9 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     if !(2..=MOST).contains(&sizes.len()) {
         return None;
     }
-    let pairs: HashMap<(&str, &str), &Comparison> = document
-        .answers
-        .iter()
-        .flat_map(|answer| &answer.comparisons)
-        .map(|c| ((c.a.as_str(), c.b.as_str()), c))
-        .collect();
+    let comparisons = document.answers.iter().flat_map(|answer| &answer.comparisons);
+    let pairs: HashMap<(&str, &str), &Comparison> =
+        comparisons.map(|c| ((c.a.as_str(), c.b.as_str()), c)).collect();
     let of = |method: &str| -> Vec<Source<'_>> {
         let has = |s: &&Source<'_>| s.cell.factors.text(Factor::Method) == Some(method);
         index.cells.iter().filter(has).copied().collect()
@@ -69,9 +66,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         return None;
     }
     let title = title(&all, &sizes, (&a, &b));
-    let widest = all.iter().filter(|c| c.state != HeatState::Missing).map(|c| c.value.abs());
-    // Full colour at 2× or 4×: beyond that it no longer matters how much, and small ratios show.
-    let limit = widest.fold(1.0, f64::max).ceil().min(2.0);
+    let limit = full_colour(&all);
     let x_names = columns.iter().map(|c| level_text(Factor::Block, *c)).collect();
     let y_names = sizes.iter().map(|l| level_text(Factor::FileSize, Some(l))).collect();
     let (x, y) = (Axis::category("bytes per call", x_names), Axis::category("file size", y_names));
@@ -79,12 +74,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         title,
         x: x.clone(),
         y: y.clone(),
-        layers: vec![Layer::Heat(Heat {
-            low_name: format!("{a} faster"),
-            high_name: format!("{b} faster"),
-            limit,
-            cells,
-        })],
+        layers: vec![heat((&a, &b), limit, cells)],
     };
     let names = ["file size", "block", "faster", "ratio", "low", "high", "verdict"];
     Some(Chart {
@@ -98,6 +88,17 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         guide: vec![format!("Figures: how many times as long the slower of {a} and {b} takes")],
         table: Table { columns: names.map(str::to_owned).to_vec(), rows: table },
     })
+}
+
+/// Full colour at 2× or 4×: beyond that it no longer matters how much, and small ratios show.
+fn full_colour(cells: &[&HeatCell]) -> f64 {
+    let seen = cells.iter().filter(|c| c.state != HeatState::Missing).map(|c| c.value.abs());
+    seen.fold(1.0, f64::max).ceil().min(2.0)
+}
+
+fn heat((a, b): (&str, &str), limit: f64, cells: Vec<HeatCell>) -> Layer {
+    let (low_name, high_name) = (format!("{a} faster"), format!("{b} faster"));
+    Layer::Heat(Heat { low_name, high_name, limit, cells })
 }
 
 /// The two methods: one that maps and one that reads, else the only two there are.

@@ -77,19 +77,23 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
             document.cells.iter().filter(|c| !c.samples.is_empty()).count()
         ),
         panels: vec![panel(plain, early, outliers, &machine, &rounds)],
-        keys: vec![
-            Key { name: "trial".to_owned(), ink: Tint::Series(0) },
-            Key { name: "first and warm-up".to_owned(), ink: Tint::Muted },
-            Key { name: "all cells".to_owned(), ink: Tint::Plain },
-            Key { name: "outlier".to_owned(), ink: Tint::Series(1) },
-        ]
-        .into_iter()
-        .take(if flagged > 0 { 4 } else { 3 })
-        .collect(),
+        keys: keys(flagged > 0),
         notes,
         guide: Vec::new(),
         table: table(document, &machine),
     })
+}
+
+fn keys(with_outliers: bool) -> Vec<Key> {
+    let mut keys = vec![
+        Key { name: "trial".to_owned(), ink: Tint::Series(0) },
+        Key { name: "first and warm-up".to_owned(), ink: Tint::Muted },
+        Key { name: "all cells".to_owned(), ink: Tint::Plain },
+    ];
+    if with_outliers {
+        keys.push(Key { name: "outlier".to_owned(), ink: Tint::Series(1) });
+    }
+    keys
 }
 
 fn steady_rounds(document: &Document) -> Vec<u32> {

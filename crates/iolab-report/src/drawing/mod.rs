@@ -7,6 +7,7 @@ pub(crate) mod estimate;
 pub mod export;
 pub(crate) mod labels;
 pub(crate) mod model;
+mod padding;
 pub(crate) mod plateau;
 #[cfg(feature = "png")]
 pub mod png;

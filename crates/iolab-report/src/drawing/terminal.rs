@@ -3,6 +3,7 @@
 
 use super::labels::kept_together;
 use super::model::{Chart, Layer, Mark, Panel, Point, Series};
+use super::padding::{columns, pad, pad_right};
 use super::scale::{Axis, Scale, tick_time};
 use super::svg::hollow;
 use super::terminal_heat;
@@ -101,24 +102,6 @@ fn fill(at: usize, screen: Screen) -> char {
     fills[at % fills.len()]
 }
 
-/// Width on the screen; wide characters of names are counted as one.
-pub(crate) fn columns(text: &str) -> usize {
-    text.chars().count()
-}
-
-/// Right-aligned; of what is too long the middle is left out.
-pub(crate) fn pad(text: &str, width: usize) -> String {
-    let (long, head) = (columns(text), width / 2);
-    let text = match long > width && width > 2 {
-        false => text.chars().take(width).collect(),
-        true => {
-            let tail = text.chars().skip(long - (width - head - 1));
-            text.chars().take(head).chain(['…']).chain(tail).collect::<String>()
-        }
-    };
-    format!("{}{text}", " ".repeat(width - columns(&text)))
-}
-
 /// The name of an axis under the middle of its plot, held inside the screen.
 fn under(name: &str, left: usize, room: usize, screen: Screen) -> String {
     let middle = left + room.saturating_sub(columns(name)) / 2;
@@ -202,10 +185,6 @@ fn row_line(
         }
     }
     (cells.into_iter().collect(), figure)
-}
-
-fn pad_right(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
 /// The points of a series that lie on a row, with their intervals.

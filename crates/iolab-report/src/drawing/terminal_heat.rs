@@ -1,7 +1,7 @@
 //! A heat map in the terminal.
 
 use super::model::{Heat, HeatState, Panel};
-use super::terminal::{columns, pad};
+use super::padding::{columns, pad};
 
 /// A heat map as a table: `<` and `>` say which side is faster, `=` equivalent, `?` undecided.
 pub(crate) fn grid(panel: &Panel, heat: &Heat) -> String {

@@ -61,6 +61,8 @@ fn overlay_metacopy() {
     runs("overlay-metacopy", "6s");
 }
 
+/// The file is small: on a busy machine a pass over one of 1 MiB was cut short, and a part of a pass
+/// leaves no digest to compare.
 #[test]
 fn a_study_of_ones_own_is_checked_run_and_gone_on_with() {
     let home = Home::new();
@@ -72,7 +74,7 @@ budget = "4s"
 name = "blocks"
 workload = "read"
 [experiment.factors]
-file-size = "1Mi"
+file-size = "64Ki"
 method = "pread"
 block = "1Ki,64Ki"
 [[table]]

@@ -5,7 +5,7 @@
 
 use crate::cli_support::{Home, Said, document, known_metrics, usable};
 use iolab_model::catalog::{Code, Factor};
-use iolab_model::result::{CellRecord, CellStatus, Document};
+use iolab_model::result::{CellRecord, CellStatus, Document, Sample};
 
 fn run(home: &Home, line: &str) -> Said {
     let arguments: Vec<&str> = line.split_whitespace().chain(["--format", "json"]).collect();
@@ -60,10 +60,10 @@ fn every_operation_works_on_every_place() {
     assert_eq!(home.names(), ["state"], "nothing is left");
 }
 
-/// Bytes from the device in all trials of a cell, per file.
+/// Bytes from the device in the trials of a cell that are proven, per file.
 fn device_bytes(cell: &CellRecord) -> f64 {
-    let sum = |of: &dyn Fn(&iolab_model::result::Sample) -> f64| -> f64 {
-        cell.samples.iter().filter(|sample| sample.fault.is_none()).map(of).sum()
+    let sum = |of: &dyn Fn(&Sample) -> f64| -> f64 {
+        cell.samples.iter().filter(|sample| sample.counts()).map(of).sum()
     };
     let bytes = sum(&|s| s.measurement.metrics["device_read_bytes"]);
     bytes / sum(&|s| s.measurement.operations as f64)
@@ -79,14 +79,18 @@ fn a_remounted_tree_is_cold_in_its_names_and_inodes_too() {
     let home = Home::new();
     let said = run(
         &home,
-        "files read,stat,copy --files 1000 --file-size 4096 --threads 1 --rounds 1 --budget 2m \
+        "files read,stat,copy --files 1000 --file-size 4096 --threads 1 --rounds 3 --budget 2m \
          --place ext4:size=512Mi --cache warm,cold,remount --method read-write",
     );
     let run = document(&said.fine());
     for cell in run.cells.iter().filter(|cell| cell.status == CellStatus::Measured) {
         for sample in &cell.samples {
             let proof = sample.measurement.proof.cache.as_ref().unwrap();
-            assert!(proof.proven, "{}: {proof:?}", cell.id);
+            // After the remount of another cell a copy may be the first that makes files in a group
+            // of ext4, and its bitmap comes from the device: 4096 bytes, so the trial is not warm.
+            let bitmaps = cell.id.starts_with("copy") && cell.id.ends_with("warm");
+            let few = proof.device_bytes.is_some_and(|bytes| bytes <= 64 * 1024);
+            assert!(proof.proven || bitmaps && few, "{}: {proof:?}", cell.id);
             let remount = cell.factors.text(Factor::Cache) == Some("remount");
             assert_eq!(proof.how.starts_with("remount"), remount, "{}: {proof:?}", cell.id);
             let whole = sample.measurement.operations.is_multiple_of(1000);

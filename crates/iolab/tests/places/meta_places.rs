@@ -5,9 +5,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 
 use crate::cli_support::{Home, IOLAB, Said, document, usable};
 use iolab_model::catalog::{Code, Factor};
@@ -203,34 +201,17 @@ fn every_operation_runs_on_ext4_and_in_memory() {
     assert_eq!(home.names(), ["state"], "nothing is left");
 }
 
-/// A directory and a copy of the program that anyone may use.
-fn for_nobody() -> (tempfile::TempDir, std::path::PathBuf) {
-    let dir = tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap();
-    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o777)).unwrap();
-    let program = dir.path().join("iolab");
-    std::fs::write(&program, std::fs::read(IOLAB).unwrap()).unwrap();
-    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
-    (dir, program)
-}
-
-fn as_nobody(program: &Path, directory: &Path, arguments: &[&str]) -> Option<Said> {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("SKIP as_nobody: needs root to become another user");
-        return None;
-    }
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(program);
-    command.args(arguments).current_dir(directory).env("XDG_STATE_HOME", directory.join("state"));
-    Some(Said::from(command.output().unwrap()))
+/// What the program says to an ordinary user.
+fn as_ordinary_user(line: &str) -> Said {
+    let home = Home::open();
+    let mut command = home.as_ordinary_user(Path::new(IOLAB));
+    Said::from(command.args(line.split_whitespace()).output().unwrap())
 }
 
 #[test]
 fn an_ordinary_person_is_told_what_is_left_out() {
-    let (dir, program) = for_nobody();
     let line = "meta --operation chown,chmod --files 20 --rounds 2 --format json";
-    let arguments: Vec<&str> = line.split(' ').collect();
-    let Some(said) = as_nobody(&program, dir.path(), &arguments) else { return };
-    let run = document(&said.fine());
+    let run = document(&as_ordinary_user(line).fine());
     let chown = cell(&run, "", "chown");
     assert_eq!(chown.status, CellStatus::Skipped);
     let reason = chown.reason.as_ref().unwrap();
@@ -240,11 +221,9 @@ fn an_ordinary_person_is_told_what_is_left_out() {
 
 #[test]
 fn without_root_an_overlay_works_in_a_user_namespace_and_metacopy_is_skipped() {
-    let (dir, program) = for_nobody();
     let line = "meta --operation chmod --pass first --place overlay:on=tmpfs,overlay+metacopy \
                 --file-size 10Ki --files 5 --rounds 10 --format json";
-    let arguments: Vec<&str> = line.split_whitespace().collect();
-    let Some(said) = as_nobody(&program, dir.path(), &arguments) else { return };
+    let said = as_ordinary_user(line);
     if said.code != Some(0) {
         return eprintln!("SKIP overlay without root: {}", said.err);
     }

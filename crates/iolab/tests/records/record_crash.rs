@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use crate::cli_support::Home;
 use iolab_model::catalog::Code;
 use iolab_model::result::{CellStatus, Document};
 use iolab_record::history::{Filter, RecordError, RunStatus, Store};
@@ -205,16 +206,14 @@ fn a_spool_of_another_history_is_left_to_it() {
     assert!(Store::open(Some(&mine), &[]).unwrap().last().unwrap().is_some());
 }
 
-/// A child under another command: `unshare`, `setpriv`. `None` where that cannot be had here.
-fn run_child(test: &str, wrapper: &[&str], store: &Path) -> Option<std::process::Output> {
-    let output = Command::new(wrapper[0])
-        .args(&wrapper[1..])
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", &own(test), "--nocapture"])
-        .env(CHILD, store)
-        .output()
-        .ok()?;
-    String::from_utf8_lossy(&output.stdout).contains("child began").then_some(output)
+/// A child of this name under `command`, which has this binary as its last argument. `None` where
+/// the command cannot be had here.
+fn run_child(test: &str, command: &mut Command, store: &Path) -> Option<std::process::Output> {
+    command.args(["--exact", &own(test), "--nocapture"]);
+    let output = command.env(CHILD, store).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(!said.contains("running 0 tests"), "no test is named {test}");
+    said.contains("child began").then_some(output)
 }
 
 /// Not a test of its own: runs in a mount namespace with a history of a few pages.
@@ -245,8 +244,9 @@ fn child_on_a_full_disk() {
 #[test]
 fn a_full_disk_loses_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let wrapper = ["unshare", "--mount", "--propagation", "private"];
-    match run_child("child_on_a_full_disk", &wrapper, &dir.path().join("h.sqlite")) {
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "--propagation", "private"]).arg(std::env::current_exe().unwrap());
+    match run_child("child_on_a_full_disk", &mut unshare, &dir.path().join("h.sqlite")) {
         Some(output) => assert!(output.status.success(), "{output:?}"),
         None => eprintln!("SKIP a_full_disk_loses_nothing: needs root, unshare(1) and mount(8)"),
     }
@@ -270,16 +270,17 @@ fn child_of_another_user() {
 #[test]
 fn a_history_that_may_only_be_read_is_read_and_a_run_is_refused_at_once() {
     use std::os::unix::fs::PermissionsExt;
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("h.sqlite");
+    let home = Home::open();
+    let mut command = home.as_ordinary_user(&std::env::current_exe().unwrap());
+    let dir = home.path("closed");
+    std::fs::create_dir(&dir).unwrap();
+    let path = dir.join("h.sqlite");
     Store::open(Some(&path), &[]).unwrap().insert(&winner()).unwrap();
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o444)).unwrap();
-    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o555)).unwrap();
-    let wrapper = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-    match run_child("child_of_another_user", &wrapper, &path) {
-        Some(output) => assert!(output.status.success(), "{output:?}"),
-        None => eprintln!("SKIP a_history_that_may_only_be_read: needs root and setpriv(1)"),
-    }
+    std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o555)).unwrap();
+    let output = run_child("child_of_another_user", &mut command, &path).unwrap();
+    std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o755)).unwrap();
+    assert!(output.status.success(), "{output:?}");
 }
 
 #[test]

@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use iolab_model::result::{Document, RunInfo};
 use iolab_record::history::{Filter, RecordError, RunStatus, Store, VERSION};
@@ -237,8 +236,9 @@ fn numbers_that_are_not_finite_are_left_out() {
     assert_eq!(back.answers[0].comparisons[0].high, None);
 }
 
+/// What makes a list of many runs quick: it asks the table of runs and nothing that a run measured.
 #[test]
-fn ten_thousand_runs_are_listed_quickly() {
+fn ten_thousand_runs_are_listed_without_loading_one() {
     let (_dir, path) = in_temp();
     let store = open(&path);
     let id = store.insert(&winner()).unwrap();
@@ -250,15 +250,18 @@ fn ten_thousand_runs_are_listed_quickly() {
            WHERE value < 9999) SELECT value FROM n)",
     )
     .unwrap();
-    let start = Instant::now();
+    let mut names = db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        .unwrap();
+    let names = names.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let names: Vec<String> = names.map(|name| name.unwrap()).filter(|name| name != "run").collect();
+    assert!(names.len() >= 3, "{names:?}");
+    db.pragma_update(None, "foreign_keys", false).unwrap();
+    for name in names {
+        db.execute_batch(&format!("ALTER TABLE \"{name}\" RENAME TO \"not_{name}\"")).unwrap();
+    }
+    assert!(store.load(id).is_err(), "a run needs the other tables");
     assert_eq!(store.list(&Filter::default()).unwrap().len(), 10_000);
-    let all = start.elapsed();
-    // The bound is a ratio: listing a run costs less than a hundredth of loading one.
-    let start = Instant::now();
-    store.load(id).unwrap();
-    let load = start.elapsed();
-    eprintln!("10 000 runs listed in {all:?}, one loaded in {load:?}");
-    assert!(all < load * 100, "{all:?} against {load:?}");
 }
 
 /// The fixture of version 1 is read for ever; it is never written again. It was made by
@@ -277,7 +280,7 @@ fn the_fixture_of_version_1_is_read() {
     }
     // A copy: the test must pass where the sources are read-only, and must not touch them.
     let (_dir, path) = in_temp();
-    fs::copy(&database, &path).unwrap();
+    fs::write(&path, fs::read(&database).unwrap()).unwrap();
     let store = open(&path);
     let runs = store.list(&Filter::default()).unwrap();
     assert_eq!(runs.iter().map(|r| r.id).collect::<Vec<_>>(), [3, 2, 1]);

@@ -49,6 +49,21 @@ fn block(bytes: u64, ns: f64) -> True {
     (vec![(Factor::Method, Level::word("read")), (Factor::Block, Level::Number(bytes))], ns)
 }
 
+fn sample(round: u32, position: u32, wall_ns: u64) -> Sample {
+    let digest = Some(Digest { kind: "xor".into(), hex: "a7eeb2d9".into(), matches: Some(true) });
+    let measurement = Measurement {
+        wall_ns,
+        user_ns: wall_ns / 50,
+        system_ns: wall_ns / 2,
+        bytes: BYTES,
+        operations: 16,
+        repetitions: 1,
+        proof: Proof { digest, ..Proof::default() }.into(),
+        ..Measurement::default()
+    };
+    Sample { round, position, phase: Phase::Steady, epoch: round, measurement, fault: None }
+}
+
 /// Samples around a cell's truth: the same noise for all in a round, and 1 % of each its own.
 fn run(cells: &[True]) -> Document {
     run_seeded(cells, 0x9e37_79b9_7f4a_7c15)
@@ -68,25 +83,7 @@ fn run_seeded(cells: &[True], seed: u64) -> Document {
             levels.iter().fold(Levels::new(), |all, (f, level)| all.with(*f, level.clone()));
         let samples = (0..ROUNDS).map(|round| {
             let wall_ns = (ns * (common[round as usize] + 0.02 * noise()).exp()) as u64;
-            let digest =
-                Some(Digest { kind: "xor".into(), hex: "a7eeb2d9".into(), matches: Some(true) });
-            Sample {
-                round,
-                position: at as u32,
-                phase: Phase::Steady,
-                epoch: round,
-                measurement: Measurement {
-                    wall_ns,
-                    user_ns: wall_ns / 50,
-                    system_ns: wall_ns / 2,
-                    bytes: BYTES,
-                    operations: 16,
-                    repetitions: 1,
-                    proof: Proof { digest, ..Proof::default() }.into(),
-                    ..Measurement::default()
-                },
-                fault: None,
-            }
+            sample(round, at as u32, wall_ns)
         });
         CellRecord {
             id: format!("cell{at}"),

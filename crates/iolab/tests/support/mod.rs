@@ -1,12 +1,14 @@
 //! A directory of its own, the real binary, and what it said.
 #![allow(dead_code, clippy::unwrap_used)] // Each test file uses its part.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iolab_io::place::kind_named;
 use iolab_model::result::Document;
@@ -25,6 +27,32 @@ impl Home {
     pub fn new() -> Home {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
         Home { dir: tempfile::tempdir_in(target).unwrap() }
+    }
+
+    /// A home that an ordinary user can enter and write to, wherever the checkout lies.
+    pub fn open() -> Home {
+        let dir = tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap();
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        Home { dir }
+    }
+
+    /// `program` as an ordinary user runs it: as it is, or where this is root, as `nobody`. What is
+    /// built may lie where nobody else may enter, so a copy in this (open) home is run.
+    pub fn as_ordinary_user(&self, program: &Path) -> Command {
+        let copy = self.path("program");
+        // By another process: a child that another test forks while this one writes would hold the
+        // copy open, and it could not be run (ETXTBSY).
+        let copied = Command::new("cp").arg("--").arg(program).arg(&copy).status().unwrap();
+        assert!(copied.success());
+        fs::set_permissions(&copy, PermissionsExt::from_mode(0o755)).unwrap();
+        let mut command = Command::new(&copy);
+        if rustix::process::geteuid().is_root() {
+            command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
+        }
+        command.current_dir(self.dir.path()).env("XDG_STATE_HOME", self.path("state"));
+        command.env("HOME", self.dir.path());
+        command
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -58,7 +86,8 @@ impl Home {
         while !err.contains("a round takes about") {
             assert!(errors.read_line(&mut err).unwrap() > 0, "it ended: {err}");
         }
-        std::thread::sleep(Duration::from_millis(700));
+        wait_for("the agent", || !children(child.id()).is_empty());
+        wait_for_trials(children(child.id())[0], 12);
         let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         let reader = std::thread::spawn(move || {
@@ -78,6 +107,30 @@ impl Home {
         names.sort();
         names
     }
+}
+
+/// Waits until `done`, or fails after a minute.
+pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The children of a process.
+pub fn children(of: u32) -> Vec<u32> {
+    let list = fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap_or_default();
+    list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Waits until `agent` has begun this many trials from now on: each is a process of its own.
+pub fn wait_for_trials(agent: u32, count: usize) {
+    let mut seen = BTreeSet::new();
+    wait_for("trials", || {
+        seen.extend(children(agent));
+        seen.len() >= count
+    });
 }
 
 /// What the program said and how it ended.

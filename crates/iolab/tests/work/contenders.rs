@@ -216,12 +216,8 @@ fn fio_says_its_own_figure() {
         return;
     }
     let home = Home::new();
-    let run = document(&read(&home, &["fio"], &["--block", "64Ki", "--budget", "30s"]).fine());
+    let run = document(&read(&home, &["fio"], &["--block", "64Ki", "--budget", "10m"]).fine());
     let fio = cell(&run, "fio");
-    if fio.reason.as_deref().is_some_and(|reason| reason.contains("limit")) {
-        eprintln!("SKIP fio_says_its_own_figure: too busy, fio was not started within its limit");
-        return;
-    }
     assert_eq!(fio.status, CellStatus::Measured, "{:?}", fio.reason);
     assert!(done(fio).metrics["own_bytes_per_second"] > 0.0);
     assert!(run.warnings.iter().any(|w| w.text.contains("it says")), "{:?}", run.warnings);

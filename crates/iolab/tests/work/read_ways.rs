@@ -2,9 +2,8 @@
 //! page cache, timed one by one, in a class of their own, and with the ground taken away.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use crate::cli_support::Home;
+use crate::cli_support::{Home, wait_for};
 use iolab_agent::{Extent, LocalChild};
 use iolab_io::host;
 use iolab_model::catalog::{Code, Factor, Level, Levels};
@@ -93,6 +92,14 @@ fn a_direct_read_that_was_buffered_counts_for_nothing() {
     agent.end().unwrap();
 }
 
+/// Whether any process has mapped it.
+fn is_mapped(path: &Path) -> bool {
+    let name = path.canonicalize().unwrap().display().to_string();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut maps = processes.filter_map(|p| std::fs::read_to_string(p.path().join("maps")).ok());
+    maps.any(|maps| maps.contains(&name))
+}
+
 #[test]
 fn a_mapped_file_that_becomes_shorter_costs_the_trial_and_not_the_agent() {
     let home = Home::new();
@@ -102,7 +109,7 @@ fn a_mapped_file_that_becomes_shorter_costs_the_trial_and_not_the_agent() {
     agent.make(&instance(1, None, 1 << 20)).unwrap();
     let levels = [(Factor::Method, "mmap"), (Factor::Cache, "any")];
     let cut = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(300));
+        wait_for("the trial to map it", || is_mapped(&path));
         std::fs::File::options().write(true).open(path).unwrap().set_len(4096).unwrap();
     });
     let fault = trial(&mut agent, 0, &levels, Extent::Passes(1_000_000)).unwrap_err();

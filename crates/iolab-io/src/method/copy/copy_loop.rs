@@ -194,7 +194,9 @@ fn wholes<M: Mover, B: Barrier>(
     for target in targets {
         let ends = ends(job, target)?;
         if job.holes == Holes::Keep {
-            moved += segments(mover, &ends, job.bytes, barrier)?;
+            let Ends { source, target } = &ends;
+            moved +=
+                segments(source, target, job.bytes, |range| mover.range(&ends, range, barrier))?;
         } else {
             moved += mover.range(&ends, 0..job.bytes, barrier)?;
         }

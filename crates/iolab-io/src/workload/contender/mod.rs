@@ -45,6 +45,7 @@ const READ: Workload = Workload {
         verify: |trial, _| order::unharmed(trial),
         clear: order::clear,
     },
+    impossible: |_| None,
 };
 
 const WRITE: Workload = Workload {
@@ -56,6 +57,7 @@ const WRITE: Workload = Workload {
         verify: |trial, measurement| verify::file(Capability::Write, trial, measurement),
         clear: order::clear,
     },
+    impossible: |_| None,
 };
 
 const COPY: Workload = Workload {
@@ -67,6 +69,7 @@ const COPY: Workload = Workload {
         verify: |trial, measurement| verify::file(Capability::Copy, trial, measurement),
         clear: order::clear,
     },
+    impossible: |_| None,
 };
 
 const FILES: Workload = Workload {
@@ -78,6 +81,7 @@ const FILES: Workload = Workload {
         verify: |trial, _| verify::tree(trial),
         clear: order::clear,
     },
+    impossible: |_| None,
 };
 
 fn run(

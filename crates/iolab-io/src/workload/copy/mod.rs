@@ -22,6 +22,7 @@ pub const WORKLOAD: Workload = Workload {
         verify: verify::verify,
         clear: target::clear,
     },
+    impossible,
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
@@ -54,7 +55,20 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Copy,
     sweep: false,
+    examples: EXAMPLES,
 };
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("copy big.iso", "which way and buffer size copies this file fastest here"),
+    ("copy --file-size 64Mi --method read-write --block 1..64Ki:x2", "what a buffer is worth"),
+    (
+        "copy --file-size 64Mi --place ext4,xfs,btrfs,tmpfs",
+        "on which file system, each in an image of its own",
+    ),
+    ("copy --file-size 64Mi --source-place ext4 --place xfs", "from one file system to another"),
+    ("copy big.iso --place dir:/mnt/disk --sync end", "to another disk, durable"),
+    ("copy --file-size 64Mi --sparse keep,fill --method read-write", "holes kept or filled"),
+];
 
 /// Why these levels cannot be had together.
 pub(super) fn impossible(levels: &Levels) -> Option<String> {

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
-use super::scan::Found;
+use super::found::Found;
 use iolab_model::tree::{Name, Tree};
 
 /// Every file and directory of a tree, by number. Directory 0 is the root; a directory has a

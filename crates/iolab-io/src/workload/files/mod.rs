@@ -11,9 +11,11 @@ mod assign_files;
 mod build;
 mod bytes;
 mod errors;
+mod found;
 mod listing;
 mod operation;
 mod scan;
+mod settings;
 mod setup_teardown;
 mod step_timer;
 mod task;
@@ -25,15 +27,16 @@ mod worker_threads;
 
 pub use assign_files::segments;
 pub use build::{MAKE_BLOCK, clear, make_directories, make_directories_apart, make_files};
+pub use found::{Found, LeftOut};
 pub use listing::{Cursor, File, Listing, Opener};
 pub use operation::{METHODS, OPERATIONS};
-pub use scan::{Found, LeftOut, scan};
+pub use scan::scan;
 
 use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::tree::SHAPES;
 
-use self::operation::Settings;
+use self::settings::Settings;
 use super::{SetupTeardown, Trial, Workload};
 use crate::method::MeasuredWindow;
 
@@ -47,6 +50,7 @@ pub const WORKLOAD: Workload = Workload {
         verify: setup_teardown::verify,
         clear: setup_teardown::clear,
     },
+    impossible,
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
@@ -87,7 +91,24 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Files,
     sweep: false,
+    examples: EXAMPLES,
 };
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("files read photos --threads 1..8:x2", "how many workers read this tree fastest"),
+    (
+        "files copy photos --method copy_file_range,read-write",
+        "which way copies it fastest; the copy is made here and removed",
+    ),
+    (
+        "files write --files 1000 --sizes lognormal:64Ki:1.5 --sync none,each",
+        "what it costs to make each file durable",
+    ),
+    (
+        "files create,stat,remove --files 10000 --sizes empty --layout shared,sharded",
+        "does one large directory cost more than many",
+    ),
+];
 
 /// Whether a trial looks at files and reads no data of theirs.
 pub fn looks_only(levels: &Levels) -> bool {

@@ -1,7 +1,5 @@
 //! What the workload `files` can do, and how a trial's levels become workers.
 
-use std::path::{Path, PathBuf};
-
 use rustix::fs::{OFlags, syncfs};
 
 use super::assign_files::{BlockRange, assign_files, passes};
@@ -9,19 +7,15 @@ use super::build::open_root;
 use super::bytes::{ByBuffer, ByClone, ByRange, BySend, Copy, FileStat, Read, Remove, Way, Write};
 use super::errors::fault;
 use super::listing::Listing;
+use super::settings::{Durable, Operation, Settings};
 use super::step_timer::{NoTimer, StepTimer, StepTimes};
-use super::task::{Task, TreeCursor};
+use super::task::Task;
 use super::verify;
 use super::worker_threads::{self, WorkerJob};
 use crate::method::{Buffer, MeasuredWindow, Stop};
-use crate::workload::{Extent, Trial, refusal};
+use crate::workload::refusal;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 use iolab_model::result::{Fault, Measurement};
-
-/// The directory of a trial's own trees, below its scratch directory.
-const TREES: &str = "trees";
-/// Workers of one trial, at most.
-const MOST_WORKERS: u64 = 4096;
 
 const fn operation(
     id: &'static str,
@@ -110,143 +104,6 @@ pub const METHODS: &[Part] = &[
         ..way("reflink", "of files: share the blocks (FICLONE), no byte moves", &[Factor::Block])
     },
 ];
-
-/// What is done.
-#[derive(Clone, std::marker::Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
-    Read,
-    Write,
-    Copy,
-    Create,
-    Stat,
-    Remove,
-}
-
-/// When files are made durable.
-#[derive(Clone, std::marker::Copy, Debug, PartialEq, Eq)]
-pub(super) enum Durable {
-    None,
-    Each,
-    End,
-}
-
-/// A trial's levels, checked.
-pub(super) struct Settings<'a> {
-    pub(super) operation: Operation,
-    pub(super) listing: &'a Listing,
-    /// The tree that is there.
-    pub(super) root: &'a Path,
-    /// Where each pass makes or finds its own tree: this name and the pass's number.
-    pub(super) own: PathBuf,
-    pub(super) extent: Extent,
-    pub(super) workers: u64,
-    pub(super) block: u64,
-    pub(super) durable: Durable,
-    touches: bool,
-    latency: bool,
-    method: String,
-}
-
-impl Operation {
-    fn new(word: &str) -> Option<Operation> {
-        Some(match word {
-            "read" => Operation::Read,
-            "write" => Operation::Write,
-            "copy" => Operation::Copy,
-            "create" => Operation::Create,
-            "stat" => Operation::Stat,
-            "remove" => Operation::Remove,
-            _ => return None,
-        })
-    }
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Operation::Read => "read",
-            Operation::Write => "write",
-            Operation::Copy => "copy",
-            Operation::Create => "create",
-            Operation::Stat => "stat",
-            Operation::Remove => "remove",
-        }
-    }
-
-    /// Whether each pass has a tree of its own, made before it and removed after.
-    pub(super) fn has_own(self) -> bool {
-        !matches!(self, Operation::Read | Operation::Stat)
-    }
-}
-
-impl<'a> Settings<'a> {
-    /// Nothing is taken on trust, though the plan has checked what people write.
-    pub(super) fn of(trial: &Trial<'a>) -> Result<Settings<'a>, Fault> {
-        const DOING: &str = "prepare a trial on many files";
-        let refuse = |cause: String| refusal(DOING, cause);
-        let levels = trial.levels;
-        let word = levels.text(Factor::Operation).unwrap_or("read");
-        let operation = Operation::new(word).ok_or_else(|| {
-            refuse(format!("no operation {word:?}; take read, write, copy, create, stat, remove"))
-        })?;
-        let no_tree = || refuse("it names no tree".into());
-        let subject = trial.subject.ok_or_else(no_tree)?;
-        let listing = subject.tree.ok_or_else(no_tree)?;
-        let theirs = matches!(listing, Listing::Found(_));
-        if theirs && operation.has_own() && operation != Operation::Copy {
-            let cause = format!("a tree of yours is never written to; {word} takes --files");
-            return Err(refuse(cause));
-        }
-        let workers = levels.number(Factor::Threads).unwrap_or(1);
-        if workers == 0 || workers > MOST_WORKERS {
-            return Err(refuse(format!("{workers} workers; take 1 to {MOST_WORKERS}")));
-        }
-        if passes(trial.extent) == 0 {
-            return Err(refuse("it asks for no pass".into()));
-        }
-        let durable = match levels.text(Factor::Sync).unwrap_or("none") {
-            "none" => Durable::None,
-            "each" => Durable::Each,
-            "end" => Durable::End,
-            other => return Err(refuse(format!("no sync {other:?}; take none, each or end"))),
-        };
-        Ok(Settings {
-            operation,
-            listing,
-            root: subject.path,
-            own: trial.scratch.join(TREES).join("of-pass"),
-            extent: trial.extent,
-            workers,
-            block: levels.number(Factor::Block).unwrap_or(128 << 10).max(1),
-            durable,
-            touches: levels.text(Factor::Consume).unwrap_or("xor") != "none",
-            latency: levels.text(Factor::Latency) == Some("on"),
-            method: levels.text(Factor::Method).unwrap_or("copy_file_range").to_owned(),
-        })
-    }
-
-    /// The directory that the trial's own trees lie in.
-    pub(super) fn together(&self) -> &Path {
-        self.own.parent().unwrap_or(self.root)
-    }
-
-    fn standing(&self) -> TreeCursor<'_> {
-        TreeCursor::standing(self.listing, self.root)
-    }
-
-    fn own(&self) -> TreeCursor<'_> {
-        TreeCursor::for_each_pass(self.listing, &self.own)
-    }
-
-    /// Bytes that a worker handles at a time; no more than its files have.
-    fn piece(&self) -> u64 {
-        match self.listing {
-            Listing::Made(tree) => match tree.sizes {
-                iolab_model::catalog::Sizes::Fixed(bytes) => self.block.min(bytes.max(1)),
-                _ => self.block,
-            },
-            Listing::Found(_) => self.block,
-        }
-    }
-}
 
 /// Runs the trial.
 pub(super) fn run(

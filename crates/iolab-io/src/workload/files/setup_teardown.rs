@@ -5,7 +5,7 @@ use super::assign_files::{passes, segments};
 use super::build::{MAKE_BLOCK, clear as clear_tree, make_directories, make_files};
 use super::errors::{errno_of, fault};
 use super::listing::Listing;
-use super::operation::{Operation, Settings};
+use super::settings::{Operation, Settings};
 use super::task::numbered;
 use super::verify;
 use crate::workload::Trial;

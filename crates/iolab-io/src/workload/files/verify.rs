@@ -14,7 +14,7 @@ use super::assign_files::{passes, segments};
 use super::build::open_root;
 use super::errors::fault;
 use super::listing::{Listing, Opener};
-use super::operation::{Operation, Settings};
+use super::settings::{Operation, Settings};
 use super::task::numbered;
 use crate::sys::fold::xor32;
 use crate::workload::Extent;

@@ -8,8 +8,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{Access, AtFlags, Dir, FileType, Stat, accessat, fstat, statat};
 use rustix::io::Errno;
 
+use super::found::LeftOut;
 use super::listing::{PATH_LIMIT, open_below, open_path};
-use super::scan::LeftOut;
 
 /// One directory as it was found.
 #[derive(Clone, Debug, Default)]

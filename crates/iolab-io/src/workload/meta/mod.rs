@@ -39,6 +39,7 @@ pub const WORKLOAD: Workload = Workload {
         verify: setup_teardown::verify,
         clear: setup_teardown::clear,
     },
+    impossible: |_| None,
 };
 
 /// Files in one tree, at most.
@@ -65,7 +66,25 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Metadata,
     sweep: true,
+    examples: EXAMPLES,
 };
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("meta", "what each metadata call costs here"),
+    ("meta --operation create,stat,unlink --files 10000", "in a directory of 10 000 files"),
+    (
+        "meta --operation chmod --pass first,second,steady --place overlay,overlay+metacopy",
+        "does metacopy make chmod cheaper, and when (as root)",
+    ),
+    (
+        "meta --operation chmod,write-after-chmod,chmod-write --pass first --place overlay,overlay+metacopy",
+        "what it saves now, what it costs later, and the sum",
+    ),
+    (
+        "meta --operation chmod --pass first --file-size 100Ki,1Mi,10Mi --files 40 --place overlay",
+        "cost against file size, with a fitted line",
+    ),
+];
 
 /// What a trial asks for, checked.
 pub(super) struct Job {

@@ -19,6 +19,7 @@ pub const WORKLOAD: Workload = Workload {
     run,
     visits: |_| Ok(None),
     around: SetupTeardown { prepare: task::prepare, verify: check::verify, clear: task::clear },
+    impossible,
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
@@ -54,7 +55,19 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ],
     capability: Capability::Write,
     sweep: false,
+    examples: EXAMPLES,
 };
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("write", "which method and block size, until the data are durable"),
+    ("write /data --sync end,dsync,sync --block 4Ki,64Ki --method pwrite", "what safety costs"),
+    (
+        "write --target new,overwrite,preallocated,append --block 64Ki --method write",
+        "does it pay to preallocate",
+    ),
+    ("write --until return --block 4Ki,64Ki", "how fast the page cache takes it"),
+    ("write --file-size 1Gi --plan", "what it would cost and write; nothing is done"),
+];
 
 fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     let task = Task::new(trial)?;

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use super::frame::{Frame, SMALL};
-use super::legend::ink_of;
-use super::marks;
+use super::glyph::{self, ink_of};
 use super::text::{self, Anchor, Label, px};
 use super::theme::HEAT_STEPS;
 use crate::drawing::model::{Bar, Chart, Heat, HeatState, Tint};
@@ -13,10 +12,10 @@ use crate::drawing::model::{Bar, Chart, Heat, HeatState, Tint};
 pub fn stack(out: &mut String, frame: &Frame<'_>, chart: &Chart, bar: &Bar) {
     let middle = frame.down(bar.row as f64);
     if bar.missing {
-        return marks::cross(out, frame.x + 9.0, middle, &bar.tip);
+        return glyph::cross(out, frame.x + 9.0, middle, &bar.tip);
     }
     let half = (frame.height / frame.panel.y.ticks.len().max(1) as f64 * 0.32).min(9.0);
-    let _ = write!(out, "<g class=\"m\">{}", marks::title(&bar.tip));
+    let _ = write!(out, "<g class=\"m\">{}", glyph::title(&bar.tip));
     let mut from = 0.0;
     for (key, length) in &bar.parts {
         let (a, b) = (frame.across(from), frame.across(from + length));
@@ -25,7 +24,7 @@ pub fn stack(out: &mut String, frame: &Frame<'_>, chart: &Chart, bar: &Bar) {
         let _ = write!(
             out,
             "<g class=\"s {}\" data-k=\"{key}\"><rect class=\"f\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></g>",
-            marks::class(ink),
+            glyph::class(ink),
             px(a),
             px(middle - half),
             px((b - a).max(0.0)),
@@ -70,7 +69,7 @@ pub fn heat(out: &mut String, frame: &Frame<'_>, heat: &Heat) {
     for cell in &heat.cells {
         let (cx, cy) = frame.at(cell.column as f64, cell.row as f64);
         if cell.state == HeatState::Missing {
-            marks::cross(out, cx, cy, &cell.tip);
+            glyph::cross(out, cx, cy, &cell.tip);
             continue;
         }
         let share = (cell.value / heat.limit).clamp(-1.0, 1.0);
@@ -85,7 +84,7 @@ pub fn heat(out: &mut String, frame: &Frame<'_>, heat: &Heat) {
         let _ = write!(
             out,
             "<g class=\"m\">{}<rect class=\"h{at}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-            marks::title(&cell.tip),
+            glyph::title(&cell.tip),
             px(x),
             px(y),
             px(w),

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::text::{self, Anchor, Label, escape, fit, px};
 use super::theme::HEAT_STEPS;
-use super::{PAD, filled, marks};
-use crate::drawing::model::{Chart, Heat, Layer, Mark, Series, Tint};
+use super::{PAD, filled, glyph};
+use crate::drawing::model::{Chart, Heat, Layer, Mark, Series};
 use crate::drawing::scale::digits_plain;
 
 const SIZE: f64 = 12.0;
@@ -32,7 +32,7 @@ fn keys(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
         if x > PAD && x + wide - 16.0 > width - PAD {
             (x, y) = (PAD, y + 19.0);
         }
-        let class = marks::class(key.ink);
+        let class = glyph::class(key.ink);
         let _ = write!(out, "<g class=\"key {class}\" data-k=\"{at}\">");
         let _ = write!(out, "<title>{}</title>", escape(&key.name));
         // An invisible ground makes the whole entry a target.
@@ -58,7 +58,7 @@ fn keys(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
             } else {
                 out.push_str(if lines(chart, at) { &line } else { "" });
                 let filling = if hollow(chart, at) { "ho hollow" } else { "f" };
-                marks::marker(out, key.ink, x + 13.0, y - 4.0, 4.0, filling, "");
+                glyph::marker(out, key.ink, x + 13.0, y - 4.0, 4.0, filling, "");
             }
         }
         let label = Label { x: x + 32.0, y, size: SIZE, anchor: Anchor::Start, class: "" };
@@ -145,7 +145,7 @@ fn sample(out: &mut String, kind: &str, x: f64, y: f64) {
     let (left, top) = (px(x), px(y - 10.0));
     let place = format!("x=\"{left}\" y=\"{top}\" width=\"18\" height=\"12\"");
     match kind {
-        "none" => marks::cross(out, x + 9.0, y - 4.0, ""),
+        "none" => glyph::cross(out, x + 9.0, y - 4.0, ""),
         _ => {
             let _ = write!(out, "<rect class=\"h{middle}\" {place}/>");
             let _ = match kind {
@@ -162,9 +162,4 @@ fn sample(out: &mut String, kind: &str, x: f64, y: f64) {
             };
         }
     }
-}
-
-/// The style of one key, plain where there is none.
-pub fn ink_of(chart: &Chart, key: Option<usize>, other: Tint) -> Tint {
-    key.and_then(|at| chart.keys.get(at)).map_or(other, |k| k.ink)
 }

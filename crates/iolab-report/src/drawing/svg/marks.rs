@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::filled;
 use super::frame::{Frame, SMALL};
-use super::legend::ink_of;
-use super::text::{self, Anchor, Label, escape, px};
+use super::glyph::{class, cross, ink_of, marker};
+use super::text::{self, Anchor, Label, px};
 use crate::drawing::model::{Chart, CurvePoint, Direction, Layer, Mark, Point, Series, Tint};
 
 /// Draws what lies behind the grid.
@@ -29,15 +29,6 @@ pub fn draw(out: &mut String, frame: &Frame<'_>, chart: &Chart, layer: &Layer) {
         Layer::Heat(h) => filled::heat(out, frame, h),
         Layer::Bracket { from, to, label } => bracket(out, frame, *from, *to, label),
         Layer::Curve { key, points } => curve(out, frame, chart, *key, points),
-    }
-}
-
-/// The class of a style.
-pub fn class(ink: Tint) -> String {
-    match ink {
-        Tint::Series(at) => format!("k{at}"),
-        Tint::Plain => "ki".to_owned(),
-        Tint::Muted => "km".to_owned(),
     }
 }
 
@@ -254,69 +245,6 @@ fn cross_at(out: &mut String, frame: &Frame<'_>, point: &Point) {
     let x = if point.x.is_finite() { frame.across(point.x) } else { frame.x + 9.0 };
     let y = if point.y.is_finite() { frame.down(point.y) } else { frame.y + frame.height - 9.0 };
     cross(out, x, y, &point.tip);
-}
-
-/// A grey ×.
-pub fn cross(out: &mut String, x: f64, y: f64, tip: &str) {
-    let d = format!("M{} {}l7 7m0 -7l-7 7", px(x - 3.5), px(y - 3.5));
-    let _ = write!(
-        out,
-        "<path class=\"{}\" d=\"{d}\">{}</path>",
-        if tip.is_empty() { "x" } else { "x m" },
-        title(tip)
-    );
-}
-
-/// The words a pointer is told, as a child element.
-pub fn title(tip: &str) -> String {
-    match tip {
-        "" => String::new(),
-        tip => format!("<title>{}</title>", escape(tip)),
-    }
-}
-
-/// The marker of a style, centred; its shape tells series apart without colour.
-pub fn marker(out: &mut String, ink: Tint, x: f64, y: f64, r: f64, class: &str, tip: &str) {
-    let shape = match ink {
-        Tint::Series(at) => at,
-        _ => 0,
-    };
-    let tip = title(tip);
-    let at = |dx: f64, dy: f64| format!("{} {}", px(x + dx * r), px(y + dy * r));
-    let polygon = |corners: &[(f64, f64)]| {
-        corners.iter().map(|(dx, dy)| at(*dx, *dy)).collect::<Vec<_>>().join("L")
-    };
-    let d = match shape {
-        0 => {
-            let _ = write!(
-                out,
-                "<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"{}\">{tip}</circle>",
-                px(x),
-                px(y),
-                px(r)
-            );
-            return;
-        }
-        1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
-        2 => polygon(&[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)]),
-        3 => polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
-        4 => polygon(&[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)]),
-        _ => polygon(&[
-            (-0.4, -1.2),
-            (0.4, -1.2),
-            (0.4, -0.4),
-            (1.2, -0.4),
-            (1.2, 0.4),
-            (0.4, 0.4),
-            (0.4, 1.2),
-            (-0.4, 1.2),
-            (-0.4, 0.4),
-            (-1.2, 0.4),
-            (-1.2, -0.4),
-            (-0.4, -0.4),
-        ]),
-    };
-    let _ = write!(out, "<path class=\"{class}\" d=\"M{d}Z\">{tip}</path>");
 }
 
 fn pair((x, y): (f64, f64)) -> String {

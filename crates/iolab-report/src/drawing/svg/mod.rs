@@ -4,6 +4,7 @@
 mod axes;
 mod filled;
 mod frame;
+mod glyph;
 mod legend;
 mod marks;
 mod text;

@@ -1,0 +1,11 @@
+//! What all methods share that map a file.
+
+use super::order::Pattern;
+
+const WINDOW_BYTES: u64 = 1 << 20;
+
+/// The operation of every mapping method: 1 MiB in sequential order, else a page.
+pub(super) fn window_or_page(_: u64, pattern: Pattern) -> u64 {
+    let page_bytes = rustix::param::page_size() as u64;
+    if pattern == Pattern::Sequential { WINDOW_BYTES.max(page_bytes) } else { page_bytes }
+}
