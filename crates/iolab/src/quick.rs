@@ -13,7 +13,7 @@ use super::output::{self, Output, Talk};
 use super::protocol_args::ProtocolArgs;
 use super::session::{Session, argv};
 use super::terminal_io::{Ending, Exit, Failure, say};
-use iolab_model::catalog::{Factor, Level, bytes_text, path_to_text, rough_time_text};
+use iolab_model::catalog::{Fact, Factor, Level, bytes_text, path_to_text, rough_time_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::{AnswerKind, Document, Environment, Grade};
 use iolab_model::spec::{Experiment, Protocol};
@@ -368,13 +368,13 @@ fn outline(plans: &[(&SurveyPart, Plan)]) -> String {
 
 /// Where this was, in one line.
 fn heading(directory: &Path, environment: &Environment, elapsed_ns: f64) -> String {
-    let text = |name: &str| environment.0.get(name).and_then(|v| v.as_str()).map(str::to_owned);
-    let number = |name: &str| environment.0.get(name).and_then(serde_json::Value::as_u64);
-    let place = match (text("mount.fs_type"), text("device.name")) {
+    let text = |fact| environment.text(fact).map(str::to_owned);
+    let number = |fact| environment.number(fact);
+    let place = match (text(Fact::MountFsType), text(Fact::DeviceName)) {
         (Some(fs), Some(device)) => Some(format!("{fs} on {device}")),
         (fs, _) => fs,
     };
-    let machine = match (number("cpu.count"), number("memory.total_bytes")) {
+    let machine = match (number(Fact::CpuCount), number(Fact::MemoryTotalBytes)) {
         (Some(cpus), Some(memory)) => {
             Some(format!("{cpus} cores, {} GiB", (memory as f64 / (1u64 << 30) as f64).round()))
         }
@@ -383,7 +383,7 @@ fn heading(directory: &Path, environment: &Environment, elapsed_ns: f64) -> Stri
     let parts = [
         Some(path_to_text(directory)),
         place,
-        text("kernel.release").map(|release| format!("Linux {release}")),
+        text(Fact::KernelRelease).map(|release| format!("Linux {release}")),
         machine,
         Some(rough_time_text(elapsed_ns)),
     ];

@@ -15,13 +15,10 @@ use super::{contenders, facts, places, vm};
 use iolab_agent::{LocalChild, PlaceTerms, Transport};
 use iolab_io::host;
 use iolab_io::place::vm::Kernel;
-use iolab_model::catalog::{Capability, Factor, Level, path_to_text};
+use iolab_model::catalog::{Capability, Fact, Factor, Level, path_to_text};
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Document, Environment, RunInfo, Warning};
 use iolab_run::{self as run, CellOutcome, DriveError, History, Outcome, RemoteExecutor};
-
-/// The name under which the working directory is recorded; relative arguments start there.
-pub const WORKING_DIRECTORY: &str = "run.working_directory";
 
 /// A run that is to be measured.
 pub struct Session<'a> {
@@ -242,8 +239,7 @@ fn devices(plan: &Plan) -> Vec<u64> {
 fn environment(directories: &[&Path]) -> Environment {
     let mut environment = host::environment(directories);
     if let Ok(directory) = std::env::current_dir() {
-        let text = path_to_text(&directory).into();
-        environment.0.insert(WORKING_DIRECTORY.to_owned(), text);
+        environment.put(Fact::RunWorkingDirectory, path_to_text(&directory));
     }
     environment
 }

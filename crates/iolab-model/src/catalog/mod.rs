@@ -4,6 +4,7 @@
 mod code;
 mod contender;
 mod date;
+mod fact;
 mod factor;
 mod hash;
 mod level;
@@ -16,6 +17,7 @@ mod touch;
 pub use code::{Code, Severity};
 pub use contender::{Contender, ContenderError, Slot, contender_names, shell_text};
 pub use date::{utc_seconds, utc_text};
+pub use fact::{Fact, Family, directory_prefix, is_of_later_directory};
 pub use factor::{Factor, Kind, Role};
 pub use hash::{fnv1a, mix};
 pub use level::{Level, Levels, file_to_memory, path_from_text, path_to_text};

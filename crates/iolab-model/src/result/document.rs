@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Summary, Twin, Warning};
+use super::environment::Environment;
 use super::sample::Sample;
 use crate::catalog::{Factor, Levels};
 
@@ -52,11 +53,6 @@ pub struct RunInfo {
     /// The command line, lossless.
     pub argv: Vec<String>,
 }
-
-/// Facts of the machine, dotted names → values: `kernel.release`, `device.readahead_bytes`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Environment(pub BTreeMap<String, serde_json::Value>);
 
 /// The experiment as it was planned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

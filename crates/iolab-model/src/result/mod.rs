@@ -4,6 +4,7 @@
 
 mod answer;
 mod document;
+mod environment;
 mod exclusion;
 mod interned;
 mod json_numbers;
@@ -16,9 +17,9 @@ pub use answer::{
     Answer, AnswerKind, Comparison, Grade, Interval, Summary, Twin, Verdict, Warning,
 };
 pub use document::{
-    CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,
-    RunInfo, SCHEMA,
+    CellRecord, CellStatus, Document, Estimate, ExperimentRecord, ProtocolRecord, RunInfo, SCHEMA,
 };
+pub use environment::Environment;
 pub use exclusion::{ExclusionReason, SCREENED};
 pub use interned::Shared;
 pub use metrics::Metrics;

@@ -13,6 +13,7 @@ use super::super::resume::resumed;
 use super::super::session::{self, Session};
 use super::super::terminal_io::{self, Ending, Exit, Failure, say};
 use super::{load, plan};
+use iolab_model::catalog::Fact;
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::{parse_duration_ns, parse_rounds};
@@ -346,15 +347,12 @@ fn version(release: &str) -> String {
 
 /// The machine as far as a reader of a page wants to know it.
 fn machine(document: &Document) -> String {
-    let fact = |key: &str| {
-        let value = document.environment.0.get(key)?;
-        Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    };
+    let fact = |fact| document.environment.shown(fact);
     let parts = [
-        fact("cpu.model"),
-        fact("cpu.count").map(|count| format!("{count} processors")),
-        fact("kernel.release").map(|release| format!("Linux {}", version(&release))),
-        fact("file_system.type"),
+        fact(Fact::CpuModel),
+        fact(Fact::CpuCount).map(|count| format!("{count} processors")),
+        fact(Fact::KernelRelease).map(|release| format!("Linux {}", version(&release))),
+        fact(Fact::MountFsType),
     ];
     let known: Vec<String> = parts.into_iter().flatten().collect();
     if known.is_empty() { "an unknown machine".into() } else { known.join(", ") }
