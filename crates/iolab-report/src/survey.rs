@@ -2,7 +2,10 @@
 
 mod written;
 
-use iolab_model::catalog::{Factor, Severity, bytes_text, rate_text, ratio_text, time_text};
+use iolab_model::catalog::{
+    CacheState, Factor, MethodClass, NamedCall, Severity, bytes_text, rate_text, ratio_text,
+    time_text,
+};
 use iolab_model::result::{
     Answer, AnswerKind, CellRecord, Comparison, Document, Grade, Verdict, Warning,
 };
@@ -84,7 +87,7 @@ fn recommendation(advice: &[&str]) -> Option<String> {
 /// Block sizes, warm and cold side by side.
 fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
     let mut finding = Finding { label: "Reading", ..Finding::default() };
-    for (state, document) in [("warm", warm), ("cold", cold)] {
+    for (state, document) in [(CacheState::Warm, warm), (CacheState::Cold, cold)] {
         let Some((answer, document)) = document.and_then(|d| Some((d.answers.first()?, d))) else {
             continue;
         };
@@ -214,7 +217,7 @@ struct Contest {
 fn contests(document: &Document) -> Vec<Contest> {
     let method = |id: &str| {
         let cell = document.cells.iter().find(|c| c.id == id)?;
-        cell.factors.text(Factor::Method)
+        MethodClass::of_cell(&cell.factors)
     };
     let mut found: Vec<Contest> = document
         .answers
@@ -223,7 +226,7 @@ fn contests(document: &Document) -> Vec<Contest> {
         .filter_map(|answer| {
             let bytes = answer.condition.number(Factor::FileSize)?;
             let pair = answer.comparisons.first()?;
-            let read_first = !method(&pair.a)?.starts_with("mmap");
+            let read_first = method(&pair.a)? != MethodClass::Maps;
             let read_over_mmap = if read_first { pair.ratio } else { 1.0 / pair.ratio };
             let side = match (pair.verdict, read_first) {
                 (Verdict::Faster, true) | (Verdict::Slower, false) => 1,
@@ -328,11 +331,11 @@ fn calls(label: &'static str, document: &Document) -> Finding {
         .filter_map(|cell| {
             let name = cell.factors.text(Factor::Operation)?;
             let ns = cell.estimate.as_ref()?.ns_per_operation.median;
-            let name = match name {
-                "read" | "write" | "pread" | "pwrite" => format!("1-byte {name}"),
-                "open-close" => "open+close".to_owned(),
-                "readdir" => "readdir per entry".to_owned(),
-                other => other.to_owned(),
+            let name = match cell.factors.word::<NamedCall>() {
+                Some(call) if call.moves_bytes() => format!("1-byte {call}"),
+                Some(NamedCall::OpenClose) => "open+close".to_owned(),
+                Some(NamedCall::Readdir) => "readdir per entry".to_owned(),
+                _ => name.to_owned(),
             };
             Some(format!("{name} {}", time_text(ns)))
         })
@@ -454,6 +457,7 @@ mod tests {
             factors,
             status: CellStatus::Measured,
             reason: None,
+            exclusion: None,
             samples: Vec::new(),
             estimate: Some(Estimate {
                 bytes_per_second: speed.map(summary),

@@ -80,6 +80,7 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
                     expected_device_bytes: None,
                     proven: true,
                     reason: None,
+                    disagree: false,
                 }),
                 digest: Some(Digest {
                     kind: "xor".into(),
@@ -152,6 +153,7 @@ pub fn cell(id: &str, factors: Levels, wall_ms: f64, seed: u64) -> CellRecord {
         factors,
         status: CellStatus::Measured,
         reason: None,
+        exclusion: None,
         samples,
         estimate,
     }
@@ -164,6 +166,7 @@ pub fn skipped(id: &str, factors: Levels, reason: &str) -> CellRecord {
         factors,
         status: CellStatus::Skipped,
         reason: Some(reason.to_owned()),
+        exclusion: None,
         samples: Vec::new(),
         estimate: None,
     }
@@ -191,6 +194,7 @@ pub fn failed(id: &str, factors: Levels) -> CellRecord {
         factors,
         status: CellStatus::Failed,
         reason: Some("every trial failed: read /data/a: Input/output error (os error 5)".into()),
+        exclusion: None,
         samples,
         estimate: None,
     }
@@ -449,6 +453,7 @@ pub fn timed(
                 factors: factors.clone(),
                 status: CellStatus::Measured,
                 reason: None,
+                exclusion: None,
                 estimate: estimate(&samples),
                 samples,
             }

@@ -11,7 +11,7 @@ use super::session::{self, Session};
 use super::terminal_io::{self, Ending, Failure};
 use super::{facts, parts, plan_text, resume};
 use iolab_io::workload::WORKLOADS;
-use iolab_model::catalog::WorkloadInfo;
+use iolab_model::catalog::{WorkloadId, WorkloadInfo};
 use iolab_model::plan::{self, Plan};
 use iolab_model::result::Document;
 use iolab_model::spec::Experiment;
@@ -139,8 +139,8 @@ fn command(info: &'static WorkloadInfo) -> Command {
 }
 
 fn examples(info: &WorkloadInfo) -> String {
-    let lines: &[(&str, &str)] = match info.part.id {
-        "read" => &[
+    let lines: &[(&str, &str)] = match info.part.id.parse::<WorkloadId>() {
+        Ok(WorkloadId::Read) => &[
             ("read big.iso", "which method and block size for this file"),
             ("read big.iso --cache cold,warm --method pread --block 256Ki", "is it the cache?"),
             (
@@ -162,7 +162,7 @@ fn examples(info: &WorkloadInfo) -> String {
             ),
             ("read --file-size 1Gi --plan", "what it would cost; nothing is done"),
         ],
-        "write" => &[
+        Ok(WorkloadId::Write) => &[
             ("write", "which method and block size, until the data are durable"),
             (
                 "write /data --sync end,dsync,sync --block 4Ki,64Ki --method pwrite",
@@ -175,7 +175,7 @@ fn examples(info: &WorkloadInfo) -> String {
             ("write --until return --block 4Ki,64Ki", "how fast the page cache takes it"),
             ("write --file-size 1Gi --plan", "what it would cost and write; nothing is done"),
         ],
-        "copy" => &[
+        Ok(WorkloadId::Copy) => &[
             ("copy big.iso", "which way and buffer size copies this file fastest here"),
             (
                 "copy --file-size 64Mi --method read-write --block 1..64Ki:x2",
@@ -195,7 +195,7 @@ fn examples(info: &WorkloadInfo) -> String {
                 "holes kept or filled",
             ),
         ],
-        "files" => &[
+        Ok(WorkloadId::Files) => &[
             ("files read photos --threads 1..8:x2", "how many workers read this tree fastest"),
             (
                 "files copy photos --method copy_file_range,read-write",
@@ -210,12 +210,12 @@ fn examples(info: &WorkloadInfo) -> String {
                 "does one large directory cost more than many",
             ),
         ],
-        "syscall" => &[
+        Ok(WorkloadId::Syscall) => &[
             ("syscall", "the whole ladder, one byte a call"),
             ("syscall --operation lseek,read --idle-threads 0,1", "does a second thread cost"),
             ("syscall --operation read,pread --block 1,4Ki --rounds 50", "exactly 50 rounds"),
         ],
-        "meta" => &[
+        Ok(WorkloadId::Meta) => &[
             ("meta", "what each metadata call costs here"),
             ("meta --operation create,stat,unlink --files 10000", "in a directory of 10 000 files"),
             (

@@ -100,7 +100,7 @@ pub fn resumed(document: Document, plan: &Plan) -> Result<Resumed, Failure> {
 fn outcome(cell: &CellRecord) -> CellOutcome {
     let round = cell.samples.last().map_or(0, |sample| sample.round);
     let reason = cell.reason.clone().unwrap_or_default();
-    let why = ExclusionReason::of(cell.status, &reason);
+    let why = ExclusionReason::of(cell);
     CellOutcome { samples: cell.samples.clone(), left: why.map(|why| Left { round, why, reason }) }
 }
 

@@ -13,12 +13,12 @@ use rustix::mm::Advice;
 use super::access::open_job;
 use super::consume::Fold;
 use super::latency::Watch;
-use super::order::{AccessOrder, Pattern};
+use super::order::AccessOrder;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, mmap_write};
 use crate::sys::map::Mapping;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part, PartKind, Pattern};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {

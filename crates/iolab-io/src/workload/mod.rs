@@ -14,8 +14,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Consume, Layout, MeasuredWindow};
-use iolab_model::catalog::{Factor, Levels, Part, WorkloadInfo};
+use crate::method::{Layout, MeasuredWindow};
+use iolab_model::catalog::{Consume, Factor, Levels, Part, WorkloadId, WorkloadInfo};
 use iolab_model::result::{Fault, Measurement};
 
 /// A workload: what it says of itself and what it does.
@@ -79,11 +79,11 @@ pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
     if levels.get(Factor::Contender).is_some() {
         return contender::impossible(id, levels);
     }
-    match id {
-        "write" => write::impossible(levels),
-        "copy" => copy::impossible(levels),
-        "files" => files::impossible(levels),
-        _ => None,
+    match id.parse().ok()? {
+        WorkloadId::Write => write::impossible(levels),
+        WorkloadId::Copy => copy::impossible(levels),
+        WorkloadId::Files => files::impossible(levels),
+        WorkloadId::Read | WorkloadId::Syscall | WorkloadId::Meta => None,
     }
 }
 

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Summary, Twin, Warning};
 use super::environment::Environment;
+use super::exclusion::ExclusionReason;
 use super::sample::Sample;
-use crate::catalog::{Factor, Levels};
+use crate::catalog::{Factor, Levels, WorkloadId};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "iolab.run/1";
@@ -72,6 +73,13 @@ pub struct ExperimentRecord {
     pub protocol: ProtocolRecord,
 }
 
+impl ExperimentRecord {
+    /// Whether this is what was done; of another tool's runs nothing may be known.
+    pub fn is(&self, workload: WorkloadId) -> bool {
+        self.workload == workload.word()
+    }
+}
+
 /// The protocol's settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProtocolRecord {
@@ -120,6 +128,18 @@ pub enum CellStatus {
     Failed,
 }
 
+impl CellStatus {
+    /// As results write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            CellStatus::Measured => "measured",
+            CellStatus::Eliminated => "eliminated",
+            CellStatus::Skipped => "skipped",
+            CellStatus::Failed => "failed",
+        }
+    }
+}
+
 /// One cell with its samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellRecord {
@@ -132,6 +152,10 @@ pub struct CellRecord {
     /// Why skipped, failed or eliminated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The same as a word; absent where it was measured to the end, and in older records:
+    /// [`ExclusionReason::of`](super::ExclusionReason::of) knows those too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclusion: Option<ExclusionReason>,
     /// Every trial.
     pub samples: Vec<Sample>,
     /// Figures over the steady rounds; absent where there is none.

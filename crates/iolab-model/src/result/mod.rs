@@ -11,6 +11,7 @@ mod json_numbers;
 mod metrics;
 mod name;
 mod place;
+mod reached;
 mod sample;
 
 pub use answer::{
@@ -25,6 +26,7 @@ pub use interned::Shared;
 pub use metrics::Metrics;
 pub use name::Name;
 pub use place::PlaceFacts;
+pub use reached::{Reached, Step};
 pub use sample::{
     CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Residency,
     Sample,

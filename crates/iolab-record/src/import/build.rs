@@ -146,6 +146,7 @@ fn cell(draft: Draft, id: String) -> CellRecord {
             .or_else(|| draft.skipped.filter(|_| estimate.is_none()))
             .or_else(|| estimate.is_none().then(|| "nothing was measured".to_owned())),
         status,
+        exclusion: None,
         samples: draft.samples,
         estimate,
     }

@@ -10,7 +10,7 @@ use crate::drawing::labels::{interval_words, setting};
 use crate::drawing::model::{Chart, Direction, Key, Layer, Mark, Panel, Point, Series, Tint};
 use crate::drawing::plateau::{Plateau, plateaus};
 use crate::drawing::scale::{Axis, span};
-use iolab_model::catalog::{Fact, Factor, bytes_text};
+use iolab_model::catalog::{CacheState, Fact, Factor, bytes_text};
 
 /// The chart, where at least two block sizes were measured.
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
@@ -106,7 +106,7 @@ fn rules(source: &Source<'_>, x: &Axis) -> Vec<Layer> {
         ("st_blksize", Fact::FsPreferredIoBytes),
         ("read-ahead", Fact::DeviceReadAheadBytes),
     ];
-    let cold = source.cell.factors.text(Factor::Cache) == Some("cold");
+    let cold = source.cell.factors.word() == Some(CacheState::Cold);
     let facts = &source.document.environment;
     let mut known: Vec<(u64, Vec<&str>)> = Vec::new();
     for (name, fact) in FACTS {

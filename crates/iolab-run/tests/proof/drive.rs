@@ -96,10 +96,6 @@ fn a_clear_winner_ends_the_run_early_and_slow_cells_leave() {
     let reason = |c: usize| &out.cells[c].left.as_ref().unwrap().reason;
     assert!(reason(2).contains("the time of c1"), "{}", reason(2));
     assert!(reason(3).contains("the worst of c1"), "{}", reason(3));
-    for cell in [2, 3] {
-        let left = out.cells[cell].left.as_ref().unwrap();
-        assert_eq!(ExclusionReason::of(left.why.status(), &left.reason), Some(left.why));
-    }
     assert!(out.cells[3].samples.len() >= 4 && out.cells[3].samples.len() < 12);
 }
 

@@ -88,7 +88,7 @@ fn a_remounted_tree_is_cold_in_its_names_and_inodes_too() {
             let proof = sample.measurement.proof.cache.as_ref().unwrap();
             assert!(proof.proven, "{}: {proof:?}", cell.id);
             let remount = cell.factors.text(Factor::Cache) == Some("remount");
-            assert_eq!(proof.how.starts_with("remount"), remount, "{}: {proof:?}", cell.id);
+            assert_eq!(proof.how.remounted, remount, "{}: {proof:?}", cell.id);
             let whole = sample.measurement.operations.is_multiple_of(1000);
             assert!(!remount || whole, "{}: no part stands for the whole tree", cell.id);
         }

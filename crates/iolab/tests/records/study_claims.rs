@@ -87,6 +87,7 @@ fn run(cells: &[True]) -> Document {
             factors,
             status: CellStatus::Measured,
             reason: None,
+            exclusion: None,
             samples: samples.collect(),
             estimate: None,
         }

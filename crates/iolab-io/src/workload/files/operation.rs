@@ -15,7 +15,9 @@ use super::verify;
 use super::worker_threads::{self, WorkerJob};
 use crate::method::{Buffer, MeasuredWindow, Stop};
 use crate::workload::{Extent, Trial, refusal};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{
+    Capability, Consume, Factor, FileOperation, Part, PartKind, Sync, list_text,
+};
 use iolab_model::result::{Fault, Measurement};
 
 /// The directory of a trial's own trees, below its scratch directory.
@@ -24,13 +26,13 @@ const TREES: &str = "trees";
 const MOST_WORKERS: u64 = 4096;
 
 const fn operation(
-    id: &'static str,
+    operation: FileOperation,
     summary: &'static str,
     capabilities: &'static [Capability],
     ignores: &'static [Factor],
 ) -> Part {
     Part {
-        id,
+        id: operation.word(),
         kind: PartKind::Operation,
         summary,
         capabilities,
@@ -48,25 +50,25 @@ const COPIES: &[Capability] = &[Capability::Files, Capability::Read, Capability:
 /// The operations.
 pub const OPERATIONS: &[Part] = &[
     operation(
-        "read",
+        FileOperation::Read,
         "of files: open, read to the end, close",
         READS,
         &[Factor::Method, Factor::Sync],
     ),
     operation(
-        "write",
+        FileOperation::Write,
         "of files: create, write, close",
         WRITES,
         &[Factor::Method, Factor::Cache, Factor::Consume],
     ),
     operation(
-        "copy",
+        FileOperation::Copy,
         "of files: open, create, move the bytes, close both",
         COPIES,
         &[Factor::Consume],
     ),
     operation(
-        "create",
+        FileOperation::Create,
         "of files: create without bytes, close",
         WRITES,
         &[
@@ -80,13 +82,13 @@ pub const OPERATIONS: &[Part] = &[
         ],
     ),
     operation(
-        "stat",
+        FileOperation::Stat,
         "of files: look at each (fstatat)",
         READS,
         &[Factor::Method, Factor::Consume, Factor::Block, Factor::Sync],
     ),
     operation(
-        "remove",
+        FileOperation::Remove,
         "of files: unlink each (unlinkat)",
         WRITES,
         &[Factor::Method, Factor::Cache, Factor::Consume, Factor::Block],
@@ -111,28 +113,9 @@ pub const METHODS: &[Part] = &[
     },
 ];
 
-/// What is done.
-#[derive(Clone, std::marker::Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
-    Read,
-    Write,
-    Copy,
-    Create,
-    Stat,
-    Remove,
-}
-
-/// When files are made durable.
-#[derive(Clone, std::marker::Copy, Debug, PartialEq, Eq)]
-pub(super) enum Durable {
-    None,
-    Each,
-    End,
-}
-
 /// A trial's levels, checked.
 pub(super) struct Settings<'a> {
-    pub(super) operation: Operation,
+    pub(super) operation: FileOperation,
     pub(super) listing: &'a Listing,
     /// The tree that is there.
     pub(super) root: &'a Path,
@@ -141,40 +124,10 @@ pub(super) struct Settings<'a> {
     pub(super) extent: Extent,
     pub(super) workers: u64,
     pub(super) block: u64,
-    pub(super) durable: Durable,
+    pub(super) sync: Sync,
     touches: bool,
     latency: bool,
     method: String,
-}
-
-impl Operation {
-    fn new(word: &str) -> Option<Operation> {
-        Some(match word {
-            "read" => Operation::Read,
-            "write" => Operation::Write,
-            "copy" => Operation::Copy,
-            "create" => Operation::Create,
-            "stat" => Operation::Stat,
-            "remove" => Operation::Remove,
-            _ => return None,
-        })
-    }
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Operation::Read => "read",
-            Operation::Write => "write",
-            Operation::Copy => "copy",
-            Operation::Create => "create",
-            Operation::Stat => "stat",
-            Operation::Remove => "remove",
-        }
-    }
-
-    /// Whether each pass has a tree of its own, made before it and removed after.
-    pub(super) fn has_own(self) -> bool {
-        !matches!(self, Operation::Read | Operation::Stat)
-    }
 }
 
 impl<'a> Settings<'a> {
@@ -183,16 +136,13 @@ impl<'a> Settings<'a> {
         const DOING: &str = "prepare a trial on many files";
         let refuse = |cause: String| refusal(DOING, cause);
         let levels = trial.levels;
-        let word = levels.text(Factor::Operation).unwrap_or("read");
-        let operation = Operation::new(word).ok_or_else(|| {
-            refuse(format!("no operation {word:?}; take read, write, copy, create, stat, remove"))
-        })?;
+        let operation = levels.word_or(FileOperation::Read).map_err(refuse)?;
         let no_tree = || refuse("it names no tree".into());
         let subject = trial.subject.ok_or_else(no_tree)?;
         let listing = subject.tree.ok_or_else(no_tree)?;
         let theirs = matches!(listing, Listing::Found(_));
-        if theirs && operation.has_own() && operation != Operation::Copy {
-            let cause = format!("a tree of yours is never written to; {word} takes --files");
+        if theirs && operation.has_own() && operation != FileOperation::Copy {
+            let cause = format!("a tree of yours is never written to; {operation} takes --files");
             return Err(refuse(cause));
         }
         let workers = levels.number(Factor::Threads).unwrap_or(1);
@@ -202,12 +152,10 @@ impl<'a> Settings<'a> {
         if passes(trial.extent) == 0 {
             return Err(refuse("it asks for no pass".into()));
         }
-        let durable = match levels.text(Factor::Sync).unwrap_or("none") {
-            "none" => Durable::None,
-            "each" => Durable::Each,
-            "end" => Durable::End,
-            other => return Err(refuse(format!("no sync {other:?}; take none, each or end"))),
-        };
+        let sync = levels.word_or(Sync::None).map_err(refuse)?;
+        if !matches!(sync, Sync::None | Sync::Each | Sync::End) {
+            return Err(refuse(format!("no sync {sync}; take {}", list_text(Sync::OF_FILES))));
+        }
         Ok(Settings {
             operation,
             listing,
@@ -216,9 +164,9 @@ impl<'a> Settings<'a> {
             extent: trial.extent,
             workers,
             block: levels.number(Factor::Block).unwrap_or(128 << 10).max(1),
-            durable,
-            touches: levels.text(Factor::Consume).unwrap_or("xor") != "none",
-            latency: levels.text(Factor::Latency) == Some("on"),
+            sync,
+            touches: levels.word() != Some(Consume::None),
+            latency: levels.is_on(Factor::Latency),
             method: levels.text(Factor::Method).unwrap_or("copy_file_range").to_owned(),
         })
     }
@@ -256,11 +204,11 @@ pub(super) fn run(
     crate::sys::process::raise_descriptor_limit();
     let block_ranges = assign_files(settings.listing, settings.extent, settings.workers);
     let mut measurement = match settings.operation {
-        Operation::Read => read(settings, &block_ranges, window)?,
-        Operation::Stat => stat(settings, &block_ranges, window)?,
-        Operation::Copy => copy(settings, &block_ranges, window)?,
-        Operation::Write | Operation::Create => write(settings, &block_ranges, window)?,
-        Operation::Remove => {
+        FileOperation::Read => read(settings, &block_ranges, window)?,
+        FileOperation::Stat => stat(settings, &block_ranges, window)?,
+        FileOperation::Copy => copy(settings, &block_ranges, window)?,
+        FileOperation::Write | FileOperation::Create => write(settings, &block_ranges, window)?,
+        FileOperation::Remove => {
             workers(settings, &block_ranges, |_| Ok(Remove { site: settings.own() }), window)?.0
         }
     };
@@ -273,7 +221,7 @@ type Worked<T> = Result<(Measurement, Vec<T>), Fault>;
 fn workers<T: Task>(
     settings: &Settings<'_>,
     block_ranges: &[Vec<BlockRange>],
-    make: impl Fn(usize) -> Result<T, Stop> + Sync,
+    make: impl Fn(usize) -> Result<T, Stop> + std::marker::Sync,
     window: &mut dyn MeasuredWindow,
 ) -> Worked<T> {
     match settings.latency {
@@ -285,7 +233,7 @@ fn workers<T: Task>(
 fn watched<T: Task, L: StepTimer>(
     settings: &Settings<'_>,
     block_ranges: &[Vec<BlockRange>],
-    make: impl Fn(usize) -> Result<T, Stop> + Sync,
+    make: impl Fn(usize) -> Result<T, Stop> + std::marker::Sync,
     window: &mut dyn MeasuredWindow,
 ) -> Worked<T> {
     let all_durable = || {
@@ -293,11 +241,11 @@ fn watched<T: Task, L: StepTimer>(
         let root = open_root(settings.together()).map_err(failed)?;
         syncfs(root).map_err(failed)
     };
-    let finish: Option<&dyn Fn() -> Result<(), Fault>> = match settings.durable {
-        Durable::End if settings.operation.has_own() => Some(&all_durable),
+    let finish: Option<&dyn Fn() -> Result<(), Fault>> = match settings.sync {
+        Sync::End if settings.operation.has_own() => Some(&all_durable),
         _ => None,
     };
-    let (operation, listing) = (settings.operation.name(), settings.listing);
+    let (operation, listing) = (settings.operation.word(), settings.listing);
     let order = WorkerJob { operation, listing, block_ranges, finish };
     let (mut measurement, done) = worker_threads::run::<T, L>(&order, make, window)?;
     let (mut times, mut tasks) = (StepTimes::default(), Vec::with_capacity(done.len()));
@@ -349,8 +297,8 @@ fn write(
     let Listing::Made(tree) = settings.listing else {
         return Err(refusal("write files", "only a tree that iolab describes is written"));
     };
-    let each = settings.durable == Durable::Each;
-    let empty = settings.operation == Operation::Create;
+    let each = settings.sync == Sync::Each;
+    let empty = settings.operation == FileOperation::Create;
     let block = if empty { 1 } else { settings.piece() };
     let make = |_| {
         let (site, content) = (settings.own(), tree.content(block));
@@ -381,10 +329,10 @@ fn copy(
 fn copy_by<W: Way>(
     settings: &Settings<'_>,
     block_ranges: &[Vec<BlockRange>],
-    way: impl Fn() -> Result<W, Stop> + Sync,
+    way: impl Fn() -> Result<W, Stop> + std::marker::Sync,
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
-    let each = settings.durable == Durable::Each;
+    let each = settings.sync == Sync::Each;
     let make = |_| {
         let (from, to, way) = (settings.standing(), settings.own(), way()?);
         Ok(Copy { from, to, way, each, quiet: OFlags::NOATIME })

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::ImportError;
 use super::build::{Draft, Head, document};
 use super::number;
-use iolab_model::catalog::{Factor, Level, Levels, utc_text};
+use iolab_model::catalog::{Factor, Level, Levels, WorkloadId, utc_text};
 use iolab_model::result::{Document, Environment, Measurement, Phase, Sample};
 use options::levels;
 
@@ -67,8 +67,8 @@ enum Direction {
 impl Direction {
     fn workload(self) -> &'static str {
         match self {
-            Direction::Read => "read",
-            Direction::Write => "write",
+            Direction::Read => WorkloadId::Read.word(),
+            Direction::Write => WorkloadId::Write.word(),
         }
     }
 
