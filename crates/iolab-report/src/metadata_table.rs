@@ -167,7 +167,7 @@ fn put_off(cells: &[&CellRecord]) -> Vec<String> {
         let (now, later, sum) =
             (of(NamedCall::Chmod)?, of(NamedCall::WriteAfterChmod)?, of(NamedCall::ChmodWrite)?);
         let place = key.text(Factor::Place).unwrap_or("the directory");
-        let pass = key.text(Factor::Pass).unwrap_or_default();
+        let pass = key.word().map_or("", Touch::word);
         Some(format!(
             "On {place} ({pass}{size}): chmod {now} now, the write after it {later}, both in one \
              {sum}."

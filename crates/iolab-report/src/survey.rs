@@ -215,10 +215,7 @@ struct Contest {
 }
 
 fn contests(document: &Document) -> Vec<Contest> {
-    let method = |id: &str| {
-        let cell = document.cells.iter().find(|c| c.id == id)?;
-        MethodClass::of_cell(&cell.factors)
-    };
+    let cell = |id: &str| document.cells.iter().find(|c| c.id == id);
     let mut found: Vec<Contest> = document
         .answers
         .iter()
@@ -226,7 +223,7 @@ fn contests(document: &Document) -> Vec<Contest> {
         .filter_map(|answer| {
             let bytes = answer.condition.number(Factor::FileSize)?;
             let pair = answer.comparisons.first()?;
-            let read_first = method(&pair.a)? != MethodClass::Maps;
+            let read_first = MethodClass::of_cell(&cell(&pair.a)?.factors)? != MethodClass::Maps;
             let read_over_mmap = if read_first { pair.ratio } else { 1.0 / pair.ratio };
             let side = match (pair.verdict, read_first) {
                 (Verdict::Faster, true) | (Verdict::Slower, false) => 1,
@@ -329,13 +326,12 @@ fn calls(label: &'static str, document: &Document) -> Finding {
         .cells
         .iter()
         .filter_map(|cell| {
-            let name = cell.factors.text(Factor::Operation)?;
             let ns = cell.estimate.as_ref()?.ns_per_operation.median;
             let name = match cell.factors.word::<NamedCall>() {
                 Some(call) if call.moves_bytes() => format!("1-byte {call}"),
                 Some(NamedCall::OpenClose) => "open+close".to_owned(),
                 Some(NamedCall::Readdir) => "readdir per entry".to_owned(),
-                _ => name.to_owned(),
+                _ => cell.factors.text(Factor::Operation)?.to_owned(),
             };
             Some(format!("{name} {}", time_text(ns)))
         })

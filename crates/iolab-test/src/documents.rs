@@ -77,18 +77,15 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
                         dirty_bytes: Some(0),
                     }),
                     device_bytes: Some(0),
-                    expected_device_bytes: None,
                     proven: true,
-                    reason: None,
-                    disagree: false,
+                    ..CacheProof::default()
                 }),
                 digest: Some(Digest {
                     kind: "xor".into(),
                     hex: "5d1c9e02".into(),
                     matches: Some(true),
                 }),
-                copy: None,
-                effects: None,
+                ..Proof::default()
             }
             .into(),
             flags: Vec::new(),

@@ -40,15 +40,16 @@ pub struct Quick {
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
+type Axes = Vec<(Factor, Vec<Level>)>;
+
 /// One run of the survey.
 struct SurveyPart {
     topic: Topic,
     title: &'static str,
     workload: WorkloadId,
-    /// Share of the budget; together a little less than all of it, for files are made and
-    /// agents started too.
+    /// Share of the budget; all together leave a little for making files and starting agents.
     share: f64,
-    levels: fn(greatest_bytes: u64) -> Vec<(Factor, Vec<Level>)>,
+    levels: fn(greatest_bytes: u64) -> Axes,
 }
 
 const LEGS: [SurveyPart; 9] = [
@@ -175,12 +176,7 @@ fn numbers(values: &[u64]) -> Vec<Level> {
     values.iter().copied().map(Level::Number).collect()
 }
 
-fn read(
-    methods: &[&str],
-    blocks: &[u64],
-    cache: CacheState,
-    sizes: &[u64],
-) -> Vec<(Factor, Vec<Level>)> {
+fn read(methods: &[&str], blocks: &[u64], cache: CacheState, sizes: &[u64]) -> Axes {
     vec![
         (Factor::Method, words(methods)),
         (Factor::Block, numbers(blocks)),
@@ -382,17 +378,17 @@ fn outline(plans: &[(&SurveyPart, Plan)]) -> String {
 /// Where this was, in one line.
 fn heading(directory: &Path, environment: &Environment, elapsed_ns: f64) -> String {
     let text = |fact| environment.text(fact).map(str::to_owned);
-    let number = |fact| environment.number(fact);
     let place = match (text(Fact::MountFsType), text(Fact::DeviceName)) {
         (Some(fs), Some(device)) => Some(format!("{fs} on {device}")),
         (fs, _) => fs,
     };
-    let machine = match (number(Fact::CpuCount), number(Fact::MemoryTotalBytes)) {
-        (Some(cpus), Some(memory)) => {
-            Some(format!("{cpus} cores, {} GiB", (memory as f64 / (1u64 << 30) as f64).round()))
-        }
-        _ => None,
-    };
+    let machine =
+        match (environment.number(Fact::CpuCount), environment.number(Fact::MemoryTotalBytes)) {
+            (Some(cpus), Some(memory)) => {
+                Some(format!("{cpus} cores, {} GiB", (memory as f64 / (1u64 << 30) as f64).round()))
+            }
+            _ => None,
+        };
     let parts = [
         Some(path_to_text(directory)),
         place,

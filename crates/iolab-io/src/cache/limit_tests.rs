@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::time::Duration;
 
-use super::{Prober, State, drain, flag, prepare};
+use super::{Prober, drain, flag, prepare};
 use crate::sys::resident::cachestat;
 use crate::sys::testing::{
     GO_ON_AS_NOBODY, HeldMapped, among_mounts, as_nobody, open_directory, skip, under_limits,
 };
-use iolab_model::catalog::Code;
+use iolab_model::catalog::{CacheState, Code};
 
 #[test]
 fn a_mapped_file_stays_and_says_so() {
@@ -26,7 +26,7 @@ fn a_mapped_file_stays_and_says_so() {
     assert_eq!((proof.proven, flag(&proof)), (false, Some(Code::ColdUnproven)));
     drop(held);
     let proof = prepare(CacheState::Cold, &file, &prober).unwrap();
-    assert!(proof.reason.is_none() && proof.how == "evict", "{proof:?}");
+    assert!(proof.reason.is_none() && proof.how == "evict".into(), "{proof:?}");
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::io::Read;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::{Probe, Prober, State, conclude, flag, prepare, prime, stored_bytes};
+use super::{Probe, Prober, conclude, flag, prepare, prime, stored_bytes};
 use crate::sys::testing::{among_mounts, as_nobody, open_directory, skip};
-use iolab_model::catalog::Code;
+use iolab_model::catalog::{CacheState, Code};
 use iolab_model::result::CacheProof;
 
 const MIB: u64 = 1 << 20;
@@ -37,7 +37,7 @@ fn delivered() -> u64 {
 }
 
 /// A trial as the agent does it: reach, read it all through a fresh descriptor, conclude.
-fn trial(wanted: State, path: &Path, prober: &Prober) -> CacheProof {
+fn trial(wanted: CacheState, path: &Path, prober: &Prober) -> CacheProof {
     let file = File::open(path).unwrap();
     let mut proof = prepare(wanted, &file, prober).unwrap();
     let before = delivered();
@@ -98,7 +98,7 @@ fn a_dirty_file_becomes_cold_and_warm() {
 #[test]
 fn a_proof_without_device_bytes_or_with_too_few_does_not_hold() {
     let cold = CacheProof {
-        wanted: "cold".into(),
+        wanted: CacheState::Cold.into(),
         expected_device_bytes: Some(1000),
         ..CacheProof::default()
     };
@@ -108,7 +108,7 @@ fn a_proof_without_device_bytes_or_with_too_few_does_not_hold() {
         assert_eq!(proof.proven, proven, "{proof:?}");
         assert_eq!(flag(&proof).is_none(), proven);
     }
-    let warm = CacheProof { wanted: "warm".into(), ..CacheProof::default() };
+    let warm = CacheProof { wanted: CacheState::Warm.into(), ..CacheProof::default() };
     for (delivered, faults, proven) in [(0, 0, true), (4096, 0, false), (0, 1, false)] {
         let mut proof = warm.clone();
         conclude(&mut proof, None, Some(delivered), faults, 0);
@@ -154,7 +154,7 @@ fn holes_and_unwritten_space_are_not_asked_of_the_device() {
 #[test]
 fn part_of_a_pass_needs_its_part_of_the_device() {
     let proof = CacheProof {
-        wanted: "cold".into(),
+        wanted: CacheState::Cold.into(),
         expected_device_bytes: Some(100 * MIB),
         before: Some(iolab_model::result::Residency {
             total_bytes: 100 * MIB,
@@ -268,14 +268,6 @@ fn btrfs_in_an_image() {
 #[test]
 fn compressed_btrfs_in_an_image() {
     in_an_image("compressed_btrfs_in_an_image", "mkfs.btrfs -f", ",compress-force=zstd");
-}
-
-#[test]
-fn states_are_words() {
-    for state in [CacheState::Cold, CacheState::Warm, CacheState::Any] {
-        assert_eq!(state.name().parse(), Ok(state));
-    }
-    assert!("hot".parse::<State>().unwrap_err().contains("use cold, warm or any"));
 }
 
 #[test]

@@ -134,7 +134,7 @@ mod tests {
     fn each_fill_is_what_it_says() {
         let made = |fill: Fill, seed| {
             let mut buffer = vec![0xee; 64 << 10];
-            fill.fill(seed, &mut buffer);
+            super::fill(fill, seed, &mut buffer);
             buffer
         };
         assert!(made(Fill::Text, 1).iter().all(|byte| (32..127).contains(byte)));

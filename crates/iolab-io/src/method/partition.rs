@@ -267,7 +267,7 @@ pub(super) fn became_shorter(at: u64) -> Stop {
 #[cfg(test)]
 mod tests {
     use super::{Errno, Layout, complete, wrapped};
-    use crate::method::order::Pattern;
+    use iolab_model::catalog::Pattern;
     use proptest::prelude::*;
 
     #[test]

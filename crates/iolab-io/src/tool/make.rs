@@ -101,7 +101,7 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::{FileOrder, Interrupted, make_file};
-    use crate::method::Fill;
+    use iolab_model::catalog::Fill;
 
     fn made(bytes: u64, fill: Fill, seed: u64) -> Vec<u8> {
         let dir = tempfile::tempdir().unwrap();

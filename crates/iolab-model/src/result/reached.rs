@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::name::Name;
+use crate::catalog::CacheState;
 
 /// What was done before the clock started, `evict+prime`, `remount+evict`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -42,7 +43,7 @@ pub enum Step {
     Other(Name),
 }
 
-const REMOUNT: &str = "remount";
+const REMOUNT: &str = CacheState::Remount.word();
 const EVICT: &str = "evict";
 const WORDS: [(Step, &str); 9] = [
     (Step::Nothing, "none"),
