@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use iolab_io::method::consume::{CrcStream, CrcSum, Fold, Nothing, Xor};
-use iolab_io::method::{Consume, Histogram, Partial, Pattern};
+use iolab_io::method::{Histogram, Partial};
 use iolab_io::workload::Visit;
+use iolab_model::catalog::{Consume, Pattern};
 use iolab_model::result::Fault;
 
 /// Bytes of a file from an offset on, all of them.
@@ -232,8 +233,9 @@ fn each_block(
 mod tests {
     use super::ExpectedDigests;
     use crate::content::Content;
-    use iolab_io::method::{Consume, Layout, Pattern};
+    use iolab_io::method::Layout;
     use iolab_io::workload::Visit;
+    use iolab_model::catalog::{Consume, Pattern};
     use proptest::prelude::*;
 
     const ALL: [Consume; 3] = [Consume::Xor, Consume::Histogram, Consume::Crc32c];

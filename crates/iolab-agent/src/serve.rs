@@ -23,7 +23,9 @@ use iolab_io::place::memory::{Limit, sweep_groups};
 use iolab_io::place::{self, Scratch, sweep};
 use iolab_io::sys::clock;
 use iolab_io::sys::process::{FROM_OUTSIDE, ignore, report_file_limit_as_error};
-use iolab_model::catalog::{Factor, Levels, file_to_memory, path_from_text, path_to_text};
+use iolab_model::catalog::{
+    CacheState, Factor, Levels, file_to_memory, path_from_text, path_to_text,
+};
 use iolab_model::result::{CacheProof, Fault};
 
 /// Longest wait for dirty pages before a trial (statistics.md, section 1).
@@ -291,22 +293,22 @@ impl AgentState {
         self.seal()?;
         self.follow_places();
         let mut reached = None;
-        let cache = request.levels.text(Factor::Cache);
+        let cache = request.levels.word();
         if let (true, Some(place), Some(places)) =
             (is_touch(request), request.levels.text(Factor::Place), &mut self.places)
         {
             places.renew(place, &mut self.instances)?;
         }
         match (source_place(&request.levels), &mut self.places, cache) {
-            (Some(place), Some(places), Some("remount")) => {
+            (Some(place), Some(places), Some(CacheState::Remount)) => {
                 if let Some(tree) = request.instance.and_then(|id| self.trees.get(&id)) {
                     let prober = places.prober(place).unwrap_or(&self.prober);
                     reached = trial::reach_tree(request, tree, prober)?;
                 }
                 places.remount(place, &mut self.instances)?;
             }
-            (Some(place), Some(places), Some("cold")) => places.evict_below(place)?,
-            (None, _, Some("remount")) => {
+            (Some(place), Some(places), Some(CacheState::Cold)) => places.evict_below(place)?,
+            (None, _, Some(CacheState::Remount)) => {
                 let cause = "iolab unmounts what it has mounted: use --place, or --cache cold";
                 return Err(refusal("remount the directory under test", cause));
             }

@@ -12,12 +12,12 @@ use rustix::io::Errno;
 use super::instance::fault;
 use super::messages::InstanceOrder;
 use super::refuse::refusal;
-use iolab_io::cache::{self, Prober, State};
+use iolab_io::cache::{self, Prober};
 use iolab_io::workload::Subject;
 use iolab_io::workload::files::{
     Listing, MAKE_BLOCK, Opener, clear, make_directories_apart, make_files, scan,
 };
-use iolab_model::catalog::{path_from_text, path_to_text};
+use iolab_model::catalog::{CacheState, path_from_text, path_to_text};
 use iolab_model::result::{CacheProof, Fault, Residency};
 use iolab_model::tree::TreeOrder;
 
@@ -145,14 +145,14 @@ impl TreeInstance {
     /// Brings the files of these ranges into a state; the proof is that of all of them together.
     pub fn reach(
         &self,
-        wanted: State,
+        wanted: CacheState,
         ranges: &[Range<u64>],
         prober: &Prober,
     ) -> Result<Option<CacheProof>, Fault> {
         if self.stands == Stands::Nowhere {
             return Ok(None);
         }
-        if wanted == State::Cold {
+        if wanted.is_cold() {
             self.write_back()?;
         }
         let mut sum = Sum::default();
@@ -239,10 +239,8 @@ impl Sum {
             (Some(before), Some(more)) => add_residency(before, &more),
             (before, _) => *before = None,
         }
-        // The dearest way names them all; the first reason speaks for them all.
-        if one.how.len() > all.how.len() {
-            all.how = one.how;
-        }
+        // The dearest step names them all; the first reason speaks for them all.
+        all.how = all.how.dearer(one.how);
         all.reason = all.reason.take().or(one.reason);
         all.proven &= one.proven;
     }

@@ -8,7 +8,7 @@ use super::instance::{Instance, fault};
 use super::messages::TrialRequest;
 use super::tree_instance::TreeInstance;
 use super::{copy_up, limited};
-use iolab_io::cache::{self, Prober, State};
+use iolab_io::cache::{self, Prober};
 use iolab_io::method::MeasuredWindow;
 use iolab_io::metric;
 use iolab_io::place::memory::Limit;
@@ -17,7 +17,7 @@ use iolab_io::sys::fork::{End, run_forked};
 use iolab_io::sys::process::signal_name;
 use iolab_io::workload::files::{self, segments};
 use iolab_io::workload::{self, Subject, Trial, Visit, Workload};
-use iolab_model::catalog::{Code, Factor};
+use iolab_model::catalog::{AxisWord, CacheState, Code, Factor, WorkloadId};
 use iolab_model::result::{CacheProof, CopyRoute, Fault, Measurement, Metrics};
 
 /// How a trial ended for the agent.
@@ -150,7 +150,7 @@ fn prepared_trial(
 
 /// Reads past the page cache, whose state then says nothing.
 fn reads_direct(request: &TrialRequest, visit: Option<&Visit>) -> bool {
-    visit.is_some() && request.levels.text(Factor::Direct) == Some("on")
+    visit.is_some() && request.levels.is_on(Factor::Direct)
 }
 
 fn reach(
@@ -158,17 +158,13 @@ fn reach(
     instance: Option<&Instance>,
     setting: &Setting<'_>,
 ) -> Result<Option<CacheProof>, Fault> {
-    let (Some((wanted, remounted)), Some(instance)) = (wanted_state(request)?, instance) else {
+    let (Some(wanted), Some(instance)) = (wanted_state(request)?, instance) else {
         return Ok(None);
     };
     if let Some(limit) = setting.limit {
         limited::prepare(limit, &instance.file, instance.bytes, wanted)?;
     }
-    let mut proof = cache::prepare(wanted, &instance.file, setting.prober)?;
-    if remounted {
-        proof.how = format!("remount+{}", proof.how).into();
-    }
-    Ok(Some(proof))
+    cache::prepare(wanted, &instance.file, setting.prober).map(Some)
 }
 
 /// The state of every file that the trial visits. Of one that is to be remounted it is the state
@@ -178,34 +174,29 @@ pub fn reach_tree(
     tree: &TreeInstance,
     prober: &Prober,
 ) -> Result<Option<CacheProof>, Fault> {
-    let Some((wanted, remounted)) = wanted_state(request)? else { return Ok(None) };
+    let Some(wanted) = wanted_state(request)? else { return Ok(None) };
     let listing = tree.subject().tree;
     let ranges = listing.map(|listing| segments(listing.files(), request.extent));
     let ranges = ranges.unwrap_or_default();
-    let looks = request.workload == "files" && files::looks_only(&request.levels);
-    let mut proof = match (looks, wanted) {
-        (true, State::Cold) => return Ok(remounted.then(cache::just_mounted)),
-        (true, State::Warm) => return tree.look_at(&ranges),
-        _ => tree.reach(wanted, &ranges, prober)?,
-    };
-    if let Some(proof) = proof.as_mut().filter(|_| remounted) {
-        proof.how = format!("remount+{}", proof.how).into();
+    let many = request.workload == WorkloadId::Files.word();
+    match (many && files::looks_only(&request.levels), wanted) {
+        (true, CacheState::Cold) => Ok(None),
+        (true, CacheState::Remount) => Ok(Some(cache::just_mounted())),
+        (true, CacheState::Warm) => tree.look_at(&ranges),
+        _ => tree.reach(wanted, &ranges, prober),
     }
-    Ok(proof)
 }
 
-/// The state that is asked for, and whether a remount was.
-fn wanted_state(request: &TrialRequest) -> Result<Option<(State, bool)>, Fault> {
-    let Some(wanted) = request.levels.text(Factor::Cache) else { return Ok(None) };
-    let remounted = wanted == "remount";
-    let state = if remounted { State::Cold.name() } else { wanted };
-    let state = state.parse().map_err(|cause: String| Fault {
+/// The state that is asked for.
+fn wanted_state(request: &TrialRequest) -> Result<Option<CacheState>, Fault> {
+    let Some(wanted) = request.levels.text(CacheState::FACTOR) else { return Ok(None) };
+    let fault = |cause: String| Fault {
         doing: "reach a cache state".into(),
         cause,
         errno: None,
         signal: None,
-    })?;
-    Ok(Some((state, remounted)))
+    };
+    wanted.parse().map(Some).map_err(fault)
 }
 
 /// `None`: the controller went away.
@@ -287,7 +278,7 @@ fn conclude(
     let cloned = measurement.proof.copy.as_ref().is_some_and(|c| c.route == CopyRoute::Cloned);
     let visited =
         if cloned { Some(0) } else { visit.and_then(|visit| visit.layout.visited_bytes()) };
-    match instance.filter(|_| cache::is_direct(&proof)) {
+    match instance.filter(|_| proof.is_direct()) {
         Some(instance) => {
             let (file, work) = (&instance.file, (visited, measurement.repetitions));
             cache::conclude_direct(&mut proof, file, setting.prober, work, device_bytes)?;

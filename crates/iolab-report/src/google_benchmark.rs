@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use serde_json::{Map, Value, json};
 
 use super::{Format, TextStyle};
-use iolab_model::catalog::{Factor, Levels};
+use iolab_model::catalog::{Fact, Factor, Levels};
 use iolab_model::result::{CellRecord, Document, Phase, Sample};
 use iolab_stats::median;
 
@@ -69,7 +69,7 @@ fn steady(cell: &CellRecord) -> Vec<&Sample> {
 
 /// What Google Benchmark says of the machine; what is not known is left out.
 fn context(doc: &Document) -> Value {
-    let fact = |name: &str| doc.environment.0.get(name).filter(|v| !v.is_null()).cloned();
+    let fact = |fact| doc.environment.get(fact).cloned();
     let mut context = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -77,30 +77,33 @@ fn context(doc: &Document) -> Value {
         }
     };
     put("date", Some(doc.run.started.clone().into()));
-    put("host_name", Some(fact("host.name").unwrap_or_else(|| "".into())));
+    put("host_name", Some(fact(Fact::HostName).unwrap_or_else(|| "".into())));
     put("executable", doc.run.argv.first().map(|a| a.clone().into()));
-    put("num_cpus", fact("cpu.count"));
-    put("mhz_per_cpu", fact("cpu.mhz").and_then(|v| v.as_f64()).map(|v| (v.round() as u64).into()));
-    let governor = fact("cpu.governor");
+    put("num_cpus", fact(Fact::CpuCount));
+    put(
+        "mhz_per_cpu",
+        fact(Fact::CpuMhz).and_then(|v| v.as_f64()).map(|v| (v.round() as u64).into()),
+    );
+    let governor = fact(Fact::CpuGovernor);
     put("cpu_scaling_enabled", governor.map(|g| (g.as_str() != Some("performance")).into()));
     put("caches", Some(Value::Array(caches(doc))));
-    let load = ["load.1", "load.5", "load.15"].iter().filter_map(|n| fact(n)).collect();
+    let load = [Fact::Load1, Fact::Load5, Fact::Load15].into_iter().filter_map(fact).collect();
     put("load_avg", Some(Value::Array(load)));
-    put("library_build_type", Some(fact("iolab.build").unwrap_or_else(|| "release".into())));
-    put("library_version", fact("iolab.version"));
+    put("library_build_type", Some(fact(Fact::IolabBuild).unwrap_or_else(|| "release".into())));
+    put("library_version", fact(Fact::IolabVersion));
     put("json_schema_version", Some(1.into()));
     Value::Object(context)
 }
 
 fn caches(doc: &Document) -> Vec<Value> {
     let levels = [
-        ("cpu.l1d_bytes", "Data", 1),
-        ("cpu.l1i_bytes", "Instruction", 1),
-        ("cpu.l2_bytes", "Unified", 2),
-        ("cpu.llc_bytes", "Unified", 3),
+        (Fact::CpuL1dBytes, "Data", 1),
+        (Fact::CpuL1iBytes, "Instruction", 1),
+        (Fact::CpuL2Bytes, "Unified", 2),
+        (Fact::CpuLlcBytes, "Unified", 3),
     ];
-    let one = |(fact, kind, level): (&str, &str, u32)| {
-        let size = doc.environment.0.get(fact)?.as_u64()?;
+    let one = |(fact, kind, level): (Fact, &str, u32)| {
+        let size = doc.environment.number(fact)?;
         Some(json!({"type": kind, "level": level, "size": size, "num_sharing": 1}))
     };
     levels.into_iter().filter_map(one).collect()

@@ -172,6 +172,7 @@ mod tests {
             factors: Default::default(),
             status: CellStatus::Measured,
             reason: None,
+            exclusion: None,
             samples: p50.iter().enumerate().map(sample).collect(),
             estimate: None,
         }

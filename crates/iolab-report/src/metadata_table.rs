@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use iolab_model::catalog::{Factor, Level, Levels, Touch, bytes_text, list_text, time_text};
+use iolab_model::catalog::{
+    Factor, Level, Levels, NamedCall, Touch, bytes_text, list_text, time_text,
+};
 use iolab_model::result::{CellRecord, Document, Phase, Summary};
 use iolab_stats::{Line, line, median};
 
@@ -24,8 +26,8 @@ pub(super) fn notes(doc: &Document) -> Vec<String> {
 pub(super) fn named(levels: &Levels) -> String {
     let word = |factor| levels.text(factor).map(str::to_owned);
     let on = word(Factor::Place).map(|place| format!("on {place}"));
-    let touch = Touch::of(levels).filter(|touch| *touch != Touch::Steady);
-    let pass = touch.map(|touch| format!("({})", touch.word()));
+    let touch = levels.word().filter(|touch: &Touch| *touch != Touch::Steady);
+    let pass = touch.map(|touch| format!("({touch})"));
     let all = [word(Factor::Operation), on, pass];
     all.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
@@ -156,15 +158,16 @@ fn estimate(cell: &CellRecord) -> Option<&Summary> {
 /// A chmod, the first write after it, and both: what was saved now is paid then.
 fn put_off(cells: &[&CellRecord]) -> Vec<String> {
     let told = |(key, members): (Levels, Vec<&CellRecord>)| {
-        let of = |id: &str| {
-            let cell = members.iter().find(|c| c.factors.text(Factor::Operation) == Some(id))?;
+        let of = |call: NamedCall| {
+            let cell = members.iter().find(|c| c.factors.word() == Some(call))?;
             Some(time_text(estimate(cell)?.median))
         };
         let size = key.number(Factor::FileSize).map(bytes_text);
         let size = size.map(|size| format!(", files of {size}")).unwrap_or_default();
-        let (now, later, sum) = (of("chmod")?, of("write-after-chmod")?, of("chmod-write")?);
+        let (now, later, sum) =
+            (of(NamedCall::Chmod)?, of(NamedCall::WriteAfterChmod)?, of(NamedCall::ChmodWrite)?);
         let place = key.text(Factor::Place).unwrap_or("the directory");
-        let pass = key.text(Factor::Pass).unwrap_or_default();
+        let pass = key.word().map_or("", Touch::word);
         Some(format!(
             "On {place} ({pass}{size}): chmod {now} now, the write after it {later}, both in one \
              {sum}."
@@ -185,7 +188,7 @@ fn copied_up(cell: &CellRecord) -> Option<String> {
         median(&values)
     };
     // Of a later touch the copy-up came before the window.
-    Touch::of(&cell.factors).filter(|touch| *touch == Touch::First)?;
+    cell.factors.word().filter(|touch: &Touch| *touch == Touch::First)?;
     let inodes = per_call("copy_up_inodes")?;
     let marked = per_call("copy_up_metacopies").unwrap_or(0.0);
     let bytes = per_call("copy_up_bytes").unwrap_or(0.0);

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::grid::{self, Column, Field};
-use super::{Format, TextStyle, csv, markdown, samples};
+use super::{Format, TextStyle, csv, markdown};
 use iolab_model::catalog::{count_text, digits_text};
 use iolab_model::result::{CellRecord, Document, Phase};
 
@@ -158,7 +158,7 @@ fn write_csv(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<(
         let fields = [
             doc.run.id.to_string(),
             f.cell.id.clone(),
-            samples::status(f.cell.status).to_owned(),
+            f.cell.status.word().to_owned(),
             f.elapsed.0.to_string(),
             f.elapsed.1.to_string(),
             f.user.to_string(),

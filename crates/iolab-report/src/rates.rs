@@ -78,6 +78,7 @@ mod tests {
             factors: Levels::new().with(Factor::Threads, Level::Number(workers)),
             status: CellStatus::Measured,
             reason: None,
+            exclusion: None,
             samples: vec![sample],
             estimate: None,
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolab_model::catalog::{Factor, Level};
-use iolab_model::result::{CellRecord, CellStatus, Document, Name, Phase, Sample, Twin};
+use iolab_model::result::{CellRecord, CellStatus, Document, Name, Sample, Twin};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +91,7 @@ impl<'a> Table<'a> {
             factors: Default::default(),
             status: CellStatus::Measured,
             reason: None,
+            exclusion: None,
             samples: Vec::new(),
             estimate: None,
         });
@@ -137,7 +138,7 @@ impl<'a> Table<'a> {
             (Some(level), _) => Value::Text(level.to_string()),
         };
         all.extend(self.factors.iter().map(level));
-        all.extend([text(status(cell.status)), Value::Truth(twin)]);
+        all.extend([text(cell.status.word()), Value::Truth(twin)]);
         all.extend(measured(sample));
         all.extend(proof(sample));
         let metric = |m: &&str| sample.measurement.metrics.get(m).filter(|v| v.is_finite());
@@ -148,11 +149,7 @@ impl<'a> Table<'a> {
 
 fn measured(sample: &Sample) -> [Value; 12] {
     let m = &sample.measurement;
-    let phase = match sample.phase {
-        Phase::First => "first",
-        Phase::Warmup => "warmup",
-        Phase::Steady => "steady",
-    };
+    let phase = sample.phase.word();
     let flags: Vec<&str> = m.flags.iter().map(|f| f.id()).collect();
     [
         Value::Number(sample.round.into()),
@@ -201,14 +198,4 @@ fn metrics(doc: &Document) -> Vec<&str> {
     let samples = doc.cells.iter().flat_map(|c| &c.samples).chain(twins);
     let names = samples.flat_map(|s| s.measurement.metrics.keys().map(Name::as_str));
     names.collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// The word of a status.
-pub(super) fn status(status: CellStatus) -> &'static str {
-    match status {
-        CellStatus::Measured => "measured",
-        CellStatus::Eliminated => "eliminated",
-        CellStatus::Skipped => "skipped",
-        CellStatus::Failed => "failed",
-    }
 }

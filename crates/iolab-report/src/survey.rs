@@ -3,7 +3,8 @@
 mod written;
 
 use iolab_model::catalog::{
-    Factor, Severity, bytes_text, rate_text, ratio_digits, ratio_text, slower_text, time_text,
+    CacheState, Factor, MethodClass, NamedCall, Severity, bytes_text, rate_text, ratio_digits,
+    ratio_text, slower_text, time_text,
 };
 use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, Document, Grade, Warning};
 
@@ -87,7 +88,7 @@ fn recommendation(advice: &[&str]) -> Option<String> {
 /// Block sizes, warm and cold side by side.
 fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
     let mut finding = Finding { label: "Reading", ..Finding::default() };
-    for (state, document) in [("warm", warm), ("cold", cold)] {
+    for (state, document) in [(CacheState::Warm, warm), (CacheState::Cold, cold)] {
         let Some((answer, document)) = document.and_then(|d| Some((d.answers.first()?, d))) else {
             continue;
         };
@@ -204,8 +205,8 @@ enum Way {
 fn contests(document: &Document) -> Vec<Contest> {
     let way = |id: &str| {
         let cell = document.cells.iter().find(|c| c.id == id)?;
-        let mmap = cell.factors.text(Factor::Method)?.starts_with("mmap");
-        Some(if mmap { Way::Mmap } else { Way::Read })
+        let maps = MethodClass::of_cell(&cell.factors)? == MethodClass::Maps;
+        Some(if maps { Way::Mmap } else { Way::Read })
     };
     let mut found: Vec<Contest> = document
         .answers
@@ -317,13 +318,12 @@ fn calls(label: &'static str, document: &Document) -> Finding {
         .cells
         .iter()
         .filter_map(|cell| {
-            let name = cell.factors.text(Factor::Operation)?;
             let ns = cell.estimate.as_ref()?.ns_per_operation.median;
-            let name = match name {
-                "read" | "write" | "pread" | "pwrite" => format!("1-byte {name}"),
-                "open-close" => "open+close".to_owned(),
-                "readdir" => "readdir per entry".to_owned(),
-                other => other.to_owned(),
+            let name = match cell.factors.word::<NamedCall>() {
+                Some(call) if call.moves_bytes() => format!("1-byte {call}"),
+                Some(NamedCall::OpenClose) => "open+close".to_owned(),
+                Some(NamedCall::Readdir) => "readdir per entry".to_owned(),
+                _ => cell.factors.text(Factor::Operation)?.to_owned(),
             };
             Some(format!("{name} {}", time_text(ns)))
         })
@@ -445,6 +445,7 @@ mod tests {
             factors,
             status: CellStatus::Measured,
             reason: None,
+            exclusion: None,
             samples: Vec::new(),
             estimate: Some(Estimate {
                 bytes_per_second: speed.map(summary),

@@ -8,8 +8,8 @@ use super::rates;
 pub(super) use super::verdict_word::Mark;
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{
-    Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_interval_text, ratio_text,
-    rough_time_text, so_many, time_text,
+    Fact, Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_interval_text,
+    ratio_text, rough_time_text, so_many, time_text,
 };
 use iolab_model::result::{
     Answer, CellRecord, CellStatus, Document, Environment, Grade, Summary, Twin,
@@ -257,32 +257,28 @@ fn legend(doc: &Document) -> String {
 }
 
 fn environment(environment: &Environment) -> String {
-    let text = |name: &str| match environment.0.get(name) {
-        Some(serde_json::Value::String(s)) if !s.is_empty() => Some(s.clone()),
-        Some(serde_json::Value::Number(n)) => Some(n.to_string()),
-        _ => None,
-    };
-    let place = match (text("mount.fs_type"), text("device.name")) {
+    let text = |fact| environment.shown(fact);
+    let place = match (text(Fact::MountFsType), text(Fact::DeviceName)) {
         (Some(fs), Some(device)) => Some(format!("{fs} on {device}")),
         (fs, _) => fs,
     };
-    let memory = environment.0.get("memory.total_bytes").and_then(serde_json::Value::as_u64);
+    let memory = environment.number(Fact::MemoryTotalBytes);
     // To the whole GiB from 4 on: the kernel keeps a part of what was bought.
     let memory = memory.map(|bytes| match bytes >> 30 {
         0..4 => bytes_text(bytes >> 20 << 20),
         _ => format!("{} GiB", (bytes as f64 / f64::from(1 << 30)).round()),
     });
-    let processors = text("cpu.count").map(|n| match n.as_str() {
+    let processors = text(Fact::CpuCount).map(|n| match n.as_str() {
         "1" => "1 processor".to_owned(),
         _ => format!("{n} processors"),
     });
     let parts = [
         place,
-        text("kernel.release").map(|r| format!("Linux {r}")),
+        text(Fact::KernelRelease).map(|r| format!("Linux {r}")),
         processors,
         memory,
-        text("libc"),
-        text("iolab.version").map(|v| format!("iolab {v}")),
+        text(Fact::Libc),
+        text(Fact::IolabVersion).map(|v| format!("iolab {v}")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -26,6 +26,8 @@ pub fn document(plan: &Plan, outcome: Outcome, run: RunInfo, environment: Enviro
         cells: cells
             .map(|(((cell, mut seen), estimate), outliers)| {
                 flag_outliers(&mut seen.samples, &outliers);
+                let exclusion =
+                    seen.left.as_ref().filter(|_| cell.skip.is_none()).map(|left| left.why);
                 let (status, reason) = match (&cell.skip, seen.left) {
                     (Some(skip), _) => (CellStatus::Skipped, Some(skip.clone())),
                     (None, Some(left)) => (left.why.status(), Some(left.reason)),
@@ -36,6 +38,7 @@ pub fn document(plan: &Plan, outcome: Outcome, run: RunInfo, environment: Enviro
                     factors: cell.levels.clone(),
                     status,
                     reason,
+                    exclusion,
                     samples: seen.samples,
                     estimate,
                 }

@@ -59,12 +59,12 @@ fn costs_of(plan: &Plan, condition: &Condition) -> Vec<u64> {
 
 impl Driver<'_, '_> {
     pub(super) fn leave(&mut self, cell: usize, left: Left) -> Result<(), Halt> {
-        let (round, reason) = (left.round, left.reason.clone());
+        let (round, why, reason) = (left.round, left.why, left.reason.clone());
         if left.why != ExclusionReason::Proven {
             self.tracks.iter_mut().for_each(|track| track.give_up(cell));
         }
         self.out.cells[cell].left = Some(left);
-        self.tell(&Event::Eliminated { cell, round, reason })
+        self.tell(&Event::Eliminated { cell, round, why, reason })
     }
 
     /// Takes a finished round into account; true where every answer may stop.

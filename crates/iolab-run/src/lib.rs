@@ -121,7 +121,9 @@ pub enum Event<'a> {
         cell: usize,
         /// In which round.
         round: u32,
-        /// Why, in words.
+        /// Why.
+        why: ExclusionReason,
+        /// The same in words.
         reason: String,
     },
     /// A round ended.

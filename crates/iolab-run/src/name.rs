@@ -1,6 +1,8 @@
 //! What a cell is called in a sentence: the levels that tell it from its rivals.
 
-use iolab_model::catalog::{Factor, Kind, Level, Levels, bytes_text, path_to_text};
+use iolab_model::catalog::{
+    AxisWord, Consume, Factor, Kind, Level, Levels, bytes_text, path_to_text,
+};
 use iolab_model::plan::{Condition, Plan};
 
 /// A name for each cell of an answer, in its order.
@@ -79,7 +81,7 @@ fn phrase(factor: Factor, level: &Level) -> String {
         (Factor::FileSize, Level::Number(n)) => format!("a file of {}", bytes_text(*n)),
         (Factor::Memory, Level::Number(n)) => format!("{} of memory", bytes_text(*n)),
         (Factor::Memory, Level::Word(ratio)) => format!("a file of {ratio} the memory"),
-        (Factor::Consume, Level::Word(w)) if w == "none" => "bytes untouched".to_owned(),
+        (Factor::Consume, level) if *level == Consume::None.level() => "bytes untouched".to_owned(),
         (Factor::Cache, level) => format!("cache {level}"),
         (Factor::Pattern, level) => format!("{level} order"),
         (factor, Level::Number(n)) if factor.kind() == Kind::Bytes => {

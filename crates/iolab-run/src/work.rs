@@ -1,6 +1,6 @@
 //! How much work a cell's trial can be: passes, and parts of a pass.
 
-use iolab_model::catalog::{Factor, Touch};
+use iolab_model::catalog::{CacheState, Factor, FileOperation, Pattern, Sync, Touch};
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::Sample;
 
@@ -72,8 +72,8 @@ impl Work {
         let command = cell.levels.get(Factor::Contender).is_some();
         // After a mount the first files pay for what all of them share: no part stands for the
         // whole tree; and one flush at the end costs what it costs however few files it is for.
-        let ends_in_sync = files.is_some() && cell.levels.text(Factor::Sync) == Some("end");
-        let remounts = cell.levels.text(Factor::Cache) == Some("remount");
+        let ends_in_sync = files.is_some() && cell.levels.word() == Some(Sync::End);
+        let remounts = cell.levels.word() == Some(CacheState::Remount);
         let files = files.filter(|_| !command && !remounts && !ends_in_sync);
         // A call on a scratch file is no pass over it, and neither has a part. A touch is one call
         // on each file of a tree; the whole is all of them.
@@ -100,7 +100,7 @@ impl Work {
                 || is_touch(cell)
                 || cell.writes()
                 || (plan.copies && (large || command))
-                || (command && cell.levels.text(Factor::Operation) == Some("copy")),
+                || (command && cell.levels.word() == Some(FileOperation::Copy)),
             flushes: cell.writes() && !cell.syncs_each_operation(),
             threads,
             least_operations: least,
@@ -111,17 +111,17 @@ impl Work {
 
 /// Whether a trial has the first or second touch of each file: it cannot be repeated.
 pub(super) fn is_touch(cell: &Cell) -> bool {
-    Touch::of(&cell.levels).is_some_and(Touch::uses_up)
+    cell.levels.word().is_some_and(Touch::uses_up)
 }
 
 /// Whether each call uses up what it works on: then no repeats can be asked for.
 fn uses_up(cell: &Cell) -> bool {
-    Touch::of(&cell.levels) == Some(Touch::Steady) && cell.levels.get(Factor::Repeats).is_none()
+    cell.levels.word() == Some(Touch::Steady) && cell.levels.get(Factor::Repeats).is_none()
 }
 
 /// Calls of a touch on all files.
 fn touches(cell: &Cell) -> u64 {
-    let repeats = match Touch::of(&cell.levels) {
+    let repeats = match cell.levels.word::<Touch>() {
         Some(Touch::Whole) => cell.levels.number(Factor::Repeats).unwrap_or(1).max(1),
         _ => 1,
     };
@@ -144,7 +144,7 @@ pub(super) fn unit_ns(cell: &Cell, sample: &Sample) -> Option<f64> {
 /// Bytes of one operation of a cell that works on a file.
 fn step_bytes(cell: &Cell) -> u64 {
     let sequential =
-        cell.levels.text(Factor::Pattern).is_none_or(|pattern| pattern == "sequential");
+        cell.levels.word().is_none_or(|pattern: Pattern| pattern == Pattern::Sequential);
     let without_block = match sequential {
         true => WINDOW_BYTES,
         false => rustix::param::page_size() as u64,
@@ -155,14 +155,14 @@ fn step_bytes(cell: &Cell) -> u64 {
 /// Whether the cell's data lie in the page cache, in a place that can change a figure. A cold trial
 /// takes new pages each time.
 pub(super) fn lies_in_cache(cell: &Cell) -> bool {
-    let cached = matches!(cell.levels.text(Factor::Cache), Some("warm" | "any"));
+    let cached = cell.levels.word().is_some_and(|state: CacheState| !state.is_cold());
     cell.instance.is_some() && cached
 }
 
 /// Whether the cell reads its file from the page cache in a state that was made: only then does
 /// where its cached pages lie matter, and can be drawn anew.
 pub(super) fn wants_priming(cell: &Cell) -> bool {
-    cell.instance.is_some() && cell.levels.text(Factor::Cache) == Some("warm")
+    cell.instance.is_some() && cell.levels.word() == Some(CacheState::Warm)
 }
 
 #[cfg(test)]

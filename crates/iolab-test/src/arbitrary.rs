@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use iolab_model::catalog::{Code, Factor, Level, Levels};
 use iolab_model::result::{
     Answer, AnswerKind, CacheProof, CellRecord, CellStatus, Comparison, Digest, Document, Effects,
-    Environment, Estimate, Fault, Grade, Measurement, Name, Proof, Residency, RunInfo, Sample,
-    Summary, Twin, Verdict, Warning,
+    Environment, Estimate, ExclusionReason, Fault, Grade, Measurement, Name, Proof, Residency,
+    RunInfo, Sample, Summary, Twin, Verdict, Warning,
 };
 use proptest::prelude::*;
 
@@ -64,13 +64,14 @@ fn any_proof() -> impl Strategy<Value = Proof> {
     );
     let cache = (any_text(), proptest::option::of(residency), any::<(Option<u64>, bool)>())
         .prop_map(|(wanted, before, (device_bytes, proven))| CacheProof {
-            how: wanted.clone().into(),
+            how: wanted.as_str().into(),
             wanted: wanted.into(),
             before,
             device_bytes,
             expected_device_bytes: device_bytes,
             proven,
             reason: None,
+            disagree: !proven,
         });
     let digest = (any_text(), any::<Option<bool>>()).prop_map(|(hex, matches)| Digest {
         kind: "xor".into(),
@@ -156,6 +157,7 @@ fn any_cell() -> impl Strategy<Value = CellRecord> {
             factors,
             status,
             reason,
+            exclusion: (status == CellStatus::Eliminated).then_some(ExclusionReason::Screened),
             samples,
             estimate,
         },

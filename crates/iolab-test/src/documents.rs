@@ -77,17 +77,15 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
                         dirty_bytes: Some(0),
                     }),
                     device_bytes: Some(0),
-                    expected_device_bytes: None,
                     proven: true,
-                    reason: None,
+                    ..CacheProof::default()
                 }),
                 digest: Some(Digest {
                     kind: "xor".into(),
                     hex: "5d1c9e02".into(),
                     matches: Some(true),
                 }),
-                copy: None,
-                effects: None,
+                ..Proof::default()
             }
             .into(),
             flags: Vec::new(),
@@ -152,6 +150,7 @@ pub fn cell(id: &str, factors: Levels, wall_ms: f64, seed: u64) -> CellRecord {
         factors,
         status: CellStatus::Measured,
         reason: None,
+        exclusion: None,
         samples,
         estimate,
     }
@@ -164,6 +163,7 @@ pub fn skipped(id: &str, factors: Levels, reason: &str) -> CellRecord {
         factors,
         status: CellStatus::Skipped,
         reason: Some(reason.to_owned()),
+        exclusion: None,
         samples: Vec::new(),
         estimate: None,
     }
@@ -191,6 +191,7 @@ pub fn failed(id: &str, factors: Levels) -> CellRecord {
         factors,
         status: CellStatus::Failed,
         reason: Some("every trial failed: read /data/a: Input/output error (os error 5)".into()),
+        exclusion: None,
         samples,
         estimate: None,
     }
@@ -453,6 +454,7 @@ pub fn timed(
                 factors: factors.clone(),
                 status: CellStatus::Measured,
                 reason: None,
+                exclusion: None,
                 estimate: estimate(&samples),
                 samples,
             }

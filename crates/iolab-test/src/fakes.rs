@@ -152,6 +152,7 @@ fn measure(fake: &Fake, machine: &[f64], random: &mut Normal) -> CellRecord {
         factors: fake.levels.clone(),
         status: CellStatus::Measured,
         reason: None,
+        exclusion: None,
         samples: Vec::new(),
         estimate: None,
     };

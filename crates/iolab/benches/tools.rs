@@ -7,6 +7,7 @@
 
 #![allow(clippy::unwrap_used)] // a bench that cannot go on should stop loudly
 
+use iolab_model::catalog::Fill;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -14,7 +15,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use iolab_io::method::Fill;
 use iolab_io::tool::{FileOrder, checksum, compare_files, make_file};
 
 const BYTES: u64 = 512 << 20;

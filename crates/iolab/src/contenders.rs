@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::parts;
 use iolab_io::host;
-use iolab_model::catalog::{Code, Contender, Factor, Level, percent_text, rate_text, time_text};
+use iolab_model::catalog::{
+    Code, Contender, Factor, Family, Level, percent_text, rate_text, time_text,
+};
 use iolab_model::plan::Plan;
 use iolab_model::result::{CellRecord, Document, Environment, Phase, Warning};
 use iolab_model::spec::Experiment;
@@ -46,7 +48,7 @@ pub fn record(plan: &Plan, environment: &mut Environment) {
     for (text, contender) in all(&plan.workload, &plan.factors) {
         let version = host::find_program(&contender.program()).and_then(|p| host::version_line(&p));
         let facts = serde_json::json!({ "argv": contender.template(), "version": version });
-        environment.0.insert(format!("contender.{text}"), facts);
+        environment.put_named(Family::Contender, text, facts);
     }
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::terminal_io::{self, Ending, Failure};
 use iolab_model::catalog::{Code, Severity};
-use iolab_model::spec::choose;
+use iolab_model::spec::nearest;
 
 /// Explain a warning: what it means, how it was found, what to do
 #[derive(Args, Clone, Debug)]
@@ -50,9 +50,10 @@ fn severity(code: Code) -> &'static str {
 fn unknown(text: &str) -> Failure {
     let upper = text.to_ascii_uppercase();
     let names: Vec<&str> = Code::ALL.iter().map(|code| code.id()).collect();
-    let near = choose(&upper, &names);
-    let fix = near.split("? There are").next().filter(|fix| fix.starts_with("did you mean"));
-    let fix = fix.map_or("iolab explain lists all".to_owned(), |fix| format!("{fix}?"));
+    let fix = match nearest(&upper, &names) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "iolab explain lists all".to_owned(),
+    };
     Failure::usage(format!("there is no code '{}'; {fix}", text.escape_debug()))
 }
 

@@ -10,7 +10,8 @@ use super::parts;
 use super::terminal_io::Failure;
 use iolab_io::workload::WORKLOADS;
 use iolab_model::catalog::{
-    Capability, Factor, FactorUse, Kind, Level, Part, SIZES_FORMS, WorkloadInfo, path_to_text,
+    Capability, Factor, FactorUse, Kind, Level, Part, SIZES_FORMS, Switch, WorkloadInfo,
+    path_to_text,
 };
 use iolab_model::spec::Vocabulary;
 
@@ -18,7 +19,7 @@ const HEADING: &str = "Axes";
 const PATHS: &str = "paths";
 const WHAT: &str = "what";
 /// The levels of an axis that is a switch.
-const SWITCH: &[&str] = &["off", "on"];
+const SWITCH: &[&str] = Switch::WORDS;
 
 /// Adds an option for each axis, and the files or the directory.
 pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
@@ -78,7 +79,9 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
         .help(help(info, axis));
     match axis.words {
         // A switch: `--direct` alone, or `--direct=off,on` as an axis.
-        SWITCH => option.num_args(0..=1).require_equals(true).default_missing_value("on"),
+        SWITCH => {
+            option.num_args(0..=1).require_equals(true).default_missing_value(Switch::On.word())
+        }
         _ => option,
     }
 }

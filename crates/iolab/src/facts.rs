@@ -12,7 +12,9 @@ use super::terminal_io::Failure;
 use iolab_io::place::Scratch;
 use iolab_io::workload::{files, meta};
 use iolab_io::{host, place};
-use iolab_model::catalog::{Capability, Factor, Level, path_to_text};
+use iolab_model::catalog::{
+    AxisWord, CacheState, Capability, Factor, Level, Switch, WorkloadId, path_to_text,
+};
 use iolab_model::plan::{Facts, Plan, TreeFacts};
 use iolab_model::spec::Experiment;
 
@@ -28,11 +30,12 @@ pub fn gather(experiment: &Experiment, guest: bool) -> Result<Facts, Failure> {
     let space = place::space(&experiment.directory).map_err(Failure::usage)?;
     let named = places::levels(experiment);
     let mut missing = if guest { vm::unavailable(&named) } else { places::unavailable(&named) };
-    let cold =
-        experiment.factors.get(&Factor::Cache).is_some_and(|l| l.contains(&Level::word("cold")));
+    let asks = |factor: Factor, level: &Level| {
+        experiment.factors.get(&factor).is_some_and(|levels| levels.contains(level))
+    };
+    let cold = asks(Factor::Cache, &CacheState::Cold.level());
     let tested = tested_directory(experiment);
-    let direct = named.is_empty()
-        && experiment.factors.get(&Factor::Direct).is_some_and(|l| l.contains(&Level::word("on")));
+    let direct = named.is_empty() && asks(Factor::Direct, &Level::word(Switch::On.word()));
     let theirs = files.map_or(&[][..], Vec::as_slice);
     let (files, trees) = match works_on_trees(experiment) {
         true => (BTreeMap::new(), look_through(theirs)),
@@ -111,7 +114,7 @@ fn check_outside(directory: &Path, trees: &[Level]) -> Result<(), Failure> {
 
 /// Whether methods, or what depends on them, are compared; a ladder of calls has none.
 fn asks_for_methods(experiment: &Experiment) -> bool {
-    experiment.workload != "syscall"
+    experiment.workload != WorkloadId::Syscall.word()
 }
 
 /// Metadata calls that this user or the directory's file system does not allow, each tried. On

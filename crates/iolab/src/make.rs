@@ -15,10 +15,9 @@ use super::protocol_args::drawn_seed;
 use super::signals::Signals;
 use super::size_for_time::failure;
 use super::terminal_io::{self, Ending, Failure};
-use iolab_io::method::Fill;
 use iolab_io::place;
 use iolab_io::tool::{self, FileOrder};
-use iolab_model::catalog::{bytes_text, path_to_text, rate_text, time_text};
+use iolab_model::catalog::{Fill, bytes_text, path_to_text, rate_text, time_text};
 use iolab_model::spec;
 use iolab_run::StopSignal;
 
@@ -75,7 +74,7 @@ struct MakeFile {
 #[derive(Args, Clone, Debug)]
 struct ContentArgs {
     /// What the bytes look like: random, text, zero
-    #[arg(long, value_name = "WORD", default_value = "random")]
+    #[arg(long, value_name = "WORD", default_value = Fill::USUAL)]
     fill: String,
     /// Seed of everything random [default: drawn, and printed]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]

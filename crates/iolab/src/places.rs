@@ -11,7 +11,9 @@ use super::vm::VmArgs;
 use iolab_agent::PlaceTerms;
 use iolab_io::place::vm::Kernel;
 use iolab_io::place::{self, IMAGE_BYTES, PLACES};
-use iolab_model::catalog::{Factor, Level, PlaceLevel, common_size, parse_place, path_to_text};
+use iolab_model::catalog::{
+    Factor, Family, Level, PlaceLevel, common_size, parse_place, path_to_text,
+};
 use iolab_model::plan::{PlaceNeeds, Plan};
 use iolab_model::result::{Environment, PlaceFacts};
 use iolab_model::spec::Experiment;
@@ -137,7 +139,7 @@ fn needs_of(level: &PlaceLevel, image_bytes: u64) -> PlaceNeeds {
 pub fn record(environment: &mut Environment, places: &[PlaceFacts]) {
     for facts in places {
         if let Ok(value) = serde_json::to_value(facts) {
-            environment.0.insert(format!("place.{}", facts.asked), value);
+            environment.put_named(Family::Place, &facts.asked, value);
         }
     }
 }

@@ -144,7 +144,7 @@ impl Observer for Progress {
                 self.tell(&format!("a round takes about {one}, at most {rounds} rounds"));
             }
             Event::Trial { cell, twin: false, sample } => self.add(*cell, sample),
-            Event::Eliminated { cell, round, reason } => {
+            Event::Eliminated { cell, round, reason, .. } => {
                 self.seen.remove(cell);
                 let name = self.names.get(*cell).map_or("", String::as_str);
                 self.tell(&format!("round {}: {name} is left out: {reason}", round + 1));

@@ -13,7 +13,10 @@ use super::output::{self, Output, Talk};
 use super::protocol_args::ProtocolArgs;
 use super::session::{Session, argv};
 use super::terminal_io::{Ending, Exit, Failure, say};
-use iolab_model::catalog::{Factor, Level, bytes_text, path_to_text, rough_time_text};
+use iolab_model::catalog::{
+    AxisWord, CacheState, Fact, Factor, FileOperation, Level, NamedCall, Sync, WorkloadId,
+    bytes_text, path_to_text, rough_time_text,
+};
 use iolab_model::plan::Plan;
 use iolab_model::result::{AnswerKind, Document, Environment, Grade};
 use iolab_model::spec::{Experiment, Protocol};
@@ -37,72 +40,73 @@ pub struct Quick {
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
+type Axes = Vec<(Factor, Vec<Level>)>;
+
 /// One run of the survey.
 struct SurveyPart {
     topic: Topic,
     title: &'static str,
-    workload: &'static str,
-    /// Share of the budget; together a little less than all of it, for files are made and
-    /// agents started too.
+    workload: WorkloadId,
+    /// Share of the budget; all together leave a little for making files and starting agents.
     share: f64,
-    levels: fn(greatest_bytes: u64) -> Vec<(Factor, Vec<Level>)>,
+    levels: fn(greatest_bytes: u64) -> Axes,
 }
 
 const LEGS: [SurveyPart; 9] = [
     SurveyPart {
         topic: Topic::Calls,
         title: "what a system call costs",
-        workload: "syscall",
+        workload: WorkloadId::Syscall,
         share: 0.08,
         levels: |_| {
-            let calls = ["lseek", "read", "write", "fstat", "open-close", "chmod"];
-            vec![(Factor::Operation, words(&calls))]
+            use NamedCall::{Chmod, Fstat, Lseek, OpenClose, Read, Write};
+            vec![axis(&[Lseek, Read, Write, Fstat, OpenClose, Chmod])]
         },
     },
     SurveyPart {
         topic: Topic::Metadata,
         title: "what metadata calls cost",
-        workload: "meta",
+        workload: WorkloadId::Meta,
         share: 0.07,
         levels: |_| {
-            let calls = ["create", "stat", "rename", "readdir", "unlink"];
-            vec![(Factor::Operation, words(&calls)), (Factor::Files, numbers(&[200]))]
+            use NamedCall::{Create, Readdir, Rename, Stat, Unlink};
+            vec![axis(&[Create, Stat, Rename, Readdir, Unlink]), (Factor::Files, numbers(&[200]))]
         },
     },
     SurveyPart {
         topic: Topic::Warm,
         title: "block sizes, cached",
-        workload: "read",
+        workload: WorkloadId::Read,
         share: 0.14,
         levels: |greatest| {
             let blocks = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
-            read(&["read"], &blocks, "warm", &[greatest.min(256 * MIB)])
+            read(&["read"], &blocks, CacheState::Warm, &[greatest.min(256 * MIB)])
         },
     },
     SurveyPart {
         topic: Topic::Mapping,
         title: "read against mmap by file size",
-        workload: "read",
+        workload: WorkloadId::Read,
         share: 0.14,
         levels: |greatest| {
             let sizes = [16 * KIB, 256 * KIB, 4 * MIB, 64 * MIB];
             let sizes: Vec<u64> = sizes.into_iter().filter(|bytes| *bytes <= greatest).collect();
-            read(&["read", "mmap"], &[64 * KIB], "warm", &sizes)
+            read(&["read", "mmap"], &[64 * KIB], CacheState::Warm, &sizes)
         },
     },
     SurveyPart {
         topic: Topic::Cold,
         title: "block sizes, from the device",
-        workload: "read",
+        workload: WorkloadId::Read,
         share: 0.16,
         levels: |greatest| {
-            read(&["read"], &[4 * KIB, 64 * KIB, MIB], "cold", &[greatest.min(128 * MIB)])
+            read(&["read"], &[4 * KIB, 64 * KIB, MIB], CacheState::Cold, &[greatest.min(128 * MIB)])
         },
     },
     SurveyPart {
         topic: Topic::Durable,
         title: "block sizes, until the data are durable",
-        workload: "write",
+        workload: WorkloadId::Write,
         share: 0.12,
         levels: |greatest| {
             vec![
@@ -115,13 +119,13 @@ const LEGS: [SurveyPart; 9] = [
     SurveyPart {
         topic: Topic::Synced,
         title: "what it costs to have each block safe",
-        workload: "write",
+        workload: WorkloadId::Write,
         share: 0.07,
         levels: |greatest| {
             vec![
                 (Factor::Method, words(&["write"])),
                 (Factor::Block, numbers(&[4 * KIB])),
-                (Factor::Sync, words(&["fsync", "dsync"])),
+                axis(&[Sync::Fsync, Sync::Dsync]),
                 (Factor::FileSize, numbers(&[greatest.min(MIB)])),
             ]
         },
@@ -129,11 +133,11 @@ const LEGS: [SurveyPart; 9] = [
     SurveyPart {
         topic: Topic::Small,
         title: "small files",
-        workload: "files",
+        workload: WorkloadId::Files,
         share: 0.05,
         levels: |_| {
             vec![
-                (Factor::Operation, words(&["read"])),
+                axis(&[FileOperation::Read]),
                 (Factor::Files, numbers(&[300])),
                 (Factor::FileSize, numbers(&[16 * KIB])),
                 (Factor::Threads, numbers(&[1, 2])),
@@ -143,7 +147,7 @@ const LEGS: [SurveyPart; 9] = [
     SurveyPart {
         topic: Topic::Copying,
         title: "ways to copy",
-        workload: "copy",
+        workload: WorkloadId::Copy,
         share: 0.12,
         levels: |greatest| {
             let methods = ["read-write", "copy_file_range", "sendfile", "reflink"];
@@ -159,6 +163,11 @@ const LEGS: [SurveyPart; 9] = [
 /// Space that the survey takes at most at a time, and what it leaves free of what there is.
 const GREATEST_SPACE_BYTES: u64 = 512 * MIB;
 
+/// Levels of the axis that their type stands for.
+fn axis<W: AxisWord>(words: &[W]) -> (Factor, Vec<Level>) {
+    (W::FACTOR, words.iter().map(|word| word.level()).collect())
+}
+
 fn words(texts: &[&str]) -> Vec<Level> {
     texts.iter().copied().map(Level::word).collect()
 }
@@ -167,11 +176,11 @@ fn numbers(values: &[u64]) -> Vec<Level> {
     values.iter().copied().map(Level::Number).collect()
 }
 
-fn read(methods: &[&str], blocks: &[u64], cache: &str, sizes: &[u64]) -> Vec<(Factor, Vec<Level>)> {
+fn read(methods: &[&str], blocks: &[u64], cache: CacheState, sizes: &[u64]) -> Axes {
     vec![
         (Factor::Method, words(methods)),
         (Factor::Block, numbers(blocks)),
-        (Factor::Cache, words(&[cache])),
+        axis(&[cache]),
         (Factor::FileSize, numbers(sizes)),
     ]
 }
@@ -261,7 +270,7 @@ impl Survey<'_> {
     fn experiment(&self, leg: &SurveyPart, greatest_bytes: u64, budget_ns: u64) -> Experiment {
         Experiment {
             title: Some(format!("quick: {}", leg.title)),
-            workload: leg.workload.to_owned(),
+            workload: leg.workload.to_string(),
             directory: self.directory.to_owned(),
             factors: (leg.levels)(greatest_bytes).into_iter().collect::<BTreeMap<_, _>>(),
             protocol: Protocol { budget_ns, ..self.protocol.clone() },
@@ -368,22 +377,22 @@ fn outline(plans: &[(&SurveyPart, Plan)]) -> String {
 
 /// Where this was, in one line.
 fn heading(directory: &Path, environment: &Environment, elapsed_ns: f64) -> String {
-    let text = |name: &str| environment.0.get(name).and_then(|v| v.as_str()).map(str::to_owned);
-    let number = |name: &str| environment.0.get(name).and_then(serde_json::Value::as_u64);
-    let place = match (text("mount.fs_type"), text("device.name")) {
+    let text = |fact| environment.text(fact).map(str::to_owned);
+    let place = match (text(Fact::MountFsType), text(Fact::DeviceName)) {
         (Some(fs), Some(device)) => Some(format!("{fs} on {device}")),
         (fs, _) => fs,
     };
-    let machine = match (number("cpu.count"), number("memory.total_bytes")) {
-        (Some(cpus), Some(memory)) => {
-            Some(format!("{cpus} cores, {} GiB", (memory as f64 / (1u64 << 30) as f64).round()))
-        }
-        _ => None,
-    };
+    let machine =
+        match (environment.number(Fact::CpuCount), environment.number(Fact::MemoryTotalBytes)) {
+            (Some(cpus), Some(memory)) => {
+                Some(format!("{cpus} cores, {} GiB", (memory as f64 / (1u64 << 30) as f64).round()))
+            }
+            _ => None,
+        };
     let parts = [
         Some(path_to_text(directory)),
         place,
-        text("kernel.release").map(|release| format!("Linux {release}")),
+        text(Fact::KernelRelease).map(|release| format!("Linux {release}")),
         machine,
         Some(rough_time_text(elapsed_ns)),
     ];

@@ -41,7 +41,9 @@ impl Observer for Recorder {
     fn on(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let done = match event {
             Event::Trial { cell, twin, sample } => self.writer.trial(*cell, *twin, sample),
-            Event::Eliminated { cell, reason, .. } => self.writer.eliminated(*cell, reason),
+            Event::Eliminated { cell, why, reason, .. } => {
+                self.writer.left_out(*cell, *why, reason)
+            }
             Event::Calibrated { clock, .. } => {
                 let protocol = &mut self.opening.experiment.protocol;
                 protocol.clock_resolution_ns = clock.resolution_ns;

@@ -6,10 +6,10 @@ use super::history::{StoreArgs, load};
 use super::measure::Measure;
 use super::output::{Output, Talk};
 use super::places::PlaceArgs;
-use super::session::{Resumed, Session, WORKING_DIRECTORY};
+use super::session::{Resumed, Session};
 use super::terminal_io::{Ending, Failure};
 use super::{Cli, Command, plan_text, run};
-use iolab_model::catalog::path_from_text;
+use iolab_model::catalog::{Fact, path_from_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::{CellRecord, Document, Sample, Twin};
 use iolab_model::spec::file;
@@ -48,7 +48,7 @@ fn from_file(document: Document, store: StoreArgs, places: &PlaceArgs, talk: &Ta
 
 /// Relative names of the command line start in the directory it was given in.
 fn go_there(document: &Document) -> Result<(), Failure> {
-    let Some(text) = document.environment.0.get(WORKING_DIRECTORY).and_then(|v| v.as_str()) else {
+    let Some(text) = document.environment.text(Fact::RunWorkingDirectory) else {
         return Ok(());
     };
     std::env::set_current_dir(path_from_text(text)).map_err(|error| {
@@ -104,7 +104,7 @@ pub fn resumed(document: Document, plan: &Plan) -> Result<Resumed, Failure> {
 fn outcome(cell: &CellRecord) -> CellOutcome {
     let round = cell.samples.last().map_or(0, |sample| sample.round);
     let reason = cell.reason.clone().unwrap_or_default();
-    let why = ExclusionReason::of(cell.status, &reason);
+    let why = ExclusionReason::of(cell);
     CellOutcome { samples: cell.samples.clone(), left: why.map(|why| Left { round, why, reason }) }
 }
 

@@ -12,7 +12,7 @@ use super::output::{Output, Talk};
 use super::protocol_args::ProtocolArgs;
 use super::session::{Session, argv};
 use super::terminal_io::{self, Ending, Exit, say};
-use iolab_model::catalog::{Factor, Level, percent_text};
+use iolab_model::catalog::{Factor, Level, NamedCall, WorkloadId, percent_text};
 use iolab_model::result::{Document, Twin};
 use iolab_model::spec::Experiment;
 
@@ -32,7 +32,7 @@ pub struct Selftest {
 /// What is measured against itself.
 struct Test {
     title: &'static str,
-    workload: &'static str,
+    workload: WorkloadId,
     /// Its one cell.
     levels: &'static [(Factor, &'static str)],
 }
@@ -40,10 +40,14 @@ struct Test {
 const TESTS: [Test; 2] = [
     Test {
         title: "warm read of 64 KiB blocks",
-        workload: "read",
+        workload: WorkloadId::Read,
         levels: &[(Factor::Method, "pread"), (Factor::Block, "65536")],
     },
-    Test { title: "one system call", workload: "syscall", levels: &[(Factor::Operation, "lseek")] },
+    Test {
+        title: "one system call",
+        workload: WorkloadId::Syscall,
+        levels: &[(Factor::Operation, NamedCall::Lseek.word())],
+    },
 ];
 
 /// The budget where none is given, for both tests together.
@@ -67,7 +71,7 @@ impl Selftest {
         for Test { title, workload, levels } in TESTS {
             let experiment = Experiment {
                 title: Some(format!("selftest: {title}")),
-                workload: workload.to_owned(),
+                workload: workload.to_string(),
                 directory: directory.clone(),
                 factors: levels
                     .iter()

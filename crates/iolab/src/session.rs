@@ -15,13 +15,13 @@ use super::{contenders, facts, places, vm};
 use iolab_agent::{LocalChild, PlaceTerms, Transport};
 use iolab_io::host;
 use iolab_io::place::vm::Kernel;
-use iolab_model::catalog::{Capability, Factor, Level, path_to_text};
+use iolab_model::catalog::{
+    AxisWord, CacheState, Capability, Fact, Factor, FileOperation, Level, NamedCall, WorkloadId,
+    path_to_text,
+};
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Document, Environment, RunInfo, Warning};
 use iolab_run::{self as run, CellOutcome, DriveError, History, Outcome, RemoteExecutor};
-
-/// The name under which the working directory is recorded; relative arguments start there.
-pub const WORKING_DIRECTORY: &str = "run.working_directory";
 
 /// A run that is to be measured.
 pub struct Session<'a> {
@@ -242,8 +242,7 @@ fn devices(plan: &Plan) -> Vec<u64> {
 fn environment(directories: &[&Path]) -> Environment {
     let mut environment = host::environment(directories);
     if let Ok(directory) = std::env::current_dir() {
-        let text = path_to_text(&directory).into();
-        environment.0.insert(WORKING_DIRECTORY.to_owned(), text);
+        environment.put(Fact::RunWorkingDirectory, path_to_text(&directory));
     }
     environment
 }
@@ -269,18 +268,18 @@ impl Sizes {
 }
 
 fn work<'a>(plan: &Plan, sizes: &'a Sizes) -> host::Work<'a> {
-    let has = |word: &str| {
-        let levels = plan.factors.get(&Factor::Cache).into_iter().flatten();
-        levels.into_iter().any(|level| *level == Level::word(word))
+    let has = |state: CacheState| {
+        let levels = plan.factors.get(&Factor::Cache);
+        levels.is_some_and(|levels| levels.contains(&state.level()))
     };
     let writes = super::parts::workload(&plan.workload)
         .is_some_and(|info| matches!(info.capability, Capability::Write | Capability::Copy));
     host::Work {
         block_bytes: &sizes.blocks,
         file_bytes: &sizes.files,
-        cold: has("cold") || has("remount"),
-        warm: has("warm"),
-        writes: writes || does(plan, "files", &["write", "copy"]),
+        cold: has(CacheState::Cold) || has(CacheState::Remount),
+        warm: has(CacheState::Warm),
+        writes: writes || does(plan, WorkloadId::Files, FileOperation::writes_bytes),
         trees: plan.instances.iter().any(|instance| instance.tree.is_some()),
         remakes: remakes(plan),
         reads_files: plan.factors.contains_key(&Factor::Method),
@@ -288,18 +287,14 @@ fn work<'a>(plan: &Plan, sizes: &'a Sizes) -> host::Work<'a> {
 }
 
 /// Whether some trial on many files does one of these.
-fn does(plan: &Plan, workload: &str, words: &[&str]) -> bool {
-    let does = |cell: &Cell| {
-        let operation = cell.levels.text(Factor::Operation);
-        operation.is_some_and(|operation| words.contains(&operation))
-    };
-    plan.workload == workload && plan.cells.iter().filter(|c| c.skip.is_none()).any(does)
+fn does<W: AxisWord>(plan: &Plan, workload: WorkloadId, such: fn(W) -> bool) -> bool {
+    let does = |cell: &Cell| cell.levels.word().is_some_and(such);
+    plan.workload == workload.word() && plan.cells.iter().filter(|c| c.skip.is_none()).any(does)
 }
 
 /// Whether each trial makes many files of its own in the directory under test itself.
 fn remakes(plan: &Plan) -> bool {
-    const FILES: [&str; 4] = ["write", "copy", "create", "remove"];
-    const CALLS: [&str; 5] = ["create", "symlink", "mkdir", "rmdir", "unlink"];
     let here = plan.cells.iter().any(|cell| cell.levels.get(Factor::Place).is_none());
-    here && (does(plan, "files", &FILES) || does(plan, "meta", &CALLS))
+    let files = does(plan, WorkloadId::Files, FileOperation::has_own);
+    here && (files || does(plan, WorkloadId::Meta, NamedCall::makes_or_removes))
 }

@@ -11,10 +11,9 @@ use super::protocol_args::drawn_seed;
 use super::signals::Signals;
 use super::terminal_io::{self, Ending, Exit, Failure, say};
 use iolab_io::host;
-use iolab_io::method::Fill;
 use iolab_io::place::{self, Scratch};
 use iolab_io::tool::{self, FileOrder, Interrupted, Kind, Model};
-use iolab_model::catalog::{bytes_text, rate_text, time_text};
+use iolab_model::catalog::{Fill, bytes_text, rate_text, time_text};
 use iolab_model::spec::{self, format_bytes};
 use iolab_run::StopSignal;
 

@@ -10,7 +10,7 @@ use super::terminal_io::Failure;
 use iolab_agent::{PlaceTerms, VirtualMachine};
 use iolab_io::place;
 use iolab_io::place::vm::{self, Accelerator, Cache, Disk, Kernel, Machine, Setup};
-use iolab_model::catalog::{Code, Factor, PlaceLevel};
+use iolab_model::catalog::{Code, Fact, Factor, PlaceLevel};
 use iolab_model::plan::Plan;
 use iolab_model::result::{Environment, Warning};
 use iolab_model::spec::Experiment;
@@ -139,25 +139,21 @@ fn disk(level: &PlaceLevel, ground: &Path, image_bytes: u64) -> Result<Disk, Fai
 
 /// Records the machine.
 pub fn record(machine: &Machine, environment: &mut Environment) {
-    let mut put = |key: &str, value: serde_json::Value| {
-        environment.0.insert(format!("vm.{key}"), value);
-    };
-    put("accelerator", machine.accelerator.name().into());
-    put("kernel", machine.kernel.clone().into());
-    put("disk_cache", Cache::None.name().into());
-    put("boot_ns", machine.boot_ns.into());
+    environment.put(Fact::GuestAccelerator, machine.accelerator.name());
+    environment.put(Fact::GuestKernel, machine.kernel.clone());
+    environment.put(Fact::GuestDiskCache, Cache::None.name());
+    environment.put(Fact::GuestBootNs, machine.boot_ns);
     if let Some(note) = &machine.note {
-        put("note", note.clone().into());
+        environment.put(Fact::GuestNote, note.clone());
     }
 }
 
 /// The warning of a machine that is a program.
 pub fn warning(environment: &Environment) -> Option<Warning> {
-    let text = |key: &str| environment.0.get(key).and_then(|value| value.as_str());
-    if text("vm.accelerator")? != Accelerator::Emulated.name() {
+    if environment.text(Fact::GuestAccelerator)? != Accelerator::Emulated.name() {
         return None;
     }
-    let why = text("vm.note").unwrap_or("no KVM");
+    let why = environment.text(Fact::GuestNote).unwrap_or("no KVM");
     let text = format!("every cell ran in an emulated machine ({why})");
     Some(Warning { code: Code::Emulated, text })
 }

@@ -6,10 +6,8 @@ use std::fs::File;
 use super::fault;
 use super::prober::Prober;
 use super::stored::stored_bytes;
-use iolab_model::result::{CacheProof, Fault, Residency};
+use iolab_model::result::{CacheProof, Fault, Reached, Residency, Step};
 
-/// What is asked for, in the proof.
-const WANTED: &str = "direct";
 /// Pages that may come in meanwhile, for another process may look at the file: 1 % of it.
 const ALLOWED_GROWTH: u64 = 100;
 
@@ -17,17 +15,12 @@ const ALLOWED_GROWTH: u64 = 100;
 pub fn before_direct(file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
     let stored = stored_bytes(file).map_err(|e| fault("look where a file is stored", &e))?;
     Ok(CacheProof {
-        wanted: WANTED.into(),
-        how: "O_DIRECT".into(),
+        wanted: CacheProof::DIRECT.into(),
+        how: Reached::by(Step::PastTheCache),
         before: residency(file, prober)?,
         expected_device_bytes: Some(stored),
         ..CacheProof::default()
     })
-}
-
-/// Whether a proof is of this kind.
-pub fn is_direct(proof: &CacheProof) -> bool {
-    proof.wanted.as_str() == WANTED
 }
 
 /// Ends the proof: the device must have delivered 99 % of what was read, and the page cache must

@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::time::Duration;
 
-use super::{Prober, State, drain, flag, prepare};
+use super::{Prober, drain, flag, prepare};
 use crate::sys::resident::cachestat;
 use crate::sys::testing::{
     GO_ON_AS_NOBODY, HeldMapped, among_mounts, as_nobody, open_directory, skip, under_limits,
 };
-use iolab_model::catalog::Code;
+use iolab_model::catalog::{CacheState, Code};
 
 #[test]
 fn a_mapped_file_stays_and_says_so() {
@@ -19,14 +19,14 @@ fn a_mapped_file_stays_and_says_so() {
     std::fs::write(dir.join("mapped"), vec![3; 1 << 20]).unwrap();
     let file = File::open(dir.join("mapped")).unwrap();
     let held = HeldMapped::new(&file, 256 * 1024);
-    let proof = prepare(State::Cold, &file, &prober).unwrap();
+    let proof = prepare(CacheState::Cold, &file, &prober).unwrap();
     // Large folios keep more than what is mapped.
     assert!(proof.before.as_ref().unwrap().resident_bytes >= 256 * 1024, "{proof:?}");
     assert!(proof.reason.as_ref().unwrap().starts_with("partly cold"), "{proof:?}");
     assert_eq!((proof.proven, flag(&proof)), (false, Some(Code::ColdUnproven)));
     drop(held);
-    let proof = prepare(State::Cold, &file, &prober).unwrap();
-    assert!(proof.reason.is_none() && proof.how == "evict", "{proof:?}");
+    let proof = prepare(CacheState::Cold, &file, &prober).unwrap();
+    assert!(proof.reason.is_none() && proof.how == "evict".into(), "{proof:?}");
 }
 
 #[test]
@@ -72,11 +72,11 @@ fn a_file_that_no_probe_sees_is_never_called_proven() {
         return skip(test, "a probe sees this file here");
     };
     assert!(reason.contains("--cache any"), "{reason}");
-    for state in [State::Cold, State::Warm] {
+    for state in [CacheState::Cold, CacheState::Warm] {
         let proof = prepare(state, &file, &prober).unwrap();
         assert!(!proof.proven && proof.reason.as_deref() == Some(reason.as_str()), "{proof:?}");
     }
-    assert!(prepare(State::Any, &file, &prober).unwrap().proven);
+    assert!(prepare(CacheState::Any, &file, &prober).unwrap().proven);
 }
 
 #[test]

@@ -6,20 +6,20 @@ use std::time::Duration;
 use rustix::fs::syncfs;
 
 use super::evict::{drop_caches, evict, evict_written, prime, write_back};
+use super::fault;
 use super::prober::{Prober, Sight};
 use super::residency::is_memory_only;
 use super::stored::stored_bytes;
-use super::{State, fault};
-use iolab_model::catalog::Code;
-use iolab_model::result::{CacheProof, Fault};
+use iolab_model::catalog::{CacheState, Code};
+use iolab_model::result::{CacheProof, Fault, Reached, Step};
 
 /// Evictions tried before the last resort; the waits between them double from 1 ms.
 const EVICTIONS: u32 = 6;
 /// Brings a file into the wanted state and records what the probes see of it. The result is not
-/// `proven` yet, except for [`State::Any`]: [`conclude`] it after the window. A state that could
+/// `proven` yet, except for [`CacheState::Any`]: [`conclude`] it after the window. A state that could
 /// not be reached is no fault: it is in `reason`.
-pub fn prepare(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
-    if wanted == State::Cold && !is_memory_only(file) {
+pub fn prepare(wanted: CacheState, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
+    if wanted.is_cold() && !is_memory_only(file) {
         // The location of delayed extents is known only once they are written.
         write_back(file).map_err(|e| fault("write a file back", &e))?;
     }
@@ -27,7 +27,11 @@ pub fn prepare(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof
 }
 
 /// The same of a file whose file system was just synced.
-pub fn prepare_written(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
+pub fn prepare_written(
+    wanted: CacheState,
+    file: &File,
+    prober: &Prober,
+) -> Result<CacheProof, Fault> {
     reach_by(wanted, file, prober, evict_written)
 }
 
@@ -35,39 +39,44 @@ pub fn prepare_written(wanted: State, file: &File, prober: &Prober) -> Result<Ca
 type Evict = fn(&File) -> Result<(), Fault>;
 
 fn reach_by(
-    wanted: State,
+    wanted: CacheState,
     file: &File,
     prober: &Prober,
     first: Evict,
 ) -> Result<CacheProof, Fault> {
-    let mut proof = CacheProof { wanted: wanted.name().into(), ..CacheProof::default() };
-    let blind = if wanted == State::Any { None } else { prober.blind(file)? };
+    let remounted = wanted == CacheState::Remount;
+    let wanted = wanted.of_pages();
+    let mut proof = CacheProof { wanted: wanted.into(), ..CacheProof::default() };
+    let blind = if wanted == CacheState::Any { None } else { prober.blind(file)? };
     match wanted {
         _ if blind.is_some() => {
-            proof.how = "none".into();
+            proof.how = Reached::by(Step::Nothing);
             proof.reason = blind;
         }
-        State::Cold => reach_cold(file, prober, first, &mut proof)?,
-        State::Warm => reach_warm(file, prober, &mut proof)?,
-        State::Any => {
-            proof.how = "as it was".into();
+        CacheState::Cold | CacheState::Remount => reach_cold(file, prober, first, &mut proof)?,
+        CacheState::Warm => reach_warm(file, prober, &mut proof)?,
+        CacheState::Any => {
+            proof.how = Reached::by(Step::AsItWas);
             proof.before = prober.look(file, true).ok().map(|sight| sight.first);
             proof.proven = true;
         }
+    }
+    if remounted {
+        proof.how = proof.how.after_remount();
     }
     Ok(proof)
 }
 
 /// Of files whose names and attributes were just looked at, and whose data do not matter.
 pub fn looked_at() -> CacheProof {
-    let (wanted, how) = (State::Warm.name().into(), "looked at".into());
+    let (wanted, how) = (CacheState::Warm.into(), Reached::by(Step::LookedAt));
     CacheProof { wanted, how, expected_device_bytes: Some(0), ..CacheProof::default() }
 }
 
 /// Of files of which nothing is cached since their file system was mounted, and whose data do not
 /// matter: the device must deliver a block of names or attributes.
 pub fn just_mounted() -> CacheProof {
-    let (wanted, how) = (State::Cold.name().into(), "remount".into());
+    let (wanted, how) = (CacheState::Cold.into(), Reached::REMOUNT);
     let least = rustix::param::page_size() as u64;
     CacheProof { wanted, how, expected_device_bytes: Some(least), ..CacheProof::default() }
 }
@@ -79,14 +88,14 @@ fn reach_cold(
     proof: &mut CacheProof,
 ) -> Result<(), Fault> {
     if is_memory_only(file) {
-        proof.how = "none".into();
+        proof.how = Reached::by(Step::Nothing);
         proof.reason = Some("tmpfs and ramfs keep files in the page cache only".into());
         return Ok(());
     }
     let stored = stored_bytes(file).map_err(|e| fault("look where a file is stored", &e))?;
     proof.expected_device_bytes = Some(stored);
     for attempt in 1..=EVICTIONS {
-        proof.how = if attempt == 1 { "evict".into() } else { format!("evict×{attempt}").into() };
+        proof.how = Reached::by(Step::Evict(attempt));
         if evict_and_look(file, prober, if attempt == 1 { first } else { evict }, proof)? {
             return Ok(());
         }
@@ -95,7 +104,7 @@ fn reach_cold(
         std::thread::sleep(Duration::from_millis(1 << (attempt - 1)));
     }
     if drop_caches().map_err(|e| fault("drop the machine's page cache", &e))? {
-        proof.how = "drop_caches".into();
+        proof.how = Reached::by(Step::DropCaches);
         evict_and_look(file, prober, evict, proof)?;
     }
     Ok(())
@@ -114,12 +123,36 @@ fn evict_and_look(
         // The pages that were missing are there now, because it looked.
         evict(file)?;
     }
-    proof.reason = why_not_cold(&sight);
+    doubt(proof, why_not_cold(&sight));
     proof.before = Some(sight.first);
     Ok(proof.reason.is_none())
 }
 
-fn why_not_cold(sight: &Sight) -> Option<String> {
+/// Why a proof does not hold.
+struct Doubt {
+    reason: String,
+    /// Two proofs contradict each other.
+    disagree: bool,
+}
+
+impl From<String> for Doubt {
+    fn from(reason: String) -> Doubt {
+        Doubt { reason, disagree: false }
+    }
+}
+
+impl Doubt {
+    fn disagree(what: &str) -> Doubt {
+        Doubt { reason: format!("proofs disagree: {what}"), disagree: true }
+    }
+}
+
+fn doubt(proof: &mut CacheProof, doubt: Option<Doubt>) {
+    proof.disagree = doubt.as_ref().is_some_and(|doubt| doubt.disagree);
+    proof.reason = doubt.map(|doubt| doubt.reason);
+}
+
+fn why_not_cold(sight: &Sight) -> Option<Doubt> {
     let first = &sight.first;
     let second = sight.second.as_ref();
     let seen = first.resident_bytes + first.dirty_bytes.unwrap_or(0);
@@ -127,18 +160,18 @@ fn why_not_cold(sight: &Sight) -> Option<String> {
     match (seen, also) {
         (0, 0) => None,
         (0, also) => Some(disagree(sight, also)),
-        _ => Some(format!(
+        _ => Some(Doubt::from(format!(
             "partly cold: {} of {} bytes stay resident after eviction{}",
             first.resident_bytes,
             first.total_bytes,
             dirty_words(first.dirty_bytes),
-        )),
+        ))),
     }
 }
 
 fn reach_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<(), Fault> {
     proof.expected_device_bytes = Some(0);
-    proof.how = "resident".into();
+    proof.how = Reached::by(Step::Resident);
     if look_warm(file, prober, proof)? {
         return Ok(());
     }
@@ -146,10 +179,10 @@ fn reach_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<()
         // Emptied first, so that the pages come in as the canonical primer brings them.
         evict(file)?;
         prime(file)?;
-        proof.how = "evict+prime".into();
+        proof.how = Reached::by(Step::EvictAndPrime);
     } else {
         write_back(file).map_err(|e| fault("write a file back", &e))?;
-        proof.how = "write back".into();
+        proof.how = Reached::by(Step::WriteBack);
     }
     // The second read marks the pages as in use, and fills what the first could not keep.
     prime(file)?;
@@ -159,33 +192,33 @@ fn reach_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<()
 
 fn look_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<bool, Fault> {
     let sight = prober.look(file, true)?;
-    proof.reason = why_not_warm(&sight);
+    doubt(proof, why_not_warm(&sight));
     proof.before = Some(sight.first);
     Ok(proof.reason.is_none())
 }
 
-fn why_not_warm(sight: &Sight) -> Option<String> {
+fn why_not_warm(sight: &Sight) -> Option<Doubt> {
     let first = &sight.first;
     if first.resident_bytes < first.total_bytes {
-        return Some(format!(
-            "partly warm: {} of {} bytes are resident; is enough memory free?",
-            first.resident_bytes, first.total_bytes
-        ));
+        let (seen, all) = (first.resident_bytes, first.total_bytes);
+        let text =
+            format!("partly warm: {seen} of {all} bytes are resident; is enough memory free?");
+        return Some(text.into());
     }
     if first.dirty_bytes.is_some_and(|dirty| dirty > 0) {
-        return Some(format!("resident but not clean{}", dirty_words(first.dirty_bytes)));
+        return Some(format!("resident but not clean{}", dirty_words(first.dirty_bytes)).into());
     }
     let second = sight.second.as_ref()?;
     (second.resident_bytes < second.total_bytes).then(|| disagree(sight, second.resident_bytes))
 }
 
-fn disagree(sight: &Sight, also: u64) -> String {
+fn disagree(sight: &Sight, also: u64) -> Doubt {
     let second = sight.second.as_ref().map_or("", |second| &second.probe);
     let first = &sight.first;
-    format!(
-        "{DISAGREE} {} sees {} of {} bytes resident, {second} {also}",
+    Doubt::disagree(&format!(
+        "{} sees {} of {} bytes resident, {second} {also}",
         first.probe, first.resident_bytes, first.total_bytes
-    )
+    ))
 }
 
 fn dirty_words(dirty_bytes: Option<u64>) -> String {
@@ -194,9 +227,6 @@ fn dirty_words(dirty_bytes: Option<u64>) -> String {
         _ => String::new(),
     }
 }
-
-/// How a reason begins where two proofs contradict each other.
-const DISAGREE: &str = "proofs disagree:";
 
 /// Ends a proof with what was counted during the window. `worked_bytes`: how many different bytes
 /// of the file the trial visited, `None` for all of them. `device_bytes`: what the device
@@ -211,17 +241,19 @@ pub fn conclude(
     aside_bytes: u64,
 ) {
     proof.device_bytes = device_bytes;
-    match proof.wanted.parse() {
-        Ok(State::Cold) => {
+    match proof.state() {
+        Some(CacheState::Cold | CacheState::Remount) => {
             proof.expected_device_bytes = expected(proof, worked_bytes);
-            let why = why_not_delivered(proof);
-            proof.reason = proof.reason.take().or(why);
+            if proof.reason.is_none() {
+                let why = why_not_delivered(proof);
+                doubt(proof, why);
+            }
         }
-        Ok(State::Warm) => {
-            let why = why_delivered(device_bytes, major_faults, aside_bytes);
-            proof.reason = proof.reason.take().or(why);
+        Some(CacheState::Warm) if proof.reason.is_none() => {
+            proof.reason = why_delivered(device_bytes, major_faults, aside_bytes);
         }
-        _ => proof.reason = None,
+        Some(CacheState::Warm) => {}
+        Some(CacheState::Any) | None => doubt(proof, None),
     }
     proof.proven = proof.reason.is_none();
 }
@@ -237,17 +269,19 @@ pub(super) fn expected(proof: &CacheProof, worked_bytes: Option<u64>) -> Option<
     Some(stored.saturating_sub(total.saturating_sub(worked)).min(stored.min(worked + page_bytes)))
 }
 
-fn why_not_delivered(proof: &CacheProof) -> Option<String> {
+const UNCOUNTED: &str = "the device's bytes could not be counted (/proc/self/io)";
+
+fn why_not_delivered(proof: &CacheProof) -> Option<Doubt> {
     let Some(delivered) = proof.device_bytes else {
-        return Some("the device's bytes could not be counted (/proc/self/io)".into());
+        return Some(UNCOUNTED.to_owned().into());
     };
     let expected = proof.expected_device_bytes.unwrap_or(0);
     let enough = u128::from(delivered) * 100 >= u128::from(expected) * 99;
     (!enough).then(|| {
-        format!(
-            "{DISAGREE} no page was resident, yet the device delivered {delivered} of {expected} \
-             bytes; a lower cache or another process served the rest"
-        )
+        Doubt::disagree(&format!(
+            "no page was resident, yet the device delivered {delivered} of {expected} bytes; a \
+             lower cache or another process served the rest"
+        ))
     })
 }
 
@@ -258,17 +292,17 @@ fn why_delivered(device_bytes: Option<u64>, major_faults: u64, aside_bytes: u64)
         (Some(bytes), _) if aside_bytes > 0 && bytes <= aside_bytes => None,
         (Some(0), faults) => Some(format!("{faults} page faults had to wait for the device")),
         (Some(bytes), _) => Some(format!("the device delivered {bytes} bytes during the trial")),
-        (None, _) => Some("the device's bytes could not be counted (/proc/self/io)".into()),
+        (None, _) => Some(UNCOUNTED.to_owned()),
     }
 }
 
 /// The flag of a proof that does not hold.
 pub fn flag(proof: &CacheProof) -> Option<Code> {
-    let reason = proof.reason.as_ref().filter(|_| !proof.proven)?;
-    Some(match proof.wanted.as_str() {
-        _ if reason.starts_with(DISAGREE) => Code::ProofsDisagree,
-        "cold" => Code::ColdUnproven,
-        "direct" => Code::DirectBuffered,
+    proof.reason.as_ref().filter(|_| !proof.proven)?;
+    Some(match proof.state() {
+        _ if proof.disagree => Code::ProofsDisagree,
+        Some(CacheState::Cold | CacheState::Remount) => Code::ColdUnproven,
+        _ if proof.is_direct() => Code::DirectBuffered,
         _ => Code::WarmUnproven,
     })
 }

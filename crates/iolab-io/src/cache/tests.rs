@@ -6,9 +6,9 @@ use std::io::Read;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::{Probe, Prober, State, conclude, flag, prepare, prime, stored_bytes};
+use super::{Probe, Prober, conclude, flag, prepare, prime, stored_bytes};
 use crate::sys::testing::{among_mounts, as_nobody, open_directory, skip};
-use iolab_model::catalog::Code;
+use iolab_model::catalog::{CacheState, Code};
 use iolab_model::result::CacheProof;
 
 const MIB: u64 = 1 << 20;
@@ -37,7 +37,7 @@ fn delivered() -> u64 {
 }
 
 /// A trial as the agent does it: reach, read it all through a fresh descriptor, conclude.
-fn trial(wanted: State, path: &Path, prober: &Prober) -> CacheProof {
+fn trial(wanted: CacheState, path: &Path, prober: &Prober) -> CacheProof {
     let file = File::open(path).unwrap();
     let mut proof = prepare(wanted, &file, prober).unwrap();
     let before = delivered();
@@ -50,10 +50,10 @@ fn trial(wanted: State, path: &Path, prober: &Prober) -> CacheProof {
 
 fn assert_both_states(path: &Path, prober: &Prober) {
     for _ in 0..2 {
-        let cold = trial(State::Cold, path, prober);
+        let cold = trial(CacheState::Cold, path, prober);
         assert!(cold.proven, "{cold:?} {prober:?}");
         assert_eq!(cold.before.as_ref().unwrap().resident_bytes, 0);
-        let warm = trial(State::Warm, path, prober);
+        let warm = trial(CacheState::Warm, path, prober);
         assert!(warm.proven, "{warm:?} {prober:?}");
         let before = warm.before.as_ref().unwrap();
         assert_eq!(before.resident_bytes, before.total_bytes);
@@ -78,7 +78,7 @@ fn an_empty_file_is_whatever_is_asked() {
     let dir = open_directory();
     let prober = Prober::start(dir.path()).unwrap();
     let path = make(dir.path().join("empty"), 0);
-    for state in [State::Warm, State::Any] {
+    for state in [CacheState::Warm, CacheState::Any] {
         assert!(trial(state, &path, &prober).proven);
     }
 }
@@ -88,7 +88,7 @@ fn a_dirty_file_becomes_cold_and_warm() {
     let dir = open_directory();
     let prober = Prober::start(dir.path()).unwrap();
     let path = dir.path().join("dirty");
-    for state in [State::Cold, State::Warm] {
+    for state in [CacheState::Cold, CacheState::Warm] {
         make(path.clone(), MIB);
         let proof = trial(state, &path, &prober);
         assert!(proof.proven || !prober.evicts, "{proof:?}");
@@ -98,7 +98,7 @@ fn a_dirty_file_becomes_cold_and_warm() {
 #[test]
 fn a_proof_without_device_bytes_or_with_too_few_does_not_hold() {
     let cold = CacheProof {
-        wanted: "cold".into(),
+        wanted: CacheState::Cold.into(),
         expected_device_bytes: Some(1000),
         ..CacheProof::default()
     };
@@ -108,7 +108,7 @@ fn a_proof_without_device_bytes_or_with_too_few_does_not_hold() {
         assert_eq!(proof.proven, proven, "{proof:?}");
         assert_eq!(flag(&proof).is_none(), proven);
     }
-    let warm = CacheProof { wanted: "warm".into(), ..CacheProof::default() };
+    let warm = CacheProof { wanted: CacheState::Warm.into(), ..CacheProof::default() };
     for (delivered, faults, proven) in [(0, 0, true), (4096, 0, false), (0, 1, false)] {
         let mut proof = warm.clone();
         conclude(&mut proof, None, Some(delivered), faults, 0);
@@ -123,7 +123,7 @@ fn a_false_claim_of_cold_is_found_out_by_the_device() {
     let prober = Prober::start(dir.path()).unwrap();
     let path = make(dir.path().join("primed"), MIB);
     let file = File::open(&path).unwrap();
-    let mut proof = prepare(State::Cold, &file, &prober).unwrap();
+    let mut proof = prepare(CacheState::Cold, &file, &prober).unwrap();
     prime(&file).unwrap(); // someone else reads it between the proof and the window
     let before = delivered();
     std::fs::read(&path).unwrap();
@@ -147,14 +147,14 @@ fn holes_and_unwritten_space_are_not_asked_of_the_device() {
     file.sync_all().unwrap();
     let stored = stored_bytes(&file).unwrap();
     assert_eq!(stored, MIB, "fallocate: {reserve:?}");
-    let proof = trial(State::Cold, &path, &prober);
+    let proof = trial(CacheState::Cold, &path, &prober);
     assert!(proof.proven || !prober.evicts, "{proof:?}");
 }
 
 #[test]
 fn part_of_a_pass_needs_its_part_of_the_device() {
     let proof = CacheProof {
-        wanted: "cold".into(),
+        wanted: CacheState::Cold.into(),
         expected_device_bytes: Some(100 * MIB),
         before: Some(iolab_model::result::Residency {
             total_bytes: 100 * MIB,
@@ -181,13 +181,13 @@ fn tmpfs_is_warm_and_never_cold() {
     let prober = Prober::start(dir.path()).unwrap();
     assert!(!prober.evicts, "{prober:?}");
     let path = make(dir.path().join("f"), MIB + 5);
-    assert!(trial(State::Warm, &path, &prober).proven);
-    let cold = trial(State::Cold, &path, &prober);
+    assert!(trial(CacheState::Warm, &path, &prober).proven);
+    let cold = trial(CacheState::Cold, &path, &prober);
     assert!(!cold.proven && cold.reason.as_ref().unwrap().contains("tmpfs"), "{cold:?}");
     assert_eq!(flag(&cold), Some(Code::ColdUnproven));
     let sparse = dir.path().join("sparse");
     File::create(&sparse).unwrap().set_len(MIB).unwrap();
-    assert!(trial(State::Warm, &sparse, &prober).proven);
+    assert!(trial(CacheState::Warm, &sparse, &prober).proven);
 }
 
 #[test]
@@ -271,14 +271,6 @@ fn compressed_btrfs_in_an_image() {
 }
 
 #[test]
-fn states_are_words() {
-    for state in [State::Cold, State::Warm, State::Any] {
-        assert_eq!(state.name().parse(), Ok(state));
-    }
-    assert!("hot".parse::<State>().unwrap_err().contains("use cold, warm or any"));
-}
-
-#[test]
 fn squashfs_in_an_image() {
     let test = "cache::tests::squashfs_in_an_image";
     let script = "command -v mksquashfs >/dev/null || { echo 'no mksquashfs' >&2; exit 77; }
@@ -289,6 +281,6 @@ fn squashfs_in_an_image() {
     assert_both_states(&dir.join("m/noise"), &prober);
     // The zeros are not stored and their tail is in a cache of squashfs's own: nothing is read,
     // and the claim of cold is refused for it.
-    let zeros = trial(State::Cold, &dir.join("m/zeros"), &prober);
+    let zeros = trial(CacheState::Cold, &dir.join("m/zeros"), &prober);
     assert!(zeros.proven || flag(&zeros) == Some(Code::ProofsDisagree), "{zeros:?}");
 }

@@ -9,6 +9,7 @@ use super::mount::Mount;
 use super::tree::{Tree, field_kib};
 use crate::cache::Prober;
 use crate::place::Scratch;
+use iolab_model::catalog::CacheState;
 
 /// Memory that can be used without swapping, the limit of the control group included.
 pub fn available_memory_bytes() -> u64 {
@@ -42,7 +43,7 @@ pub fn processors() -> u32 {
 pub fn unavailable(directory: &Path) -> BTreeMap<String, String> {
     let mut parts = BTreeMap::new();
     if let Some(reason) = no_cold(directory) {
-        parts.insert("cold".into(), reason);
+        parts.insert(CacheState::Cold.word().into(), reason);
     }
     parts
 }

@@ -1,6 +1,7 @@
 //! The processor: model, caches, governor, mitigations.
 
 use super::tree::{Facts, Tree, chosen, field, list_count, size};
+use iolab_model::catalog::{Fact, Family};
 
 const CPUS: &str = "sys/devices/system/cpu";
 
@@ -10,36 +11,39 @@ pub fn gather(tree: &Tree, facts: &mut Facts) {
     let model = ["model name", "Model", "cpu model", "uarch"]
         .into_iter()
         .find_map(|name| field(&info, name).map(str::to_owned));
-    facts.put("cpu.model", model);
-    facts.put("cpu.mhz", field(&info, "cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok()));
+    facts.put(Fact::CpuModel, model);
+    facts.put(Fact::CpuMhz, field(&info, "cpu MHz").and_then(|mhz| mhz.parse::<f64>().ok()));
     let online = tree.text(format!("{CPUS}/online"));
-    facts.put("cpu.count", online.as_deref().and_then(list_count).or_else(counted));
-    facts.put("cpu.allowed", Some(allowed()));
-    facts.put("cpu.isolated", tree.text(format!("{CPUS}/isolated")).filter(|l| !l.is_empty()));
-    facts.put("cpu.smt", tree.text(format!("{CPUS}/smt/control")));
-    facts.put("cpu.smt_active", tree.number(format!("{CPUS}/smt/active")).map(|on| on == 1));
-    facts.put("cpu.governor", tree.text(format!("{CPUS}/cpu0/cpufreq/scaling_governor")));
+    facts.put(Fact::CpuCount, online.as_deref().and_then(list_count).or_else(counted));
+    facts.put(Fact::CpuAllowed, Some(allowed()));
+    facts.put(Fact::CpuIsolated, tree.text(format!("{CPUS}/isolated")).filter(|l| !l.is_empty()));
+    facts.put(Fact::CpuSmt, tree.text(format!("{CPUS}/smt/control")));
+    facts.put(Fact::CpuSmtActive, tree.number(format!("{CPUS}/smt/active")).map(|on| on == 1));
+    facts.put(Fact::CpuGovernor, tree.text(format!("{CPUS}/cpu0/cpufreq/scaling_governor")));
     let boost = tree.number(format!("{CPUS}/cpufreq/boost"));
-    facts.put("cpu.boost", boost.map(|on| on == 1));
+    facts.put(Fact::CpuBoost, boost.map(|on| on == 1));
     for (level, kind, bytes) in caches(tree) {
-        let name = match (level, kind.as_str()) {
-            (1, "Instruction") => "cpu.l1i_bytes".to_owned(),
-            (1, _) => "cpu.l1d_bytes".to_owned(),
-            (level, _) => format!("cpu.l{level}_bytes"),
+        let fact = match (level, kind.as_str()) {
+            (1, "Instruction") => Fact::CpuL1iBytes,
+            (1, _) => Fact::CpuL1dBytes,
+            (2, _) => Fact::CpuL2Bytes,
+            (3, _) => Fact::CpuL3Bytes,
+            (4, _) => Fact::CpuL4Bytes,
+            _ => continue,
         };
-        facts.put(&name, Some(bytes));
+        facts.put(fact, Some(bytes));
     }
-    facts.put("cpu.llc_bytes", last_level_cache_bytes(tree));
+    facts.put(Fact::CpuLlcBytes, last_level_cache_bytes(tree));
     for name in tree.names(format!("{CPUS}/vulnerabilities")) {
         let state = tree.text(format!("{CPUS}/vulnerabilities/{name}"));
-        facts.put(&format!("cpu.vulnerabilities.{name}"), state);
+        facts.put_named(Family::CpuVulnerability, &name, state);
     }
     let nodes = tree.names("sys/devices/system/node");
     let numbered =
         |name: &&String| name.strip_prefix("node").is_some_and(|n| n.parse::<u32>().is_ok());
-    facts.put("numa.nodes", Some(nodes.iter().filter(numbered).count()).filter(|n| *n > 0));
+    facts.put(Fact::NumaNodes, Some(nodes.iter().filter(numbered).count()).filter(|n| *n > 0));
     let balancing = tree.text("proc/sys/kernel/numa_balancing").as_deref().and_then(chosen);
-    facts.put("numa.balancing", balancing);
+    facts.put(Fact::NumaBalancing, balancing);
 }
 
 /// Level, type and size of each cache of the first processor.

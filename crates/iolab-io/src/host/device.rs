@@ -5,35 +5,36 @@ use std::path::Path;
 
 use super::mount::{Mount, option_path};
 use super::tree::{Facts, Tree, chosen};
+use iolab_model::catalog::Fact;
 
 /// Gathers `device.*`: absent where the file system has no block device that can be found.
 pub fn gather(tree: &Tree, directory: &Path, facts: &mut Facts) {
     let Some(disk) = Disk::below(tree, directory) else { return };
     let queue = |name: &str| tree.text(format!("{}/queue/{name}", disk.at));
     let number = |name: &str| tree.number(format!("{}/queue/{name}", disk.at));
-    facts.put("device.name", Some(disk.name.clone()));
+    facts.put(Fact::DeviceName, Some(disk.name.clone()));
     let model = tree
         .text(format!("{}/device/model", disk.at))
         .or_else(|| tree.link_name(format!("{}/device/driver", disk.at)));
-    facts.put("device.model", model);
+    facts.put(Fact::DeviceModel, model);
     let sectors = tree.number(format!("{}/size", disk.at));
-    facts.put("device.bytes", sectors.and_then(|sectors| sectors.checked_mul(512)));
-    facts.put("device.scheduler", queue("scheduler").as_deref().and_then(chosen));
-    facts.put("device.rotational", number("rotational").map(|on| on == 1));
+    facts.put(Fact::DeviceBytes, sectors.and_then(|sectors| sectors.checked_mul(512)));
+    facts.put(Fact::DeviceScheduler, queue("scheduler").as_deref().and_then(chosen));
+    facts.put(Fact::DeviceRotational, number("rotational").map(|on| on == 1));
     let ahead = number("read_ahead_kb").and_then(|kib| kib.checked_mul(1024));
-    facts.put("device.read_ahead_bytes", ahead);
-    facts.put("device.write_cache", queue("write_cache"));
-    facts.put("device.nr_requests", number("nr_requests"));
-    facts.put("device.logical_block_bytes", number("logical_block_size"));
-    facts.put("device.physical_block_bytes", number("physical_block_size"));
+    facts.put(Fact::DeviceReadAheadBytes, ahead);
+    facts.put(Fact::DeviceWriteCache, queue("write_cache"));
+    facts.put(Fact::DeviceNrRequests, number("nr_requests"));
+    facts.put(Fact::DeviceLogicalBlockBytes, number("logical_block_size"));
+    facts.put(Fact::DevicePhysicalBlockBytes, number("physical_block_size"));
     let largest = number("max_sectors_kb").and_then(|kib| kib.checked_mul(1024));
-    facts.put("device.max_request_bytes", largest);
-    facts.put("device.throttle_latency_us", number("wbt_lat_usec"));
+    facts.put(Fact::DeviceMaxRequestBytes, largest);
+    facts.put(Fact::DeviceThrottleLatencyUs, number("wbt_lat_usec"));
     let direct = tree.number(format!("{}/loop/dio", disk.at)).map(|on| on == 1);
-    facts.put("device.loop_direct", direct);
-    facts.put("device.loop_file", tree.text(format!("{}/loop/backing_file", disk.at)));
+    facts.put(Fact::DeviceLoopDirect, direct);
+    facts.put(Fact::DeviceLoopFile, tree.text(format!("{}/loop/backing_file", disk.at)));
     let below = tree.names(format!("{}/slaves", disk.at)).join(",");
-    facts.put("device.below", Some(below).filter(|names| !names.is_empty()));
+    facts.put(Fact::DeviceBelow, Some(below).filter(|names| !names.is_empty()));
 }
 
 /// A whole disk in sysfs.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::tree::{Facts, Tree};
 use super::{cpu, device, kernel, limits, memory, mount, pressure};
+use iolab_model::catalog::directory_prefix;
 use iolab_model::result::Environment;
 
 /// The facts of this machine and of the directories' file systems and devices. Those of the first
@@ -22,9 +23,7 @@ pub fn of(tree: &Tree, directories: &[&Path]) -> Environment {
     limits::gather(tree, &mut facts);
     pressure::gather(tree, &mut facts);
     for (at, directory) in directories.iter().enumerate() {
-        if at > 0 {
-            facts.prefix(format!("directory{}.", at + 1));
-        }
+        facts.prefix(directory_prefix(at + 1));
         mount::gather(tree, directory, &mut facts);
         device::gather(tree, directory, &mut facts);
     }

@@ -1,7 +1,8 @@
 //! What on this machine can spoil or explain a result, in sentences that reason from its values.
 
 use super::mount::Mount;
-use iolab_model::catalog::{Code, bytes_text};
+use super::pressure::PRESSURES;
+use iolab_model::catalog::{Code, Fact, bytes_text};
 use iolab_model::result::{Environment, Warning};
 
 /// What is going to be measured, as far as a hazard depends on it.
@@ -27,7 +28,7 @@ pub struct Work<'a> {
 
 /// The hazards of a directory whose facts `environment` holds under plain names.
 pub fn hazards(environment: &Environment, work: &Work<'_>) -> Vec<Warning> {
-    const CHECKS: [fn(&Known<'_>, &Work<'_>) -> Option<Warning>; 14] = [
+    const CHECKS: [fn(&Environment, &Work<'_>) -> Option<Warning>; 14] = [
         page_reporting,
         smaller_than_cache,
         unaligned_block,
@@ -43,17 +44,13 @@ pub fn hazards(environment: &Environment, work: &Work<'_>) -> Vec<Warning> {
         container,
         virtual_machine,
     ];
-    let known = Known(environment);
-    CHECKS.iter().filter_map(|check| check(&known, work)).collect()
+    CHECKS.iter().filter_map(|check| check(environment, work)).collect()
 }
 
 /// Whether pages were swapped between two looks at the machine.
 pub fn swapped(before: &Environment, after: &Environment) -> Option<Warning> {
-    let pages = |name: &str| {
-        let (before, after) = (Known(before).number(name)?, Known(after).number(name)?);
-        after.checked_sub(before)
-    };
-    let (inward, outward) = (pages("swap.pswpin_pages")?, pages("swap.pswpout_pages")?);
+    let pages = |fact| after.number(fact)?.checked_sub(before.number(fact)?);
+    let (inward, outward) = (pages(Fact::SwapInPages)?, pages(Fact::SwapOutPages)?);
     (inward + outward > 0).then(|| {
         let text = format!(
             "{inward} pages were read from swap and {outward} written to it during the run: free \
@@ -63,31 +60,16 @@ pub fn swapped(before: &Environment, after: &Environment) -> Option<Warning> {
     })
 }
 
-/// Facts by name and type.
-struct Known<'a>(&'a Environment);
-
-impl Known<'_> {
-    fn text(&self, name: &str) -> Option<&str> {
-        self.0.0.get(name)?.as_str()
-    }
-    fn number(&self, name: &str) -> Option<u64> {
-        self.0.0.get(name)?.as_u64()
-    }
-    fn real(&self, name: &str) -> Option<f64> {
-        self.0.0.get(name)?.as_f64()
-    }
-}
-
 fn warn(code: Code, text: String) -> Option<Warning> {
     Some(Warning { code, text })
 }
 
-fn page_reporting(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
-    let order = known.number("memory.page_reporting_order")?;
+fn page_reporting(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+    let order = known.number(Fact::MemoryPageReportingOrder)?;
     if !(work.cold || work.writes) {
         return None;
     }
-    let bytes = known.number("page_bytes").unwrap_or(4096) << order.min(20);
+    let bytes = known.number(Fact::PageBytes).unwrap_or(4096) << order.min(20);
     let what = match (work.cold, work.writes) {
         (true, true) => "cold reads and writes",
         (true, false) => "cold reads",
@@ -103,8 +85,8 @@ fn page_reporting(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn smaller_than_cache(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
-    let cache = known.number("cpu.llc_bytes")?;
+fn smaller_than_cache(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+    let cache = known.number(Fact::CpuLlcBytes)?;
     let smallest = *work.file_bytes.iter().filter(|bytes| **bytes < cache).min()?;
     if !(work.warm && work.reads_files) {
         return None;
@@ -130,8 +112,8 @@ fn smaller_than_cache(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn unaligned_block(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
-    let page = known.number("page_bytes")?;
+fn unaligned_block(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+    let page = known.number(Fact::PageBytes)?;
     // Blocks that divide the page never straddle one.
     let straddles =
         |block: &&u64| **block > 0 && !block.is_multiple_of(page) && !page.is_multiple_of(**block);
@@ -144,10 +126,10 @@ fn unaligned_block(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn dirty_throttling(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
-    let available = known.number("memory.available_bytes")?;
-    let bytes = known.number("vm.dirty_background_bytes").filter(|bytes| *bytes > 0);
-    let ratio = known.number("vm.dirty_background_ratio");
+fn dirty_throttling(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+    let available = known.number(Fact::MemoryAvailableBytes)?;
+    let bytes = known.number(Fact::VmDirtyBackgroundBytes).filter(|bytes| *bytes > 0);
+    let ratio = known.number(Fact::VmDirtyBackgroundRatio);
     let share = |ratio: u64| (u128::from(available) * u128::from(ratio.min(100)) / 100) as u64;
     let start = bytes.or_else(|| ratio.map(share))?;
     (work.writes && work.file_bytes.iter().any(|size| *size < start)).then_some(())?;
@@ -161,8 +143,8 @@ fn dirty_throttling(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn network_fs(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
-    let fs_type = known.text("mount.fs_type")?.to_owned();
+fn network_fs(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+    let fs_type = known.text(Fact::MountFsType)?.to_owned();
     let mount = Mount { fs_type, ..Mount::default() };
     mount.is_remote().then_some(())?;
     let cold = if work.cold { "; cold means cold on this machine only" } else { "" };
@@ -172,16 +154,16 @@ fn network_fs(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn zram(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
-    let device = known.text("device.name").filter(|name| name.starts_with("zram"))?;
+fn zram(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+    let device = known.text(Fact::DeviceName).filter(|name| name.starts_with("zram"))?;
     warn(
         Code::Zram,
         format!("{device} is compressed memory: speeds depend on how compressible the data is"),
     )
 }
 
-fn no_cold_state(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
-    let fs = known.text("mount.fs_type").filter(|fs| ["tmpfs", "ramfs"].contains(fs))?;
+fn no_cold_state(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+    let fs = known.text(Fact::MountFsType).filter(|fs| ["tmpfs", "ramfs"].contains(fs))?;
     work.cold.then_some(())?;
     warn(
         Code::NoColdState,
@@ -189,10 +171,10 @@ fn no_cold_state(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn held_back(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
-    let journal = known.0.0.get("mount.journal")?.as_bool()?;
+fn held_back(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+    let journal = known.flag(Fact::MountJournal)?;
     (work.remakes && !journal).then_some(())?;
-    let fs = known.text("mount.fs_type").unwrap_or("this file system");
+    let fs = known.text(Fact::MountFsType).unwrap_or("this file system");
     warn(
         Code::InodesHeldBack,
         format!(
@@ -203,10 +185,10 @@ fn held_back(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn read_ahead(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
-    let bytes = known.number("device.read_ahead_bytes").filter(|bytes| *bytes >= 1 << 20)?;
+fn read_ahead(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+    let bytes = known.number(Fact::DeviceReadAheadBytes).filter(|bytes| *bytes >= 1 << 20)?;
     work.cold.then_some(())?;
-    let device = known.text("device.name").unwrap_or("the device");
+    let device = known.text(Fact::DeviceName).unwrap_or("the device");
     warn(
         Code::ReadaheadLarge,
         format!(
@@ -229,10 +211,10 @@ const FAST_CLOCKS: [&str; 8] = [
     "Constant",
 ];
 
-fn clock_source(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
-    let source = known.text("clock.source").filter(|name| !FAST_CLOCKS.contains(name))?;
-    let cost = known.real("clock.pair_ns").unwrap_or(0.0);
-    let fast = known.text("clock.available").unwrap_or_default();
+fn clock_source(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+    let source = known.text(Fact::ClockSource).filter(|name| !FAST_CLOCKS.contains(name))?;
+    let cost = known.real(Fact::ClockPairNs).unwrap_or(0.0);
+    let fast = known.text(Fact::ClockAvailable).unwrap_or_default();
     let remedy = match fast.split(' ').find(|name| FAST_CLOCKS.contains(name)) {
         Some(name) => format!("; {name} is there, boot with clocksource={name}"),
         None => String::new(),
@@ -243,19 +225,19 @@ fn clock_source(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn steal(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
-    let share = known.real("cpu.steal_share").filter(|share| *share > 0.01)?;
+fn steal(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+    let share = known.real(Fact::CpuStealShare).filter(|share| *share > 0.01)?;
     warn(
         Code::StealHigh,
         format!("the host has taken {:.1} % of the processor time since boot", share * 100.0),
     )
 }
 
-fn busy(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
-    let processors = known.number("cpu.count").unwrap_or(1).max(1) as f64;
-    let load = known.real("load.1").filter(|load| *load >= (processors / 2.0).max(1.0));
-    let pressed = ["cpu", "io", "memory"].into_iter().find_map(|resource| {
-        let percent = known.real(&format!("psi.{resource}_some_avg10_percent"))?;
+fn busy(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+    let processors = known.number(Fact::CpuCount).unwrap_or(1).max(1) as f64;
+    let load = known.real(Fact::Load1).filter(|load| *load >= (processors / 2.0).max(1.0));
+    let pressed = PRESSURES.into_iter().find_map(|(fact, resource)| {
+        let percent = known.real(fact)?;
         (percent > 10.0).then(|| format!("tasks waited for {resource} {percent:.0} % of the time"))
     });
     let load = load.map(|load| format!("the load is {load:.1} on {processors} processors"));
@@ -264,18 +246,18 @@ fn busy(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
     warn(Code::BusyMachine, format!("{}: intervals will be wider", what.join(" and ")))
 }
 
-fn container(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
-    let engine = known.text("container")?;
-    let memory = known.number("cgroup.memory_limit_bytes");
-    let share = known.real("cgroup.cpu_limit").map(|n| format!("{n:.1} processors"));
+fn container(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+    let engine = known.text(Fact::Container)?;
+    let memory = known.number(Fact::CgroupMemoryLimitBytes);
+    let share = known.real(Fact::CgroupCpuLimit).map(|n| format!("{n:.1} processors"));
     let memory = memory.map(|bytes| format!("{} of memory", bytes_text(bytes)));
     let limits: Vec<String> = [share, memory].into_iter().flatten().collect();
     let limits = if limits.is_empty() { "no limit seen".into() } else { limits.join(" and ") };
     warn(Code::Container, format!("this is a container ({engine}) with {limits}"))
 }
 
-fn virtual_machine(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
-    let machine = known.text("virtualisation")?;
+fn virtual_machine(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+    let machine = known.text(Fact::Virtualisation)?;
     warn(
         Code::Virtualised,
         format!("a virtual machine ({machine}): a host and its other guests share in every figure"),

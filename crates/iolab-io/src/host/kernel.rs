@@ -1,37 +1,38 @@
 //! The kernel, its clock, the virtual machine or container around it, and this program.
 
 use super::tree::{Facts, Tree, field};
+use iolab_model::catalog::Fact;
 
 /// Gathers `kernel.*`, `clock.*`, `virtualisation`, `container`, `iolab.*`, `libc`, `allocator`.
 pub fn gather(tree: &Tree, facts: &mut Facts) {
     let system = rustix::system::uname();
     let word = |text: &std::ffi::CStr| Some(text.to_string_lossy().into_owned());
-    facts.put("kernel.name", word(system.sysname()));
-    facts.put("kernel.release", word(system.release()));
-    facts.put("kernel.version", word(system.version()));
-    facts.put("kernel.cmdline", tree.text("proc/cmdline"));
-    facts.put("host.name", word(system.nodename()));
-    facts.put("host.machine", word(system.machine()));
-    facts.put("host.boot_id", tree.text("proc/sys/kernel/random/boot_id"));
+    facts.put(Fact::KernelName, word(system.sysname()));
+    facts.put(Fact::KernelRelease, word(system.release()));
+    facts.put(Fact::KernelVersion, word(system.version()));
+    facts.put(Fact::KernelCmdline, tree.text("proc/cmdline"));
+    facts.put(Fact::HostName, word(system.nodename()));
+    facts.put(Fact::HostMachine, word(system.machine()));
+    facts.put(Fact::HostBootId, tree.text("proc/sys/kernel/random/boot_id"));
 
-    facts.put("clock.source", clock_source(tree));
+    facts.put(Fact::ClockSource, clock_source(tree));
     let available = "sys/devices/system/clocksource/clocksource0/available_clocksource";
-    facts.put("clock.available", tree.text(available));
+    facts.put(Fact::ClockAvailable, tree.text(available));
     let (resolution_ns, pair_ns) = crate::sys::clock::measure();
-    facts.put("clock.resolution_ns", Some(resolution_ns));
-    facts.put("clock.pair_ns", Some(pair_ns));
+    facts.put(Fact::ClockResolutionNs, Some(resolution_ns));
+    facts.put(Fact::ClockPairNs, Some(pair_ns));
 
-    facts.put("virtualisation", virtualisation(tree));
-    facts.put("container", container(tree));
+    facts.put(Fact::Virtualisation, virtualisation(tree));
+    facts.put(Fact::Container, container(tree));
     let reporting = "sys/module/page_reporting/parameters/page_reporting_order";
-    facts.put("memory.page_reporting_order", tree.number(reporting));
+    facts.put(Fact::MemoryPageReportingOrder, tree.number(reporting));
 
-    facts.put("iolab.version", Some(env!("CARGO_PKG_VERSION")));
-    facts.put("iolab.build", Some(if cfg!(debug_assertions) { "debug" } else { "release" }));
+    facts.put(Fact::IolabVersion, Some(env!("CARGO_PKG_VERSION")));
+    facts.put(Fact::IolabBuild, Some(if cfg!(debug_assertions) { "debug" } else { "release" }));
     let (libc, allocator) = libc_and_allocator();
-    facts.put("libc", Some(libc));
-    facts.put("allocator", Some(allocator));
-    facts.put("page_bytes", Some(rustix::param::page_size()));
+    facts.put(Fact::Libc, Some(libc));
+    facts.put(Fact::Allocator, Some(allocator));
+    facts.put(Fact::PageBytes, Some(rustix::param::page_size()));
 }
 
 /// The clock source in use.

@@ -1,48 +1,53 @@
 //! Memory: how much, how dirty it may get, what limits it.
 
 use super::tree::{Facts, Tree, chosen, field, field_kib};
+use iolab_model::catalog::Fact;
 
 /// Gathers `memory.*`, `swap.*`, `thp.*`, `vm.*` and `cgroup.*`.
 pub fn gather(tree: &Tree, facts: &mut Facts) {
     let info = tree.text("proc/meminfo").unwrap_or_default();
-    for (name, label) in [
-        ("memory.total_bytes", "MemTotal"),
-        ("memory.available_bytes", "MemAvailable"),
-        ("memory.free_bytes", "MemFree"),
-        ("memory.dirty_bytes", "Dirty"),
-        ("memory.hugepage_bytes", "Hugepagesize"),
-        ("swap.total_bytes", "SwapTotal"),
-        ("swap.free_bytes", "SwapFree"),
+    for (fact, label) in [
+        (Fact::MemoryTotalBytes, "MemTotal"),
+        (Fact::MemoryAvailableBytes, "MemAvailable"),
+        (Fact::MemoryFreeBytes, "MemFree"),
+        (Fact::MemoryDirtyBytes, "Dirty"),
+        (Fact::MemoryHugepageBytes, "Hugepagesize"),
+        (Fact::SwapTotalBytes, "SwapTotal"),
+        (Fact::SwapFreeBytes, "SwapFree"),
     ] {
-        facts.put(name, field_kib(&info, label));
+        facts.put(fact, field_kib(&info, label));
     }
-    for name in ["enabled", "defrag", "shmem_enabled"] {
+    for (fact, name) in [
+        (Fact::ThpEnabled, "enabled"),
+        (Fact::ThpDefrag, "defrag"),
+        (Fact::ThpShmemEnabled, "shmem_enabled"),
+    ] {
         let text = tree.text(format!("sys/kernel/mm/transparent_hugepage/{name}"));
-        facts.put(&format!("thp.{name}"), text.as_deref().and_then(chosen));
+        facts.put(fact, text.as_deref().and_then(chosen));
     }
-    for name in [
-        "dirty_ratio",
-        "dirty_background_ratio",
-        "dirty_bytes",
-        "dirty_background_bytes",
-        "dirty_expire_centisecs",
-        "dirty_writeback_centisecs",
-        "swappiness",
-        "vfs_cache_pressure",
-        "min_free_kbytes",
+    for (fact, name) in [
+        (Fact::VmDirtyRatio, "dirty_ratio"),
+        (Fact::VmDirtyBackgroundRatio, "dirty_background_ratio"),
+        (Fact::VmDirtyBytes, "dirty_bytes"),
+        (Fact::VmDirtyBackgroundBytes, "dirty_background_bytes"),
+        (Fact::VmDirtyExpireCentisecs, "dirty_expire_centisecs"),
+        (Fact::VmDirtyWritebackCentisecs, "dirty_writeback_centisecs"),
+        (Fact::VmSwappiness, "swappiness"),
+        (Fact::VmVfsCachePressure, "vfs_cache_pressure"),
+        (Fact::VmMinFreeKbytes, "min_free_kbytes"),
     ] {
-        facts.put(&format!("vm.{name}"), tree.number(format!("proc/sys/vm/{name}")));
+        facts.put(fact, tree.number(format!("proc/sys/vm/{name}")));
     }
     let swapped = tree.text("proc/vmstat");
-    for name in ["pswpin", "pswpout"] {
+    for (fact, name) in [(Fact::SwapInPages, "pswpin"), (Fact::SwapOutPages, "pswpout")] {
         let pages = swapped.as_deref().and_then(|text| field(text, name)?.parse::<u64>().ok());
-        facts.put(&format!("swap.{name}_pages"), pages);
+        facts.put(fact, pages);
     }
     let groups = Groups::of(tree);
-    facts.put("cgroup.version", groups.version());
-    facts.put("cgroup.memory_limit_bytes", groups.memory_limit_bytes(tree));
-    facts.put("cgroup.cpu_limit", groups.cpu_limit(tree));
-    facts.put("cgroup.io_limit", groups.io_limit(tree));
+    facts.put(Fact::CgroupVersion, groups.version());
+    facts.put(Fact::CgroupMemoryLimitBytes, groups.memory_limit_bytes(tree));
+    facts.put(Fact::CgroupCpuLimit, groups.cpu_limit(tree));
+    facts.put(Fact::CgroupIoLimit, groups.io_limit(tree));
 }
 
 /// Where the control groups of this process are, relative to the tree.

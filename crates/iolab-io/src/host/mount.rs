@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statvfs, statx};
 
 use super::tree::{Facts, Tree};
-use iolab_model::catalog::path_to_text;
+use iolab_model::catalog::{Fact, path_to_text};
 
 /// One line of /proc/self/mountinfo (proc_pid_mountinfo(5)).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,30 +76,30 @@ impl Mount {
 
 /// Gathers `mount.*`, `fs.*`, `space.*` and `dio.*` of a directory.
 pub fn gather(tree: &Tree, directory: &Path, facts: &mut Facts) {
-    facts.put("directory", Some(path_to_text(directory)));
+    facts.put(Fact::Directory, Some(path_to_text(directory)));
     if let Some(mount) = Mount::of(tree, directory) {
-        facts.put("mount.journal", journal(tree, &mount));
-        facts.put("mount.fs_type", Some(mount.fs_type));
-        facts.put("mount.source", Some(path_to_text(&mount.source)));
-        facts.put("mount.point", Some(path_to_text(&mount.point)));
-        facts.put("mount.options", Some(mount.options));
-        facts.put("mount.super_options", Some(mount.super_options));
+        facts.put(Fact::MountJournal, journal(tree, &mount));
+        facts.put(Fact::MountFsType, Some(mount.fs_type));
+        facts.put(Fact::MountSource, Some(path_to_text(&mount.source)));
+        facts.put(Fact::MountPoint, Some(path_to_text(&mount.point)));
+        facts.put(Fact::MountOptions, Some(mount.options));
+        facts.put(Fact::MountSuperOptions, Some(mount.super_options));
     }
     if let Ok(space) = crate::place::space(directory) {
-        facts.put("space.free_bytes", Some(space.free_bytes));
-        facts.put("space.reserve_bytes", Some(space.reserve_bytes));
+        facts.put(Fact::SpaceFreeBytes, Some(space.free_bytes));
+        facts.put(Fact::SpaceReserveBytes, Some(space.reserve_bytes));
         let inodes = Some(space.free_inodes).filter(|inodes| *inodes != u64::MAX);
-        facts.put("space.free_inodes", inodes);
+        facts.put(Fact::SpaceFreeInodes, inodes);
     }
     if let Ok(stat) = statvfs(directory) {
-        facts.put("fs.block_bytes", Some(stat.f_bsize));
-        facts.put("fs.total_bytes", stat.f_blocks.checked_mul(stat.f_frsize));
+        facts.put(Fact::FsBlockBytes, Some(stat.f_bsize));
+        facts.put(Fact::FsTotalBytes, stat.f_blocks.checked_mul(stat.f_frsize));
     }
     let preferred = std::fs::metadata(directory).ok().map(|about| about.blksize());
-    facts.put("fs.preferred_io_bytes", preferred);
+    facts.put(Fact::FsPreferredIoBytes, preferred);
     if let Some((memory, offset)) = direct_alignment(directory) {
-        facts.put("dio.memory_align_bytes", Some(memory));
-        facts.put("dio.offset_align_bytes", Some(offset));
+        facts.put(Fact::DioMemoryAlignBytes, Some(memory));
+        facts.put(Fact::DioOffsetAlignBytes, Some(offset));
     }
 }
 

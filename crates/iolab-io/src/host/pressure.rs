@@ -1,19 +1,24 @@
 //! What else runs on this machine.
 
 use super::tree::{Facts, Tree};
+use iolab_model::catalog::Fact;
+
+/// What tasks may wait for, as /proc/pressure names it.
+pub const PRESSURES: [(Fact, &str); 3] =
+    [(Fact::PsiCpuPercent, "cpu"), (Fact::PsiIoPercent, "io"), (Fact::PsiMemoryPercent, "memory")];
 
 /// Gathers `load.*`, `psi.*` and `cpu.steal_share` (since boot).
 pub fn gather(tree: &Tree, facts: &mut Facts) {
     let load = tree.text("proc/loadavg").unwrap_or_default();
-    for (name, value) in ["load.1", "load.5", "load.15"].into_iter().zip(load.split(' ')) {
-        facts.put(name, value.parse::<f64>().ok().filter(|load| load.is_finite()));
+    for (fact, value) in [Fact::Load1, Fact::Load5, Fact::Load15].into_iter().zip(load.split(' ')) {
+        facts.put(fact, value.parse::<f64>().ok().filter(|load| load.is_finite()));
     }
-    for resource in ["cpu", "io", "memory"] {
+    for (fact, resource) in PRESSURES {
         let text = tree.text(format!("proc/pressure/{resource}"));
         let percent = text.as_deref().and_then(some_avg10);
-        facts.put(&format!("psi.{resource}_some_avg10_percent"), percent);
+        facts.put(fact, percent);
     }
-    facts.put("cpu.steal_share", steal_share(tree));
+    facts.put(Fact::CpuStealShare, steal_share(tree));
 }
 
 /// Percent of the last ten seconds in which some task waited.

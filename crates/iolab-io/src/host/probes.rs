@@ -12,10 +12,10 @@ use super::kernel::clock_source;
 use super::memory::Groups;
 use super::mount::Mount;
 use super::tree::Tree;
-use crate::cache::{self, Prober, State};
+use crate::cache::{self, Prober};
 use crate::place::{KINDS, Scratch};
 use crate::sys::machine::{try_io_uring, try_perf_clock, try_user_namespace};
-use iolab_model::catalog::bytes_text;
+use iolab_model::catalog::{CacheState, bytes_text};
 
 /// One line of `iolab doctor`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,16 +130,25 @@ fn states(prober: &Prober, scratch: &Path) -> [Probe; 2] {
     };
     if let Err(error) = std::fs::write(&path, vec![0x5a; 1 << 20]) {
         let why = || Err(format!("a file of 1 MiB cannot be written: {error}"));
-        return ["warm", "cold"].map(|id| probe(id, why(), "free some space"));
+        let both = [CacheState::Warm, CacheState::Cold];
+        return both.map(|state| probe(state.word(), why(), "free some space"));
     }
     [
-        probe("warm", outcome(State::Warm), "free some memory; look for what reads this disk"),
-        probe("cold", outcome(State::Cold), "name a directory on a local disk, or use --cache any"),
+        probe(
+            CacheState::Warm.word(),
+            outcome(CacheState::Warm),
+            "free some memory; look for what reads this disk",
+        ),
+        probe(
+            CacheState::Cold.word(),
+            outcome(CacheState::Cold),
+            "name a directory on a local disk, or use --cache any",
+        ),
     ]
 }
 
 fn trial(
-    state: State,
+    state: CacheState,
     prober: &Prober,
     path: &Path,
 ) -> io::Result<iolab_model::result::CacheProof> {

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use iolab_model::catalog::{Fact, Family};
+
 /// No file of /proc or /sys that is read here is longer; a fixture may try.
 const LONGEST: u64 = 1 << 20;
 
@@ -72,9 +74,18 @@ pub struct Facts {
 
 impl Facts {
     /// Records a fact that the machine has; an absent one leaves no trace.
-    pub fn put<V: Into<Value>>(&mut self, name: &str, value: Option<V>) {
+    pub fn put<V: Into<Value>>(&mut self, fact: Fact, value: Option<V>) {
+        self.put_key(fact.key(), value);
+    }
+
+    /// The same of one of several facts of a kind.
+    pub fn put_named<V: Into<Value>>(&mut self, family: Family, name: &str, value: Option<V>) {
+        self.put_key(&family.key(name), value);
+    }
+
+    fn put_key<V: Into<Value>>(&mut self, key: &str, value: Option<V>) {
         if let Some(value) = value {
-            self.by_name.insert(format!("{}{name}", self.prefix), value.into());
+            self.by_name.insert(format!("{}{key}", self.prefix), value.into());
         }
     }
 

@@ -2,13 +2,13 @@
 //! many requests may be under way.
 
 use std::path::Path;
-use std::str::FromStr;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, AtFlags, CWD, Mode, OFlags, StatxFlags, fadvise, statx};
 use rustix::io::Errno;
 
 use super::stop::Stop;
+use iolab_model::catalog::Readahead;
 
 /// How the bytes of a file are brought in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,36 +24,6 @@ pub struct Access {
 impl Default for Access {
     fn default() -> Access {
         Access { direct: false, readahead: Readahead::Normal, depth: 1 }
-    }
-}
-
-/// Advice for the read-ahead of one open file, by `posix_fadvise(2)`. Nothing outside this
-/// descriptor changes, and nobody needs a privilege for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Readahead {
-    /// As the device has it (`/sys/block/DEVICE/queue/read_ahead_kb`).
-    #[default]
-    Normal,
-    /// Twice as much (`POSIX_FADV_SEQUENTIAL`, mm/fadvise.c).
-    Sequential,
-    /// None (`POSIX_FADV_RANDOM`).
-    Random,
-}
-
-impl Readahead {
-    /// Every level, as it is written.
-    pub const WORDS: &'static [&'static str] = &["normal", "sequential", "random"];
-}
-
-impl FromStr for Readahead {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "normal" => Ok(Readahead::Normal),
-            "sequential" => Ok(Readahead::Sequential),
-            "random" => Ok(Readahead::Random),
-            _ => Err(format!("unknown read-ahead {text:?}: use {}", Readahead::WORDS.join(", "))),
-        }
     }
 }
 

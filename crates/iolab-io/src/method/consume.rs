@@ -1,34 +1,7 @@
 //! What is done with the bytes: folds that touch every one and leave a digest.
 
 use crate::sys::fold::{Xor32, xor32};
-use iolab_model::catalog::fnv1a;
-
-/// What to do with the bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Consume {
-    /// Nothing.
-    None,
-    /// XOR of the file's little-endian 4-byte words, the same for every block size.
-    Xor,
-    /// How often each byte value occurs.
-    Histogram,
-    /// CRC-32C (RFC 3720) of the file, or, in an order that is not sequential, the sum of the
-    /// CRCs of its blocks.
-    Crc32c,
-}
-
-impl std::str::FromStr for Consume {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "none" => Ok(Consume::None),
-            "xor" => Ok(Consume::Xor),
-            "histogram" => Ok(Consume::Histogram),
-            "crc32c" => Ok(Consume::Crc32c),
-            _ => Err(format!("unknown consumer {text:?}: use none, xor, histogram or crc32c")),
-        }
-    }
-}
+use iolab_model::catalog::{Consume, fnv1a};
 
 /// What a pass leaves behind. Partials of disjoint ranges add up, in file order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,9 +42,11 @@ impl Partial {
     pub fn digest(&self) -> Option<(&'static str, String)> {
         match self {
             Partial::None => None,
-            Partial::Xor(word) => Some(("xor", format!("{word:08x}"))),
-            Partial::Histogram(counts) => Some(("histogram", format!("{:016x}", short(counts)))),
-            Partial::CrcStream(crc, _) => Some(("crc32c", format!("{crc:08x}"))),
+            Partial::Xor(word) => Some((Consume::Xor.word(), format!("{word:08x}"))),
+            Partial::Histogram(counts) => {
+                Some((Consume::Histogram.word(), format!("{:016x}", short(counts))))
+            }
+            Partial::CrcStream(crc, _) => Some((Consume::Crc32c.word(), format!("{crc:08x}"))),
             Partial::CrcSum(sum) => Some(("crc32c-sum", format!("{sum:016x}"))),
         }
     }

@@ -4,47 +4,26 @@
 //! `o % period` of the pool, so any block can be written from memory that is there already, and
 //! any range can be checked afterwards.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::partition::Stop;
+use iolab_model::catalog::Fill;
 
-/// As written: `random`, `text`, `zero`, `compressible:50`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fill {
-    /// Random bytes that nothing can compress.
-    #[default]
-    Random,
-    /// Random printable characters (ASCII 32 to 126).
-    Text,
-    /// Zeros.
-    Zero,
-    /// Of every 4 KiB this many per cent are zeros, the rest random.
-    Compressible(u8),
-}
-
-impl Fill {
-    /// The words of the axis.
-    pub const WORDS: &'static [&'static str] = &["random", "text", "zero", "compressible:N"];
-
-    /// Fills a buffer whose first byte lies at a multiple of 4 KiB of the pool.
-    pub fn fill(self, seed: u64, buffer: &mut [u8]) {
-        let mut random = Random(seed);
-        match self {
-            Fill::Zero => buffer.fill(0),
-            Fill::Random => random.fill(buffer),
-            Fill::Text => {
-                random.fill(buffer);
-                // 95 characters from 256 values: the first 66 are a little more frequent.
-                buffer.iter_mut().for_each(|byte| *byte = b' ' + *byte % 95);
-            }
-            Fill::Compressible(percent) => {
-                let zeros = CHUNK_BYTES * usize::from(percent.min(100)) / 100;
-                for chunk in buffer.chunks_mut(CHUNK_BYTES) {
-                    let (head, tail) = chunk.split_at_mut((CHUNK_BYTES - zeros).min(chunk.len()));
-                    random.fill(head);
-                    tail.fill(0);
-                }
+/// Fills a buffer whose first byte lies at a multiple of 4 KiB of the pool.
+pub fn fill(look: Fill, seed: u64, buffer: &mut [u8]) {
+    let mut random = Random(seed);
+    match look {
+        Fill::Zero => buffer.fill(0),
+        Fill::Random => random.fill(buffer),
+        Fill::Text => {
+            random.fill(buffer);
+            // 95 characters from 256 values: the first 66 are a little more frequent.
+            buffer.iter_mut().for_each(|byte| *byte = b' ' + *byte % 95);
+        }
+        Fill::Compressible(percent) => {
+            let zeros = CHUNK_BYTES * usize::from(percent.min(100)) / 100;
+            for chunk in buffer.chunks_mut(CHUNK_BYTES) {
+                let (head, tail) = chunk.split_at_mut((CHUNK_BYTES - zeros).min(chunk.len()));
+                random.fill(head);
+                tail.fill(0);
             }
         }
     }
@@ -53,35 +32,6 @@ impl Fill {
 /// Zeros of a compressible fill come in every chunk of this size: smaller than what any file
 /// system compresses at a time.
 const CHUNK_BYTES: usize = 4096;
-
-impl FromStr for Fill {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Fill, String> {
-        match text {
-            "random" => Ok(Fill::Random),
-            "text" => Ok(Fill::Text),
-            "zero" => Ok(Fill::Zero),
-            _ => match text.strip_prefix("compressible:").map(str::parse) {
-                Some(Ok(percent)) if percent <= 100 => Ok(Fill::Compressible(percent)),
-                _ => Err(format!(
-                    "unknown fill {text:?}: use random, text, zero or compressible:N with N per \
-                     cent, up to 100"
-                )),
-            },
-        }
-    }
-}
-
-impl fmt::Display for Fill {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fill::Random => f.write_str("random"),
-            Fill::Text => f.write_str("text"),
-            Fill::Zero => f.write_str("zero"),
-            Fill::Compressible(percent) => write!(f, "compressible:{percent}"),
-        }
-    }
-}
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 struct Random(u64);
@@ -131,7 +81,7 @@ impl Pool {
         let bytes = (blocks * block_bytes) as usize;
         let mut memory = vec![0; bytes + 4095];
         let start = memory.as_ptr().align_offset(4096).min(4095);
-        fill.fill(seed, &mut memory[start..start + bytes]);
+        self::fill(fill, seed, &mut memory[start..start + bytes]);
         if fill == Fill::Zero {
             // Zeroed memory that was never written is one page of the kernel's: touch it.
             memory.iter_mut().step_by(4096).for_each(|byte| {
@@ -181,20 +131,10 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn words_parse_and_print_back() {
-        for text in ["random", "text", "zero", "compressible:0", "compressible:100"] {
-            assert_eq!(text.parse::<Fill>().unwrap().to_string(), text);
-        }
-        for text in ["", "compressible:101", "compressible:", "noise"] {
-            assert!(text.parse::<Fill>().unwrap_err().contains("compressible:N"), "{text}");
-        }
-    }
-
-    #[test]
     fn each_fill_is_what_it_says() {
         let made = |fill: Fill, seed| {
             let mut buffer = vec![0xee; 64 << 10];
-            fill.fill(seed, &mut buffer);
+            super::fill(fill, seed, &mut buffer);
             buffer
         };
         assert!(made(Fill::Text, 1).iter().all(|byte| (32..127).contains(byte)));

@@ -14,17 +14,16 @@ use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_loop::{self, Writer, complete};
-use super::{WriteEntry, the_block};
+use super::{Lack, WriteEntry, the_block};
 use crate::sys::ring::{Piece, Ring};
-use iolab_model::catalog::Factor;
+use iolab_model::catalog::Target;
 
 /// How `io_uring` writes.
 pub const ENTRY: WriteEntry = WriteEntry {
     step_bytes: the_block,
     real: true,
     lacks: &[(
-        Factor::Target,
-        "append",
+        Lack::Target(Target::Append),
         "requests that are under way together have no order; take another --target",
     )],
     run: write_loop::write::<UringWrite>,

@@ -1,6 +1,6 @@
 //! What all methods share that map a file.
 
-use super::order::Pattern;
+use iolab_model::catalog::Pattern;
 
 const WINDOW_BYTES: u64 = 1 << 20;
 

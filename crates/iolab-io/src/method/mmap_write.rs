@@ -7,16 +7,16 @@ use std::ops::Range;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{OFlags, ftruncate};
 
-use super::WriteEntry;
 use super::fill::Pool;
 use super::mapping::window_or_page;
 use super::order::AccessOrder;
 use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
-use super::target::{Target, WriteJob};
+use super::target::WriteJob;
 use super::write_loop::{self, Writer};
+use super::{Lack, WriteEntry};
 use crate::sys::shared_map::SharedMapping;
-use iolab_model::catalog::Factor;
+use iolab_model::catalog::{Sync, Target};
 
 const NO_FLAG: &str = "what is stored through a mapping does not pass write(2), so the flag \
                        promises nothing for it; take --sync end or --sync fsync";
@@ -26,9 +26,9 @@ pub const ENTRY: WriteEntry = WriteEntry {
     step_bytes: window_or_page,
     real: true,
     lacks: &[
-        (Factor::Sync, "dsync", NO_FLAG),
-        (Factor::Sync, "sync", NO_FLAG),
-        (Factor::Target, "append", "a mapping does not grow; take another --target"),
+        (Lack::Sync(Sync::Dsync), NO_FLAG),
+        (Lack::Sync(Sync::Sync), NO_FLAG),
+        (Lack::Target(Target::Append), "a mapping does not grow; take another --target"),
     ],
     run: write_loop::write::<MmapWrite>,
 };

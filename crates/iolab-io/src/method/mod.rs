@@ -38,22 +38,20 @@ mod write;
 mod write_loop;
 mod writev;
 
-pub use access::{Access, Readahead, open_for_reading};
+pub use access::{Access, open_for_reading};
 pub use buffer::Buffer;
-pub use consume::{Consume, Partial};
-pub use fill::{Fill, Pool};
+pub use consume::Partial;
+pub use fill::{Pool, fill};
 pub use histogram::Histogram;
 pub use latency::{Latencies, Unwatched, Watch, Watched};
 pub use measured_window::{MeasuredWindow, NoWindow};
-pub use order::Pattern;
 pub use partition::{Layout, Partition, ReadJob, Stop};
 pub use read_loop::Outcome;
 pub use start_barrier::StartBarrier;
-pub use sync::Sync;
-pub use target::{Target, Until, WriteJob};
+pub use target::WriteJob;
 pub use write_loop::{Times, Written, fault as write_fault};
 
-use iolab_model::catalog::{Factor, Part};
+use iolab_model::catalog::{AxisWord, Levels, Part, Pattern, Sync, Target};
 use iolab_model::result::Fault;
 
 /// A method: what it says of itself and what it can do. A field is empty where it cannot.
@@ -79,6 +77,34 @@ pub struct ReadEntry {
     pub run: fn(&ReadJob, &mut dyn MeasuredWindow) -> Result<Outcome, Fault>,
 }
 
+/// A level that a method cannot write with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// A way to make data durable.
+    Sync(Sync),
+    /// A kind of file.
+    Target(Target),
+}
+
+impl Lack {
+    /// Whether these levels ask for it.
+    pub fn is_asked(self, levels: &Levels) -> bool {
+        match self {
+            Lack::Sync(sync) => levels.word() == Some(sync),
+            Lack::Target(target) => levels.word() == Some(target),
+        }
+    }
+}
+
+impl std::fmt::Display for Lack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Lack::Sync(sync) => write!(f, "{} {sync}", Sync::FACTOR),
+            Lack::Target(target) => write!(f, "{} {target}", Target::FACTOR),
+        }
+    }
+}
+
 /// How a method writes a file.
 #[derive(Debug)]
 pub struct WriteEntry {
@@ -87,7 +113,7 @@ pub struct WriteEntry {
     /// Whether there is a file with the bytes afterwards (`null` leaves none).
     pub real: bool,
     /// Levels that it cannot be combined with, each with the reason and what to do instead.
-    pub lacks: &'static [(Factor, &'static str, &'static str)],
+    pub lacks: &'static [(Lack, &'static str)],
     /// Writes; the loop inside is chosen once.
     pub run: fn(&WriteJob<'_>, &mut dyn MeasuredWindow) -> Result<Written, Fault>,
 }

@@ -1,51 +1,9 @@
 //! In which order the blocks of a range are visited. Every order visits each block exactly once a
 //! pass, needs no memory, and can start at any operation.
 
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
-/// A pattern as written: `sequential`, `random`, `reverse`, `stride:8`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// First to last.
-    Sequential,
-    /// A permutation fixed by the seed of the trial.
-    Random,
-    /// Last to first.
-    Reverse,
-    /// Every n-th block from the first, then every n-th from the second, and so on.
-    Stride(u64),
-}
-
-impl FromStr for Pattern {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "sequential" => Ok(Pattern::Sequential),
-            "random" => Ok(Pattern::Random),
-            "reverse" => Ok(Pattern::Reverse),
-            _ => match text.strip_prefix("stride:").map(str::parse) {
-                Some(Ok(blocks)) if blocks > 0 => Ok(Pattern::Stride(blocks)),
-                _ => Err(format!(
-                    "unknown pattern {text:?}: use sequential, random, reverse or stride:N \
-                     with N blocks, 1 or more"
-                )),
-            },
-        }
-    }
-}
-
-impl fmt::Display for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Pattern::Sequential => f.write_str("sequential"),
-            Pattern::Random => f.write_str("random"),
-            Pattern::Reverse => f.write_str("reverse"),
-            Pattern::Stride(blocks) => write!(f, "stride:{blocks}"),
-        }
-    }
-}
+use iolab_model::catalog::Pattern;
 
 /// An order over `count` blocks. The hot loop is generic over it, so it is chosen once a trial.
 pub trait AccessOrder: Copy + Send {

@@ -1,14 +1,14 @@
 //! How the work of a trial is cut: partitions (one a thread, disjoint ranges that begin on a block),
 //! and in each partition the block_ranges of its passes.
 
+use iolab_model::catalog::{Consume, Pattern};
 use std::ops::{AddAssign, Range};
 use std::path::Path;
 
 use rustix::io::Errno;
 
 use super::access::Access;
-use super::consume::Consume;
-use super::order::{Pattern, visit};
+use super::order::visit;
 pub use super::stop::Stop;
 
 /// One thread's part of the file. Operation k visits one block of `step_bytes`.
@@ -246,7 +246,7 @@ pub(super) fn became_shorter(at: u64) -> Stop {
 #[cfg(test)]
 mod tests {
     use super::{Errno, Layout, complete, wrapped};
-    use crate::method::order::Pattern;
+    use iolab_model::catalog::Pattern;
     use proptest::prelude::*;
 
     #[test]

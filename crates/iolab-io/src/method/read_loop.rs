@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::consume::{Consume, CrcStream, CrcSum, Fold, Nothing, Partial, Xor};
+use super::consume::{CrcStream, CrcSum, Fold, Nothing, Partial, Xor};
 use super::histogram::Histogram;
 use super::latency::{Latencies, Unwatched, Watch, Watched};
 use super::measured_window::MeasuredWindow;
-use super::order::{AccessOrder, Backward, Forward, Pattern, Shuffled, Strided};
+use super::order::{AccessOrder, Backward, Forward, Shuffled, Strided};
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::worker_threads;
 use crate::sys::clock::now_ns;
 use crate::sys::usage::{Usage, usage};
-use iolab_model::catalog::path_to_text;
+use iolab_model::catalog::{Consume, Pattern, path_to_text};
 use iolab_model::result::Fault;
 
 /// What a method must do to read a file. Everything in `open` is outside the timed window,

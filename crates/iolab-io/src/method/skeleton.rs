@@ -92,11 +92,12 @@ fn the_skeleton_reads() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     std::fs::write(&path, b"123456789").unwrap();
-    let layout = super::Layout::new(9, 4, 1, super::Pattern::Sequential, 0).passes(1);
+    let layout =
+        super::Layout::new(9, 4, 1, iolab_model::catalog::Pattern::Sequential, 0).passes(1);
     let job = ReadJob {
         path: &path,
         layout,
-        consume: super::Consume::Crc32c,
+        consume: iolab_model::catalog::Consume::Crc32c,
         access: Access::default(),
         latency: false,
     };

@@ -1,94 +1,20 @@
 //! When written data are made durable: nothing, one fsync, one after each block or every n-th, or
 //! by the flags that the file is opened with.
 
-use std::fmt;
-use std::str::FromStr;
-
 use rustix::fd::BorrowedFd;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use iolab_model::catalog::Sync;
+
 use super::latency::{Latencies, Watch, Watched};
 
-/// As written: `none`, `end`, `fsync`, `dsync`, `sync`, `every:16`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sync {
-    /// Never; what `close(2)` leaves to the kernel.
-    None,
-    /// One `fsync(2)` after the last block, before the file is closed.
-    End,
-    /// `fsync(2)` after each block.
-    Fsync,
-    /// `O_DSYNC`: a write returns when its data, and what is needed to read them, are durable.
-    Dsync,
-    /// `O_SYNC`: the same with all metadata.
-    Sync,
-    /// `fsync(2)` after every n-th block.
-    Every(u64),
-}
-
-impl Sync {
-    /// The words of the axis.
-    pub const WORDS: &'static [&'static str] =
-        &["none", "end", "fsync", "dsync", "sync", "every:N"];
-
-    /// What `open(2)` is told.
-    pub fn open_flags(self) -> OFlags {
-        match self {
-            Sync::Dsync => OFlags::DSYNC,
-            Sync::Sync => OFlags::SYNC,
-            Sync::None | Sync::End | Sync::Fsync | Sync::Every(_) => OFlags::empty(),
-        }
-    }
-
-    /// Whether everything is durable once the last write (with the fsync that follows it) has
-    /// returned.
-    pub fn durable_on_return(self) -> bool {
-        matches!(self, Sync::Fsync | Sync::Dsync | Sync::Sync)
-    }
-
-    /// Syncs that writing so many blocks costs, the one at the end included.
-    pub fn count(self, blocks: u64) -> u64 {
-        match self {
-            Sync::None | Sync::End => 1,
-            Sync::Fsync | Sync::Dsync | Sync::Sync => blocks,
-            Sync::Every(n) => blocks.div_ceil(n.max(1)),
-        }
-    }
-}
-
-impl FromStr for Sync {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Sync, String> {
-        Ok(match text {
-            "none" => Sync::None,
-            "end" => Sync::End,
-            "fsync" => Sync::Fsync,
-            "dsync" => Sync::Dsync,
-            "sync" => Sync::Sync,
-            _ => match text.strip_prefix("every:").map(str::parse) {
-                Some(Ok(blocks)) if blocks > 0 => Sync::Every(blocks),
-                _ => {
-                    return Err(format!(
-                        "unknown sync {text:?}: use none, end, fsync, dsync, sync or every:N \
-                         with N blocks, 1 or more"
-                    ));
-                }
-            },
-        })
-    }
-}
-
-impl fmt::Display for Sync {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Sync::None => f.write_str("none"),
-            Sync::End => f.write_str("end"),
-            Sync::Fsync => f.write_str("fsync"),
-            Sync::Dsync => f.write_str("dsync"),
-            Sync::Sync => f.write_str("sync"),
-            Sync::Every(blocks) => write!(f, "every:{blocks}"),
-        }
+/// What `open(2)` is told.
+pub fn open_flags(sync: Sync) -> OFlags {
+    match sync {
+        Sync::Dsync => OFlags::DSYNC,
+        Sync::Sync => OFlags::SYNC,
+        Sync::None | Sync::End | Sync::Fsync | Sync::Every(_) | Sync::Each => OFlags::empty(),
     }
 }
 
@@ -210,16 +136,6 @@ pub fn fdatasync(file: BorrowedFd<'_>) -> Result<(), Errno> {
 mod tests {
     use super::{Barrier, EveryNth, Sync};
     use rustix::fd::AsFd;
-
-    #[test]
-    fn words_parse_and_print_back() {
-        for text in ["none", "end", "fsync", "dsync", "sync", "every:16"] {
-            assert_eq!(text.parse::<Sync>().unwrap().to_string(), text);
-        }
-        for text in ["", "every:0", "every:", "every:x", "always", "Sync"] {
-            assert!(text.parse::<Sync>().unwrap_err().contains("every:N"), "{text}");
-        }
-    }
 
     #[test]
     fn syncs_are_counted_with_the_one_for_the_rest() {

@@ -11,14 +11,14 @@ use rustix::io::Errno;
 use super::fill::Pool;
 use super::latency::Latencies;
 use super::measured_window::MeasuredWindow;
-use super::order::{AccessOrder, Backward, Forward, Pattern, Shuffled, Strided};
+use super::order::{AccessOrder, Backward, Forward, Shuffled, Strided};
 use super::partition::{Moved, Partition, Stop};
-use super::sync::{Barrier, EveryNth, Follow, NoBarrier, Sync, Timed, fdatasync, fsync};
-use super::target::{Until, WriteJob};
+use super::sync::{Barrier, EveryNth, Follow, NoBarrier, Timed, fdatasync, fsync};
+use super::target::WriteJob;
 use super::worker_threads;
 use crate::sys::clock::now_ns;
 use crate::sys::usage::{Usage, usage};
-use iolab_model::catalog::path_to_text;
+use iolab_model::catalog::{Pattern, Sync, Until, path_to_text};
 use iolab_model::result::Fault;
 
 /// What a method must do to write a file. Everything in `open` is outside the timed window,
@@ -121,7 +121,7 @@ fn in_order<W: Writer, O: AccessOrder>(
     match job.sync {
         Sync::Fsync => timed::<W, O, _>(job, window, order, || EveryNth::new(1)),
         Sync::Every(blocks) => timed::<W, O, _>(job, window, order, || EveryNth::new(blocks)),
-        Sync::None | Sync::End | Sync::Dsync | Sync::Sync => {
+        Sync::None | Sync::End | Sync::Each | Sync::Dsync | Sync::Sync => {
             timed::<W, O, _>(job, window, order, || NoBarrier)
         }
     }
@@ -230,7 +230,7 @@ impl After {
             times.durable_ns = Some(times.return_ns);
             end.reached(Until::Durable);
         }
-        if let (Sync::End, Some(file)) = (job.sync, files.first()) {
+        if let (Sync::End | Sync::Each, Some(file)) = (job.sync, files.first()) {
             let from_ns = now_ns();
             fsync(file.as_fd())?;
             let now = now_ns();

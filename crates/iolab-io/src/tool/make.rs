@@ -5,11 +5,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::method::Fill;
+use iolab_model::catalog::Fill;
 use iolab_model::result::Fault;
 use iolab_model::tree::{Body, Content};
 
 use super::{fault, refusal};
+use crate::method::fill;
 
 /// Bytes of one write.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -73,7 +74,7 @@ pub(super) fn pool(order: &FileOrder) -> Vec<u8> {
     let mut pool = vec![0; order.bytes.min(POOL_BYTES) as usize];
     match order.fill {
         Fill::Text => Content::new(Body::Text, order.seed, 0).fill(0, order.bytes, 0, &mut pool),
-        other => other.fill(order.seed, &mut pool),
+        other => fill(other, order.seed, &mut pool),
     }
     pool
 }
@@ -100,7 +101,7 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::{FileOrder, Interrupted, make_file};
-    use crate::method::Fill;
+    use iolab_model::catalog::Fill;
 
     fn made(bytes: u64, fill: Fill, seed: u64) -> Vec<u8> {
         let dir = tempfile::tempdir().unwrap();

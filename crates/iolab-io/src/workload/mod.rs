@@ -15,8 +15,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Consume, Layout, MeasuredWindow};
-use iolab_model::catalog::{Factor, Levels, Part, WorkloadInfo};
+use crate::method::{Layout, MeasuredWindow};
+use iolab_model::catalog::{Consume, Factor, Levels, Part, WorkloadInfo};
 use iolab_model::result::{Fault, Measurement};
 
 /// A workload: what it says of itself and what it does.

@@ -1,11 +1,9 @@
 //! The workload `read`: bytes of one file, brought to the program and consumed.
 
-use crate::method::{
-    self, Access, Consume, Latencies, Layout, MeasuredWindow, Outcome, Pattern, ReadEntry, ReadJob,
-    Readahead,
-};
+use crate::method::{self, Access, Latencies, Layout, MeasuredWindow, Outcome, ReadEntry, ReadJob};
 use iolab_model::catalog::{
-    Capability, Code, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo,
+    CacheState, Capability, Code, Consume, Factor, FactorUse, Levels, Part, PartKind, Pattern,
+    Readahead, Switch, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Digest, Fault, Measurement, Proof};
 
@@ -22,7 +20,7 @@ const MOST_DEPTH: u32 = 4096;
 
 const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
-        id: "read",
+        id: WorkloadId::Read.word(),
         kind: PartKind::Workload,
         summary: "read a file: method × block × pattern × threads, every byte consumed",
         capabilities: &[],
@@ -38,27 +36,22 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
         FactorUse { factor: Factor::Threads, default: "1", words: &[] },
-        FactorUse {
-            factor: Factor::Pattern,
-            default: "sequential",
-            // `stride:N` stands for any whole number of blocks from 2 on.
-            words: &["sequential", "random", "reverse", "stride:N"],
-        },
-        FactorUse {
-            factor: Factor::Consume,
-            default: "xor",
-            words: &["none", "xor", "histogram", "crc32c"],
-        },
+        FactorUse { factor: Factor::Pattern, default: Pattern::USUAL, words: Pattern::WORDS },
+        FactorUse { factor: Factor::Consume, default: Consume::Xor.word(), words: Consume::WORDS },
         FactorUse {
             factor: Factor::Cache,
-            default: "warm",
-            words: &["cold", "warm", "any", "remount"],
+            default: CacheState::Warm.word(),
+            words: CacheState::WORDS,
         },
         FactorUse { factor: Factor::Memory, default: "", words: &[] },
-        FactorUse { factor: Factor::Direct, default: "off", words: &["off", "on"] },
+        FactorUse { factor: Factor::Direct, default: Switch::Off.word(), words: Switch::WORDS },
         FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
-        FactorUse { factor: Factor::Readahead, default: "normal", words: Readahead::WORDS },
-        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
+        FactorUse {
+            factor: Factor::Readahead,
+            default: Readahead::Normal.word(),
+            words: Readahead::WORDS,
+        },
+        FactorUse { factor: Factor::Latency, default: Switch::Off.word(), words: Switch::WORDS },
     ],
     capability: Capability::Read,
     sweep: false,
@@ -89,7 +82,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
     let (entry, visit) = prepare(trial)?;
     let path = trial.subject.ok_or_else(no_file)?.path;
     let access = access(trial.levels)?;
-    let latency = trial.levels.text(Factor::Latency) == Some("on");
+    let latency = trial.levels.is_on(Factor::Latency);
     let job = ReadJob { path, layout: visit.layout, consume: visit.consume, access, latency };
     let outcome = (entry.run)(&job, window)?;
     let unconsumed = !entry.real || job.consume == Consume::None;
@@ -130,11 +123,8 @@ fn access(levels: &Levels) -> Result<Access, Fault> {
     let depth = levels.number(Factor::QueueDepth).unwrap_or(1);
     let depth = u32::try_from(depth).ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
     Ok(Access {
-        direct: levels.text(Factor::Direct) == Some("on"),
-        readahead: levels
-            .text(Factor::Readahead)
-            .map_or(Ok(Readahead::Normal), str::parse)
-            .map_err(refuse)?,
+        direct: levels.is_on(Factor::Direct),
+        readahead: levels.word_or(Readahead::Normal).map_err(refuse)?,
         depth: depth.ok_or_else(|| refuse(format!("a queue depth is 1 to {MOST_DEPTH}")))?,
     })
 }
@@ -152,9 +142,8 @@ fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
     let entry = method::find(id)
         .and_then(|method| method.read.as_ref())
         .ok_or_else(|| refuse(format!("no method {id:?} can read; `iolab list methods`")))?;
-    let pattern: Pattern =
-        levels.text(Factor::Pattern).unwrap_or("sequential").parse().map_err(refuse)?;
-    let consume: Consume = levels.text(Factor::Consume).unwrap_or("xor").parse().map_err(refuse)?;
+    let pattern = levels.word_or(Pattern::Sequential).map_err(refuse)?;
+    let consume = levels.word_or(Consume::Xor).map_err(refuse)?;
     let threads = levels.number(Factor::Threads).unwrap_or(1);
     let step = (entry.step_bytes)(levels.number(Factor::Block).unwrap_or(64 << 10), pattern);
     if threads == 0 || threads > MOST_THREADS || step == 0 {

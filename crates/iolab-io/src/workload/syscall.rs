@@ -3,7 +3,9 @@
 use crate::method::{MeasuredWindow, StartBarrier, Stop};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
-use iolab_model::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
+use iolab_model::catalog::{
+    Capability, Factor, FactorUse, NamedCall, Part, PartKind, WorkloadId, WorkloadInfo,
+};
 use iolab_model::result::{Fault, Measurement};
 
 use super::ladder::{Bench, find};
@@ -23,7 +25,7 @@ const MOST_IDLE: u64 = 4096;
 
 const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
-        id: "syscall",
+        id: WorkloadId::Syscall.word(),
         kind: PartKind::Workload,
         summary: "the price of one call: clock, getppid, lseek, read, … chmod",
         capabilities: &[],
@@ -50,7 +52,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     const DOING: &str = "prepare a system-call trial";
-    let id = trial.levels.text(Factor::Operation).unwrap_or("getppid");
+    let id = trial.levels.text(Factor::Operation).unwrap_or(NamedCall::Getppid.word());
     let rung = find(id)
         .ok_or_else(|| refusal(DOING, format!("no operation {id:?}; `iolab list operations`")))?;
     let block = trial.levels.number(Factor::Block).unwrap_or(1);

@@ -1,29 +1,47 @@
 //! How a part describes itself. Every axis, method, operation, workload, metric and warning is
 //! one row here or in its own file, and help, lists, validation and reports are made from the rows.
 
+mod axis_word;
+mod cache_state;
 mod code;
 mod contender;
 mod date;
+mod fact;
 mod factor;
+mod fill;
 mod hash;
 mod level;
+mod method_class;
+mod operation;
 mod part;
+mod pattern;
 mod place;
 mod sizes;
+mod sync;
 mod text;
 mod touch;
+mod workload;
 
+pub use axis_word::{AxisWord, Consume, Readahead, Sparse, Switch, Target, Until};
+pub use cache_state::CacheState;
 pub use code::{Code, Severity};
 pub use contender::{Contender, ContenderError, Slot, contender_names, shell_text};
 pub use date::{utc_seconds, utc_text};
+pub use fact::{Fact, Family, directory_prefix, is_of_later_directory};
 pub use factor::{Factor, Kind, Role};
+pub use fill::Fill;
 pub use hash::{fnv1a, mix};
 pub use level::{Level, Levels, file_to_memory, path_from_text, path_to_text};
+pub use method_class::MethodClass;
+pub use operation::{FileOperation, NamedCall};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
+pub use pattern::Pattern;
 pub use place::{PlaceError, PlaceLevel, common_size, parse_place, parse_places};
 pub use sizes::{SIZES_FORMS, Sizes};
+pub use sync::Sync;
 pub use text::{
     bytes_text, count_text, digits_text, list_text, percent_text, rate_text, ratio_digits,
     ratio_interval_text, ratio_text, rough_time_text, slower_text, so_many, time_text,
 };
 pub use touch::Touch;
+pub use workload::WorkloadId;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Facts, PlanError};
-use crate::catalog::{Factor, FactorUse, Level, Part, bytes_text};
+use crate::catalog::{AxisWord, Consume, Factor, FactorUse, Level, Part, bytes_text};
 use crate::spec::{Experiment, Vocabulary, format_bytes};
 
 /// The size of a file that iolab makes where none is asked for.
@@ -60,7 +60,7 @@ fn default_levels(
         _ if axis.default.is_empty() => Ok(Vec::new()),
         Factor::Consume if experiment.factors.contains_key(&Factor::Contender) => {
             notes.push("consume is none: what a command does with the bytes is not known".into());
-            Ok(vec![Level::word("none")])
+            Ok(vec![Consume::None.level()])
         }
         factor => Ok(vocabulary.levels(factor, axis.default)?),
     }

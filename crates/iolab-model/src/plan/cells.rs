@@ -7,7 +7,7 @@ use super::axes::Axes;
 use super::contender;
 use super::instance::Does;
 use crate::catalog::{
-    Capability, Contender, Factor, Kind, Level, Levels, Part, Touch, path_to_text,
+    Capability, Consume, Contender, Factor, Kind, Level, Levels, Part, Touch, path_to_text,
 };
 use crate::spec::{Vocabulary, format_bytes};
 
@@ -80,18 +80,18 @@ pub(super) fn cross(
 fn settle(full: &mut Levels, part: Option<&Part>) {
     let unconsumed = part.is_some_and(|p| p.capabilities.contains(&Capability::Unconsumed));
     if unconsumed && full.get(Factor::Consume).is_some() {
-        full.set(Factor::Consume, Level::word("none"));
+        full.set_word(Consume::None);
     }
 }
 
 /// Past the page cache neither its state nor its read-ahead makes a difference.
 fn is_moot(full: &Levels, factor: Factor) -> bool {
-    full.text(Factor::Direct) == Some("on") && matches!(factor, Factor::Cache | Factor::Readahead)
+    full.is_on(Factor::Direct) && matches!(factor, Factor::Cache | Factor::Readahead)
 }
 
 /// The first and the second touch are one call a file, however many follow in the steady state.
 fn is_one_touch(levels: &Levels, factor: Factor) -> bool {
-    factor == Factor::Repeats && Touch::of(levels).is_some_and(Touch::is_one_call)
+    factor == Factor::Repeats && levels.word().is_some_and(Touch::is_one_call)
 }
 
 /// Every method with every level of the other axes, then every command with them.

@@ -3,7 +3,7 @@
 
 use super::instance::space_bytes;
 use super::{Cell, Cost, FileUse, Instance};
-use crate::catalog::Factor;
+use crate::catalog::{Factor, FileOperation};
 use crate::spec::Protocol;
 use crate::tree::TreeOrder;
 
@@ -120,14 +120,13 @@ fn tree_of<'a>(cell: &Cell, instances: &'a [Instance]) -> Option<&'a Instance> {
 
 /// Whether its operation makes or removes files of a tree.
 fn writes_tree(cell: &Cell) -> bool {
-    let operation = cell.levels.text(Factor::Operation);
-    matches!(operation, Some("write" | "copy" | "create" | "remove"))
+    cell.levels.word().is_some_and(FileOperation::has_own)
 }
 
 /// The operation of a cell on all of its tree.
 fn tree_ns(cell: &Cell, tree: &Instance) -> u64 {
     let files = tree.tree.as_ref().map_or(1, TreeOrder::files).max(1);
-    let moves_bytes = !matches!(cell.levels.text(Factor::Operation), Some("stat" | "create"));
+    let moves_bytes = cell.levels.word().is_none_or(FileOperation::moves_bytes);
     let (file_ns, speed) = match (writes_tree(cell), cell.starts_cold()) {
         (true, _) => (MAKE_NS, WRITE_SPEED),
         (false, true) => (MAKE_NS, COLD_SPEED),

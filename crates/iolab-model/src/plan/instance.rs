@@ -7,7 +7,9 @@ use super::cells::Draft;
 use super::contender;
 use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts};
-use crate::catalog::{Factor, Levels, bytes_text, mix, path_to_text};
+use crate::catalog::{
+    CacheState, Factor, FileOperation, Levels, Target, bytes_text, mix, path_to_text,
+};
 use crate::spec::Experiment;
 use crate::tree::{Tree, TreeOrder};
 
@@ -252,9 +254,9 @@ fn wanted(
         None if touches => 0,
         None => CALL_FILE_BYTES.max(draft.full.number(Factor::Block).unwrap_or(0)),
     };
-    let used = match draft.full.text(Factor::Target) {
+    let used = match draft.full.word() {
         None => FileUse::Read,
-        Some("overwrite") => FileUse::Overwrite,
+        Some(Target::Overwrite) => FileUse::Overwrite,
         Some(_) if contender::reads_source(&draft.full) => FileUse::Read,
         Some(_) => FileUse::Absent,
     };
@@ -282,7 +284,7 @@ fn found(path: &Path, tree: &Result<TreeFacts, String>, does: Does) -> Result<Wa
 /// Only what iolab has mounted can be unmounted.
 fn remount_works(levels: &Levels, place: Option<&str>, facts: &Facts) -> Result<(), Skip> {
     let remounts = place.and_then(|place| facts.places.get(place)).is_some_and(|n| n.remounts);
-    if levels.text(Factor::Cache) != Some("remount") || remounts {
+    if levels.word() != Some(CacheState::Remount) || remounts {
         return Ok(());
     }
     let reason = format!(
@@ -294,9 +296,8 @@ fn remount_works(levels: &Levels, place: Option<&str>, facts: &Facts) -> Result<
 
 fn warm_fits(levels: &Levels, bytes: u64, facts: &Facts) -> Result<(), Skip> {
     // What looks at files alone needs none of their bytes.
-    let looks = levels.text(Factor::Operation) == Some("stat");
-    if looks || levels.text(Factor::Cache) != Some("warm") || bytes <= facts.available_memory_bytes
-    {
+    let looks = levels.word() == Some(FileOperation::Stat);
+    if looks || levels.word() != Some(CacheState::Warm) || bytes <= facts.available_memory_bytes {
         return Ok(());
     }
     let reason = format!(

@@ -6,7 +6,8 @@ use super::contender;
 use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
 use crate::catalog::{
-    Capability, Factor, Level, Levels, Part, WorkloadInfo, bytes_text, count_text, path_to_text,
+    CacheState, Capability, Factor, Level, Levels, Part, WorkloadInfo, bytes_text, count_text,
+    path_to_text,
 };
 use crate::spec::{Experiment, Vocabulary};
 
@@ -186,7 +187,7 @@ fn refuse_what_does_not_fit(
     }
     let is_warm = |id: usize| {
         let mut its_cells = cells.iter().filter(|c| c.instance == Some(id));
-        its_cells.any(|c| c.levels.text(Factor::Cache) == Some("warm"))
+        its_cells.any(|c| c.levels.word() == Some(CacheState::Warm))
     };
     let warm = instances.all.iter().filter(|i| is_warm(i.id));
     let needed = warm.fold(0u64, |sum, i| sum.saturating_add(i.bytes));

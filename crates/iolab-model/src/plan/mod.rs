@@ -20,7 +20,7 @@ pub use make::make;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::catalog::{Factor, Level, Levels};
+use crate::catalog::{CacheState, Factor, Level, Levels, Sync};
 use crate::spec::Protocol;
 use crate::tree::TreeOrder;
 
@@ -140,7 +140,7 @@ pub struct Cell {
 impl Cell {
     /// Whether its trials begin without cached pages, so that each reads its file once.
     pub fn starts_cold(&self) -> bool {
-        matches!(self.levels.text(Factor::Cache), Some("cold" | "remount"))
+        self.levels.word().is_some_and(CacheState::is_cold)
     }
 
     /// Whether its trials write a file: a second pass would find another file than the first.
@@ -150,8 +150,7 @@ impl Cell {
 
     /// Whether each operation waits for the device.
     pub fn syncs_each_operation(&self) -> bool {
-        let sync = self.levels.text(Factor::Sync);
-        sync.is_some_and(|sync| !matches!(sync, "none" | "end"))
+        self.levels.word().is_some_and(Sync::waits_within)
     }
 }
 

@@ -24,7 +24,7 @@ fn unavailable(levels: &Levels, facts: &Facts) -> Option<String> {
 }
 
 fn is_direct(levels: &Levels) -> bool {
-    levels.text(Factor::Direct) == Some("on")
+    levels.is_on(Factor::Direct)
 }
 
 fn no_direct(levels: &Levels, part: Option<&Part>) -> Option<String> {

@@ -7,8 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, Summary, Twin, Warning};
+use super::environment::Environment;
+use super::exclusion::ExclusionReason;
 use super::sample::Sample;
-use crate::catalog::{Factor, Levels};
+use crate::catalog::{Factor, Levels, WorkloadId};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "iolab.run/1";
@@ -54,11 +56,6 @@ pub struct RunInfo {
     pub argv: Vec<String>,
 }
 
-/// Facts of the machine, dotted names → values: `kernel.release`, `device.readahead_bytes`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Environment(pub BTreeMap<String, serde_json::Value>);
-
 /// The experiment as it was planned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentRecord {
@@ -75,6 +72,13 @@ pub struct ExperimentRecord {
     pub ask: Vec<Factor>,
     /// How it was measured.
     pub protocol: ProtocolRecord,
+}
+
+impl ExperimentRecord {
+    /// Whether this is what was done; of another tool's runs nothing may be known.
+    pub fn is(&self, workload: WorkloadId) -> bool {
+        self.workload == workload.word()
+    }
 }
 
 /// The protocol's settings.
@@ -125,6 +129,18 @@ pub enum CellStatus {
     Failed,
 }
 
+impl CellStatus {
+    /// As results write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            CellStatus::Measured => "measured",
+            CellStatus::Eliminated => "eliminated",
+            CellStatus::Skipped => "skipped",
+            CellStatus::Failed => "failed",
+        }
+    }
+}
+
 /// One cell with its samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellRecord {
@@ -137,6 +153,10 @@ pub struct CellRecord {
     /// Why skipped, failed or eliminated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The same as a word; absent where it was measured to the end, and in older records:
+    /// [`ExclusionReason::of`](super::ExclusionReason::of) knows those too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclusion: Option<ExclusionReason>,
     /// Every trial.
     pub samples: Vec<Sample>,
     /// Figures over the steady rounds; absent where there is none.

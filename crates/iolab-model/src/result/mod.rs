@@ -4,12 +4,14 @@
 
 mod answer;
 mod document;
+mod environment;
 mod exclusion;
 mod interned;
 mod json_numbers;
 mod metrics;
 mod name;
 mod place;
+mod reached;
 mod sample;
 
 pub use answer::{
@@ -17,14 +19,15 @@ pub use answer::{
     Regret, Summary, Twin, Verdict, Warning,
 };
 pub use document::{
-    CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,
-    RunInfo, SCHEMA,
+    CellRecord, CellStatus, Document, Estimate, ExperimentRecord, ProtocolRecord, RunInfo, SCHEMA,
 };
+pub use environment::Environment;
 pub use exclusion::{ExclusionReason, SCREENED};
 pub use interned::Shared;
 pub use metrics::Metrics;
 pub use name::Name;
 pub use place::PlaceFacts;
+pub use reached::{Reached, Step};
 pub use sample::{
     CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Residency,
     Sample,

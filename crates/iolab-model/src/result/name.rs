@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::catalog::CacheState;
+
 /// A text that is kept once for the life of the program. For words out of a small vocabulary:
 /// nothing is ever given back, so what differs from sample to sample must be no `Name`.
 /// It takes one word of memory wherever it stands.
@@ -39,6 +41,12 @@ impl From<&str> for Name {
         let kept: Kept = Box::leak(Box::new(text));
         known.insert(text, kept);
         Name(kept)
+    }
+}
+
+impl From<CacheState> for Name {
+    fn from(state: CacheState) -> Name {
+        Name::from(state.word())
     }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::interned::Shared;
 use super::metrics::Metrics;
 use super::name::Name;
-use crate::catalog::Code;
+use super::reached::Reached;
+use crate::catalog::{CacheState, Code};
 
 /// Where in the run a trial stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +19,17 @@ pub enum Phase {
     Warmup,
     /// Every later round: what comparisons are made of.
     Steady,
+}
+
+impl Phase {
+    /// As results write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Phase::First => "first",
+            Phase::Warmup => "warmup",
+            Phase::Steady => "steady",
+        }
+    }
 }
 
 /// What the agent measured in one trial. Times, bytes and operations are totals of the trial.
@@ -135,10 +147,10 @@ impl Proof {
 /// Two independent proofs of a cache state: residency before, device bytes after.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheProof {
-    /// The state asked for: `cold`, `warm`, `any`.
+    /// The state asked for: `cold`, `warm`, `any`, or `direct`.
     pub wanted: Name,
     /// How it was reached: `evict`, `evict+prime`, `drop_caches`.
-    pub how: Name,
+    pub how: Reached,
     /// Residency just before the timed window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Residency>,
@@ -153,6 +165,24 @@ pub struct CacheProof {
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Two proofs contradict each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disagree: bool,
+}
+
+impl CacheProof {
+    /// Of work past the page cache, in [`CacheProof::wanted`].
+    pub const DIRECT: &str = "direct";
+
+    /// The state that was asked for; nothing where none was.
+    pub fn state(&self) -> Option<CacheState> {
+        self.wanted.parse().ok()
+    }
+
+    /// Whether it is about work past the page cache.
+    pub fn is_direct(&self) -> bool {
+        self.wanted.as_str() == CacheProof::DIRECT
+    }
 }
 
 /// How much of a file is in the page cache.

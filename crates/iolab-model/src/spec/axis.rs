@@ -304,17 +304,21 @@ fn positive(text: &str, parsed: Result<u64, SpecError>) -> Result<u64, SpecError
     }
 }
 
-/// What to write instead: the nearest word, if one is near, and all of them.
-pub fn choose(text: &str, words: &[&str]) -> String {
+/// The word that was probably meant, if one is near.
+pub fn nearest<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
     let near = |(distance, word): &(usize, &str)| {
         *distance <= 1 + word.chars().count() / 3 || (text.len() > 1 && word.starts_with(text))
     };
     let distances = words.iter().map(|word| (strsim::damerau_levenshtein(text, word), *word));
-    let nearest = distances.filter(near).min();
+    distances.filter(near).min().map(|(_, word)| word)
+}
+
+/// What to write instead: the nearest word, if one is near, and all of them.
+pub fn choose(text: &str, words: &[&str]) -> String {
     let list = words.join(", ");
-    match (words.is_empty(), nearest) {
+    match (words.is_empty(), nearest(text, words)) {
         (true, _) => "there is nothing to choose from here".to_owned(),
-        (_, Some((_, word))) => format!("did you mean {word}? There are {list}"),
+        (_, Some(word)) => format!("did you mean {word}? There are {list}"),
         (_, None) => format!("choose from {list}"),
     }
 }

@@ -10,7 +10,7 @@ mod protocol;
 mod range;
 mod units;
 
-pub use axis::{Vocabulary, choose};
+pub use axis::{Vocabulary, choose, nearest};
 pub use error::SpecError;
 pub use pattern::Pattern;
 pub use protocol::{Protocol, parse_ask, parse_rounds};

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::mix;
+use crate::catalog::Fill;
 
 /// Bytes after which the content of a file repeats itself: far more than any file system
 /// compresses at a time, little enough to stay in a processor's cache.
@@ -27,14 +28,14 @@ pub enum Body {
 }
 
 impl Body {
-    /// By its word: `random`, `zero`, `text`.
-    pub fn new(word: &str) -> Option<Body> {
-        Some(match word {
-            "random" => Body::Random,
-            "zero" => Body::Zero,
-            "text" => Body::Text,
-            _ => return None,
-        })
+    /// Files that look so; nothing where only a single file can.
+    pub const fn of(fill: Fill) -> Option<Body> {
+        match fill {
+            Fill::Random => Some(Body::Random),
+            Fill::Zero => Some(Body::Zero),
+            Fill::Text => Some(Body::Text),
+            Fill::Compressible(_) => None,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ pub use shape::{Shape, WORDS as SHAPES};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{Factor, Levels, Sizes, mix};
+use crate::catalog::{Factor, Fill, Levels, Sizes, list_text, mix};
 
 /// Files of one tree, at most: names have ten digits, and a plan must add up drawn sizes.
 const MOST_FILES: u64 = 100_000_000;
@@ -83,9 +83,8 @@ impl Tree {
         let workers = levels.number(Factor::Threads).unwrap_or(1);
         let shape = Shape::new(layout, workers)
             .ok_or_else(|| format!("unknown layout {layout:?}: take {}", SHAPES.join(", ")))?;
-        let fill = levels.text(Factor::Fill).unwrap_or("random");
-        let body = Body::new(fill)
-            .ok_or_else(|| format!("unknown fill {fill:?}: take random, zero or text"))?;
+        let body = Body::of(levels.word_or(Fill::Random)?)
+            .ok_or_else(|| format!("many files are filled with {}", list_text(Fill::OF_FILES)))?;
         if files > MOST_FILES {
             return Err(format!("{files} files are more than {MOST_FILES}; take fewer"));
         }

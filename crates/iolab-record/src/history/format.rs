@@ -18,7 +18,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use super::error::RecordError;
 
 /// The version this code writes. A file with a greater one is neither written nor read.
-pub const VERSION: i64 = 3;
+pub const VERSION: i64 = 4;
 
 /// "iolb": tells an iolab history from another program's SQLite file.
 const APPLICATION: i64 = 0x696f_6c62;
@@ -27,7 +27,7 @@ const APPLICATION: i64 = 0x696f_6c62;
 const WAIT: Duration = Duration::from_secs(10);
 
 /// Entry n brings a file from version n to n + 1. Entries are never changed, only added.
-const MIGRATIONS: [&str; VERSION as usize] = [V1, V2, V3];
+const MIGRATIONS: [&str; VERSION as usize] = [V1, V2, V3, V4];
 
 const V1: &str = "
 CREATE TABLE run (
@@ -69,6 +69,11 @@ CREATE TABLE pin (
 ALTER TABLE run ADD COLUMN best_ns REAL;
 UPDATE run SET best_ns = (
   SELECT min(json_extract(estimate, '$.wall_ns.median')) FROM cell WHERE cell.run = run.id);
+";
+
+/// Why a cell was left out, as a word: its reason is a sentence for people.
+const V4: &str = "
+ALTER TABLE cell ADD COLUMN exclusion TEXT;
 ";
 
 /// Opens a file for reading and leaves it as it is; `None` where it is absent or empty.

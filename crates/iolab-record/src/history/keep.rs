@@ -8,6 +8,7 @@ use super::error::RecordError;
 use super::list::{Filter, RunStatus, RunSummary, list};
 use super::store::Store;
 use super::{rows, writer};
+use iolab_model::catalog::Fact;
 use iolab_model::result::Document;
 
 /// Which runs are removed: those that meet everything that is asked. Pinned ones never are.
@@ -179,7 +180,7 @@ fn fingerprint(document: &Document) -> u128 {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let mut plain = document.clone();
     plain.run.id = 0;
-    plain.environment.0.remove("import.file");
+    plain.environment.remove(Fact::ImportFile);
     // Of a partial run they are made anew whenever it is looked at.
     if !plain.run.complete {
         plain.cells.iter_mut().for_each(|cell| cell.estimate = None);

@@ -4,6 +4,7 @@ use rusqlite::{Connection, params_from_iter, types::Value};
 use serde::Serialize;
 
 use super::format;
+use iolab_model::catalog::Fact;
 
 /// Which runs to list. The default is all of them.
 #[derive(Clone, Debug, Default)]
@@ -93,10 +94,11 @@ pub(super) fn list(db: &Connection, filter: &Filter) -> Result<Vec<RunSummary>, 
     only("title = ?", text(&filter.experiment));
     only("started >= ?", text(&filter.since));
     only("started < ?", text(&filter.until));
-    only(
-        "(SELECT json_extract(environment, '$.\"host.name\"') FROM detail WHERE run = run.id) = ?",
-        text(&filter.host),
+    let host = format!(
+        "(SELECT json_extract(environment, '$.\"{}\"') FROM detail WHERE run = run.id) = ?",
+        Fact::HostName
     );
+    only(&host, text(&filter.host));
     if filter.pinned {
         query.push_str(if old { " AND 0" } else { " AND pin.run IS NOT NULL" });
     }

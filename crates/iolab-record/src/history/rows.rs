@@ -4,10 +4,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::format;
 use iolab_model::catalog::Code;
 use iolab_model::result::{
-    Answer, CellRecord, Document, Fault, Measurement, Metrics, Phase, Proof, RunInfo, Sample,
-    Shared, Twin,
+    Answer, CellRecord, Document, ExclusionReason, Fault, Measurement, Metrics, Proof, RunInfo,
+    Sample, Shared, Twin,
 };
 
 type Sql<T> = Result<T, rusqlite::Error>;
@@ -141,8 +142,8 @@ fn insert_detail(db: &Connection, doc: &Document, id: u64) -> Sql<()> {
 }
 
 fn insert_cell(db: &Connection, run: u64, index: usize, cell: &CellRecord) -> Sql<()> {
-    let CellRecord { id, factors, status, reason, samples: _, estimate } = cell;
-    db.prepare_cached("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)")?
+    let CellRecord { id, factors, status, reason, exclusion, samples: _, estimate } = cell;
+    db.prepare_cached("INSERT INTO cell VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?
         .execute(params![
             run as i64,
             index as i64,
@@ -151,8 +152,23 @@ fn insert_cell(db: &Connection, run: u64, index: usize, cell: &CellRecord) -> Sq
             word(status)?,
             reason,
             estimate.as_ref().map(json).transpose()?,
+            exclusion.as_ref().map(word).transpose()?,
         ])
         .map(drop)
+}
+
+/// Records that a cell is left out from now on, and why.
+pub(super) fn leave_out(
+    db: &Connection,
+    cell: usize,
+    why: ExclusionReason,
+    reason: &str,
+) -> Sql<()> {
+    db.execute(
+        "UPDATE cell SET status = ?, reason = ?, exclusion = ? WHERE cell = ?",
+        params![word(&why.status())?, reason, word(&why)?, cell as i64],
+    )
+    .map(drop)
 }
 
 /// Inserts one sample. Fields are named one by one so that a new one cannot be forgotten here.
@@ -183,7 +199,7 @@ pub(super) fn insert_sample(
             arm.twin,
             round,
             position,
-            phase_word(*phase),
+            phase.word(),
             epoch,
             *wall_ns as i64,
             *user_ns as i64,
@@ -194,14 +210,6 @@ pub(super) fn insert_sample(
             json(&RestOut { metrics, proof, flags, fault })?,
         ])
         .map(drop)
-}
-
-fn phase_word(phase: Phase) -> &'static str {
-    match phase {
-        Phase::First => "first",
-        Phase::Warmup => "warmup",
-        Phase::Steady => "steady",
-    }
 }
 
 /// Removes a run with everything that belongs to it.
@@ -231,9 +239,12 @@ pub(super) fn load_figures(db: &Connection, id: u64) -> Sql<Option<Document>> {
         )
         .optional()?;
     let Some(mut doc) = head else { return Ok(None) };
-    let mut cells = db.prepare(
-        "SELECT id, factors, status, reason, estimate FROM cell WHERE run = ? ORDER BY cell",
-    )?;
+    // A file that is only read may be older than the column.
+    let exclusion = if format::version_of(db)? < 4 { "NULL" } else { "exclusion" };
+    let mut cells = db.prepare(&format!(
+        "SELECT id, factors, status, reason, estimate, {exclusion}
+         FROM cell WHERE run = ? ORDER BY cell"
+    ))?;
     doc.cells = cells.query_map([id as i64], cell)?.collect::<Sql<_>>()?;
     Ok(Some(doc))
 }
@@ -277,6 +288,7 @@ fn cell(row: &Row<'_>) -> Sql<CellRecord> {
         factors: from_json(row, 1)?,
         status: from_word(row, 2)?,
         reason: row.get(3)?,
+        exclusion: optional_word(row, 5)?,
         samples: Vec::new(),
         estimate: optional_json(row, 4)?,
     })
@@ -361,6 +373,12 @@ fn optional_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Sql<Optio
 fn from_word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Sql<T> {
     let word: String = row.get(column)?;
     serde_json::from_value(word.into()).map_err(|e| bad(column, e))
+}
+
+fn optional_word<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> Sql<Option<T>> {
+    let word: Option<String> = row.get(column)?;
+    let parsed = word.map(|word| serde_json::from_value(word.into()));
+    parsed.transpose().map_err(|e| bad(column, e))
 }
 
 fn bad(

@@ -10,7 +10,9 @@ use super::error::RecordError;
 use super::spool::{self, Spool};
 use super::{format, rows};
 use iolab_model::catalog::Code;
-use iolab_model::result::{CellStatus, Document, ExperimentRecord, Phase, Sample, Warning};
+use iolab_model::result::{
+    CellStatus, Document, ExclusionReason, ExperimentRecord, Phase, Sample, Warning,
+};
 
 /// The spool has one run, and this is its number there.
 const SPOOLED: u64 = 1;
@@ -95,14 +97,13 @@ impl Writer {
     ///
     /// # Errors
     /// The spool cannot be written.
-    pub fn eliminated(&mut self, cell: usize, reason: &str) -> Result<(), RecordError> {
-        self.db
-            .execute(
-                "UPDATE cell SET status = 'eliminated', reason = ? WHERE cell = ?",
-                params![reason, cell as i64],
-            )
-            .map(drop)
-            .map_err(|e| self.sql(e))
+    pub fn left_out(
+        &mut self,
+        cell: usize,
+        why: ExclusionReason,
+        reason: &str,
+    ) -> Result<(), RecordError> {
+        rows::leave_out(&self.db, cell, why, reason).map_err(|e| self.sql(e))
     }
 
     /// Records what became known of the experiment since it began: the clock, the epoch length.

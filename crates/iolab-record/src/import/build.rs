@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::TOOL;
-use iolab_model::catalog::{Factor, Level, Levels};
+use iolab_model::catalog::{Fact, Factor, Level, Levels};
 use iolab_model::result::{
     CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, Phase,
     ProtocolRecord, RunInfo, SCHEMA, Sample,
@@ -31,7 +30,7 @@ pub(super) struct Head {
     pub(super) workload: String,
     pub(super) title: String,
     pub(super) started: String,
-    pub(super) facts: BTreeMap<String, Value>,
+    pub(super) facts: Environment,
 }
 
 /// The document. Cells are named by the levels that vary.
@@ -40,7 +39,7 @@ pub(super) fn document(head: Head, drafts: Vec<Draft>) -> Document {
     let names = names(&drafts, &factors);
     let rounds = drafts.iter().map(|d| d.samples.len()).max().unwrap_or(0);
     let mut facts = head.facts;
-    facts.insert(TOOL.to_owned(), head.tool.clone().into());
+    facts.put(Fact::ImportTool, head.tool.clone());
     let ask = factors.iter().filter(|(_, l)| l.len() > 1).map(|(f, _)| *f).collect();
     Document {
         schema: SCHEMA.to_owned(),
@@ -51,7 +50,7 @@ pub(super) fn document(head: Head, drafts: Vec<Draft>) -> Document {
             complete: true,
             ..RunInfo::default()
         },
-        environment: Environment(facts),
+        environment: facts,
         experiment: ExperimentRecord {
             workload: head.workload,
             directory: None,
@@ -147,6 +146,7 @@ fn cell(draft: Draft, id: String) -> CellRecord {
             .or_else(|| draft.skipped.filter(|_| estimate.is_none()))
             .or_else(|| estimate.is_none().then(|| "nothing was measured".to_owned())),
         status,
+        exclusion: None,
         samples: draft.samples,
         estimate,
     }

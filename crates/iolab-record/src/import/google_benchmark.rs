@@ -9,8 +9,8 @@ use super::ImportError;
 use super::build::{Draft, Head, document};
 use super::name::{self, Named};
 use super::number;
-use iolab_model::catalog::{Factor, Level, utc_seconds, utc_text};
-use iolab_model::result::{Document, Estimate, Measurement, Phase, Sample, Summary};
+use iolab_model::catalog::{Fact, Factor, Level, utc_seconds, utc_text};
+use iolab_model::result::{Document, Environment, Estimate, Measurement, Phase, Sample, Summary};
 
 #[derive(Deserialize)]
 struct File {
@@ -175,12 +175,12 @@ fn same_levels(mut drafts: Vec<Draft>) -> Vec<Draft> {
 fn head(context: &BTreeMap<String, Value>, workload: &str) -> Head {
     let text = |name: &str| context.get(name).and_then(Value::as_str).map(str::to_owned);
     let version = text("library_version").map_or_else(String::new, |v| format!(" {v}"));
-    let mut facts = BTreeMap::new();
+    let mut facts = Environment::default();
     for (theirs, ours) in
-        [("host_name", "host.name"), ("num_cpus", "cpu.count"), ("mhz_per_cpu", "cpu.mhz")]
+        [("host_name", Fact::HostName), ("num_cpus", Fact::CpuCount), ("mhz_per_cpu", Fact::CpuMhz)]
     {
         if let Some(value) = context.get(theirs).filter(|v| v.as_str() != Some("")) {
-            facts.insert(ours.to_owned(), value.clone());
+            facts.put(ours, value.clone());
         }
     }
     let program = text("executable").map(|e| e.rsplit('/').next().unwrap_or("").to_owned());

@@ -18,16 +18,11 @@ use serde::de::IgnoredAny;
 
 pub use error::ImportError;
 
-use iolab_model::catalog::path_to_text;
+use iolab_model::catalog::{Fact, path_to_text};
 use iolab_model::result::Document;
 
 /// A file larger than this is refused: a run of 4096 cells and 1000 rounds is smaller.
 const MOST_BYTES: u64 = 2 << 30;
-
-/// The fact that says which tool measured, where it was not iolab.
-pub const TOOL: &str = "import.tool";
-/// The fact that says which file a run came from.
-pub const FILE: &str = "import.file";
 
 /// The runs in a file; several where a tool measured several kinds of work at once.
 ///
@@ -40,7 +35,7 @@ pub fn read(path: &Path) -> Result<Vec<Document>, ImportError> {
     let file = path.file_name().map_or_else(|| name.clone(), |f| path_to_text(Path::new(f)));
     for document in &mut documents {
         document.run.id = 0;
-        document.environment.0.insert(FILE.to_owned(), file.clone().into());
+        document.environment.put(Fact::ImportFile, file.clone());
     }
     Ok(documents)
 }

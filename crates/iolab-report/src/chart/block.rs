@@ -10,7 +10,7 @@ use crate::drawing::labels::{interval_words, setting};
 use crate::drawing::model::{Chart, Direction, Key, Layer, Mark, Panel, Point, Series, Tint};
 use crate::drawing::plateau::{Plateau, plateaus};
 use crate::drawing::scale::{Axis, span};
-use iolab_model::catalog::{Factor, bytes_text};
+use iolab_model::catalog::{CacheState, Fact, Factor, bytes_text};
 
 /// The chart, where at least two block sizes were measured.
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
@@ -100,17 +100,17 @@ fn shade(plateau: &Plateau) -> Option<Layer> {
 
 /// Sizes of the machine that explain a bend, where the environment has them.
 fn rules(source: &Source<'_>, x: &Axis) -> Vec<Layer> {
-    const FACTS: [(&str, &str); 4] = [
-        ("page", "page_bytes"),
-        ("L2", "cpu.l2_bytes"),
-        ("st_blksize", "fs.preferred_io_bytes"),
-        ("read-ahead", "device.read_ahead_bytes"),
+    const FACTS: [(&str, Fact); 4] = [
+        ("page", Fact::PageBytes),
+        ("L2", Fact::CpuL2Bytes),
+        ("st_blksize", Fact::FsPreferredIoBytes),
+        ("read-ahead", Fact::DeviceReadAheadBytes),
     ];
-    let cold = source.cell.factors.text(Factor::Cache) == Some("cold");
-    let facts = &source.document.environment.0;
+    let cold = source.cell.factors.word() == Some(CacheState::Cold);
+    let facts = &source.document.environment;
     let mut known: Vec<(u64, Vec<&str>)> = Vec::new();
     for (name, fact) in FACTS {
-        let Some(at) = facts.get(fact).and_then(serde_json::Value::as_u64) else { continue };
+        let Some(at) = facts.number(fact) else { continue };
         let inside = (x.low..=x.high).contains(&(at as f64));
         if !inside || (name == "read-ahead" && !cold) {
             continue;

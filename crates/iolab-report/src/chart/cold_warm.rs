@@ -8,7 +8,7 @@ use crate::drawing::labels::level_text;
 use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint};
 use crate::drawing::scale::{Axis, span};
 use crate::drawing::standing::{Conditions, unit_time};
-use iolab_model::catalog::{Factor, Level, percent_text, ratio_text};
+use iolab_model::catalog::{AxisWord, CacheState, Factor, Level, percent_text, ratio_text};
 use iolab_model::result::{AnswerKind, CellRecord, Document};
 
 /// A cache state as it comes in the run: cold in a later pass is another state than cold at first.
@@ -65,6 +65,12 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
 
 fn state<'a>(source: &Source<'a>) -> State<'a> {
     (source.cell.factors.get(Factor::Cache), source.cell.factors.get(Factor::Pass))
+}
+
+/// Where a state of the cache comes first.
+fn at(states: &[State<'_>], wanted: CacheState) -> Option<usize> {
+    let wanted = wanted.level();
+    states.iter().position(|(cache, _)| *cache == Some(&wanted))
 }
 
 /// `cold`, `warm`, and `cold again` for a state that comes a second time.
@@ -161,8 +167,8 @@ fn title(
     states: &[State<'_>],
     names: &[String],
 ) -> String {
-    let at = |word: &str| names.iter().position(|n| n == word);
-    let (Some(cold), Some(warm)) = (at("cold"), at("warm")) else {
+    let (Some(cold), Some(warm)) = (at(states, CacheState::Cold), at(states, CacheState::Warm))
+    else {
         return format!("Time by cache state: {}", names.join(", "));
     };
     let (mut pairs, mut medians, mut unsound) = (Vec::new(), Vec::new(), 0);
@@ -246,8 +252,7 @@ fn badge(
     measure: Estimated,
     delta: f64,
 ) -> Option<String> {
-    let first =
-        states.iter().position(|(c, _)| matches!(c, Some(Level::Word(w)) if w == "cold"))?;
+    let first = at(states, CacheState::Cold)?;
     let again = states.iter().skip(first + 1).position(|(c, _)| *c == states[first].0)? + first + 1;
     let apart = lines(facets).filter_map(|cells| {
         let medians = medians(cells, states, measure);

@@ -12,7 +12,7 @@ use crate::drawing::model::{
 use crate::drawing::scale::{Axis, Tick, span};
 use crate::drawing::spread;
 use crate::metadata_table::{Growth, fitted, line_text, named, slope_text};
-use iolab_model::catalog::{Factor, Level, bytes_text, time_text};
+use iolab_model::catalog::{AxisWord, Factor, Level, Touch, WorkloadId, bytes_text, time_text};
 use iolab_model::result::{CellRecord, Phase};
 use iolab_stats::Line;
 
@@ -43,7 +43,7 @@ struct Place<'a> {
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let sizes = index.numbers(Factor::FileSize);
     let passes: Vec<&Level> = index.levels(Factor::Pass);
-    let calls = index.documents.iter().all(|d| d.experiment.workload == "meta");
+    let calls = index.documents.iter().all(|d| d.experiment.is(WorkloadId::Meta));
     if !calls || sizes.len() < 2 || passes.is_empty() {
         return None;
     }
@@ -98,7 +98,7 @@ impl<'a> Trace<'a> {
         let of = |s: &&Source<'a>| s.cell.factors.get(Factor::Pass) == Some(pass);
         let cells: Vec<Source<'a>> = cells.iter().filter(of).copied().collect();
         let records: Vec<&CellRecord> = cells.iter().map(|s| s.cell).collect();
-        let later = !matches!(pass, Level::Word(word) if word == "first");
+        let later = *pass != Touch::First.level();
         (!cells.is_empty()).then(|| Trace { key, later, fit: fitted(&records), cells })
     }
 

@@ -10,7 +10,9 @@ use crate::drawing::model::{
 };
 use crate::drawing::scale::Axis;
 use crate::drawing::standing::turned;
-use iolab_model::catalog::{Factor, Level, bytes_text, ratio_interval_text, ratio_text};
+use iolab_model::catalog::{
+    Factor, Level, MethodClass, bytes_text, ratio_interval_text, ratio_text,
+};
 use iolab_model::result::{Comparison, Verdict};
 
 /// Most columns and rows; a larger map would be unreadable.
@@ -107,11 +109,11 @@ fn contest(index: &Index<'_>) -> Option<(String, String)> {
         .levels(Factor::Method)
         .into_iter()
         .filter_map(|l| match l {
-            Level::Word(word) if word != "null" => Some(clean(word)),
+            Level::Word(word) if MethodClass::of(word) != MethodClass::Nothing => Some(clean(word)),
             _ => None,
         })
         .collect();
-    let maps = |w: &&String| w.starts_with("mmap");
+    let maps = |w: &&String| MethodClass::of(w) == MethodClass::Maps;
     match (words.iter().find(|w| !maps(w)), words.iter().find(maps)) {
         (Some(read), Some(mmap)) => Some((read.clone(), mmap.clone())),
         _ => match words.as_slice() {

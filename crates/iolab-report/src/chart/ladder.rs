@@ -8,13 +8,13 @@ use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint}
 use crate::drawing::scale::{Axis, span};
 use crate::drawing::spread::abreast;
 use crate::drawing::standing::unit_time;
-use iolab_model::catalog::{Factor, Level, percent_text, time_text};
+use iolab_model::catalog::{Factor, Level, NamedCall, WorkloadId, percent_text, time_text};
 
 /// The chart, where at least two operations were measured.
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
     let operations = index.levels(Factor::Operation);
     // Reading a file and creating one are no rungs of a ladder of calls.
-    let calls = |id: &str| id == "syscall" || id == "meta";
+    let calls = |id: &str| id.parse().is_ok_and(WorkloadId::is_of_calls);
     let calls = index.documents.iter().all(|d| calls(&d.experiment.workload));
     if operations.len() < 2 || !calls {
         return None;
@@ -101,8 +101,9 @@ fn title(index: &Index<'_>, rungs: &[&Level]) -> String {
         let rung = rungs.iter().find(|r| level_text(Factor::Operation, Some(r)) == name)?;
         Some(format!("{name} {}", time_text(first(rung)?)))
     };
-    let mut words: Vec<String> =
-        ["getppid", "lseek", "read", "open-close"].iter().filter_map(|n| cost(n)).collect();
+    use NamedCall::{Getppid, Lseek, OpenClose, Read};
+    let known = [Getppid, Lseek, Read, OpenClose];
+    let mut words: Vec<String> = known.iter().filter_map(|call| cost(call.word())).collect();
     if words.is_empty() {
         words = rungs
             .iter()

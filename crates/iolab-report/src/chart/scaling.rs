@@ -15,7 +15,7 @@ use crate::drawing::scale::{Axis, digits_plain, tick_time};
 use crate::drawing::speedup::{Gain, Shown};
 use crate::drawing::throughput::{Line, Pace, ends};
 use crate::latency::over_rounds;
-use iolab_model::catalog::{Factor, time_text};
+use iolab_model::catalog::{Fact, Factor, time_text};
 use iolab_model::result::Summary;
 
 /// The chart, where at least two numbers of threads were measured.
@@ -226,10 +226,11 @@ fn series(key: usize, points: Vec<Point>) -> Layer {
 
 /// Processors and the limit of the container, where the environments have them and agree.
 fn processors(index: &Index<'_>, x: &Axis) -> Vec<Layer> {
-    const FACTS: [(&str, &str); 2] = [("processors", "cpu.count"), ("allowed", "cpu.allowed")];
+    const FACTS: [(&str, Fact); 2] =
+        [("processors", Fact::CpuCount), ("allowed", Fact::CpuAllowed)];
     let mut seen = Vec::new();
     let known = FACTS.iter().filter_map(|(name, fact)| {
-        let mut all = index.documents.iter().map(|d| d.environment.0.get(*fact));
+        let mut all = index.documents.iter().map(|d| d.environment.get(*fact));
         let first = all.next()??;
         let at = first.as_f64().filter(|at| !seen.contains(at) && all.all(|f| f == Some(first)))?;
         seen.push(at);

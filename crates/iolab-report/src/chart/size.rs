@@ -11,7 +11,7 @@ use crate::drawing::estimate::{
 use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint};
 use crate::drawing::scale::{Axis, span, tick_time};
 use crate::drawing::standing::unit_time;
-use iolab_model::catalog::{Factor, Kind, Levels, bytes_text, count_text};
+use iolab_model::catalog::{Factor, Kind, Levels, WorkloadId, bytes_text, count_text};
 use iolab_model::result::Summary;
 
 const AXES: [(Factor, &str); 4] = [
@@ -35,7 +35,7 @@ pub fn charts(index: &Index<'_>) -> Vec<Chart> {
 fn chart(index: &Index<'_>, factor: Factor, name: &str) -> Option<Chart> {
     let levels: Vec<f64> = index.numbers(factor).into_iter().map(|n| n as f64).collect();
     // What calls cost by size has a chart of its own.
-    let calls = index.documents.iter().all(|d| d.experiment.workload == "meta");
+    let calls = index.documents.iter().all(|d| d.experiment.is(WorkloadId::Meta));
     if levels.len() < 3 || (calls && factor == Factor::FileSize) {
         return None;
     }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use iolab_model::catalog::{Fact, is_of_later_directory};
 use iolab_model::result::Document;
 
 /// What a difference does to a comparison.
@@ -50,49 +51,64 @@ impl Difference {
 }
 
 /// Facts that make another machine.
-const MACHINE: &[&str] = &[
-    "host.machine",
-    "cpu.model",
-    "cpu.count",
-    "memory.total_bytes",
-    "device.model",
-    "device.rotational",
-    "page_bytes",
-    "clock.source",
-    "libc",
-    "allocator",
-    "iolab.build",
-    "vm.machine",
-    "vm.accelerator",
+const MACHINE: &[Fact] = &[
+    Fact::HostMachine,
+    Fact::CpuModel,
+    Fact::CpuCount,
+    Fact::MemoryTotalBytes,
+    Fact::DeviceModel,
+    Fact::DeviceRotational,
+    Fact::PageBytes,
+    Fact::ClockSource,
+    Fact::Libc,
+    Fact::Allocator,
+    Fact::IolabBuild,
+    Fact::GuestAccelerator,
 ];
 
 /// Facts that tell machines of one kind apart.
-const KIN: &[&str] = &["host.name", "import.tool"];
+const KIN: &[Fact] = &[Fact::HostName, Fact::ImportTool];
 
 /// Facts that change from minute to minute or say where and when, not what.
-const PASSING: &[&str] = &[
-    "load.",
-    "psi.",
-    "swap.",
-    "space.",
-    "limits.",
-    "process.",
-    "run.",
-    "import.file",
-    "import.from",
-    "host.boot_id",
-    "memory.available_bytes",
-    "memory.free_bytes",
-    "memory.dirty_bytes",
-    "clock.pair_ns",
-    "clock.resolution_ns",
-    "cpu.mhz",
-    "cpu.steal_share",
-    "fs.total_bytes",
-    "device.bytes",
-    "directory",
-    "kernel.version",
-    "vm.min_free_kbytes",
+const PASSING: &[Fact] = &[
+    Fact::KernelVersion,
+    Fact::HostBootId,
+    Fact::ClockResolutionNs,
+    Fact::ClockPairNs,
+    Fact::CpuMhz,
+    Fact::CpuStealShare,
+    Fact::MemoryAvailableBytes,
+    Fact::MemoryFreeBytes,
+    Fact::MemoryDirtyBytes,
+    Fact::SwapTotalBytes,
+    Fact::SwapFreeBytes,
+    Fact::SwapInPages,
+    Fact::SwapOutPages,
+    Fact::VmMinFreeKbytes,
+    Fact::LimitNofile,
+    Fact::LimitFsizeBytes,
+    Fact::LimitMemlockBytes,
+    Fact::LimitAddressSpaceBytes,
+    Fact::LimitProcesses,
+    Fact::ProcessCapabilities,
+    Fact::ProcessSeccomp,
+    Fact::ProcessNoNewPrivileges,
+    Fact::ProcessUid,
+    Fact::Load1,
+    Fact::Load5,
+    Fact::Load15,
+    Fact::PsiCpuPercent,
+    Fact::PsiIoPercent,
+    Fact::PsiMemoryPercent,
+    Fact::Directory,
+    Fact::SpaceFreeBytes,
+    Fact::SpaceReserveBytes,
+    Fact::SpaceFreeInodes,
+    Fact::FsTotalBytes,
+    Fact::DeviceBytes,
+    Fact::GuestBootNs,
+    Fact::RunWorkingDirectory,
+    Fact::ImportFile,
 ];
 
 /// Total memory may differ by this share on one machine: the kernel keeps a part of it.
@@ -132,22 +148,20 @@ pub fn likeness(differences: &[Difference]) -> Likeness {
     }
 }
 
-/// What a difference in this fact does; `None` where it is none.
-fn weight(fact: &str, values: &[Option<&Value>]) -> Option<Weight> {
-    let passes = |name: &&&str| match name.strip_suffix('.') {
-        Some(_) => fact.starts_with(**name),
-        None => fact == **name,
-    };
-    if PASSING.iter().any(|name| passes(&name)) || fact.starts_with("directory2") {
+/// What a difference in the fact with this key does; `None` where it is none.
+fn weight(key: &str, values: &[Option<&Value>]) -> Option<Weight> {
+    let fact = key.parse::<Fact>().ok();
+    let among = |facts: &[Fact]| fact.is_some_and(|fact| facts.contains(&fact));
+    if among(PASSING) || is_of_later_directory(key) {
         return None;
     }
     let unknown = values.iter().any(Option::is_none);
     match fact {
         // A machine of which this is not known is not proven another one.
-        _ if MACHINE.contains(&fact) && unknown => Some(Weight::Kin),
-        "memory.total_bytes" if alike(values) => None,
-        _ if MACHINE.contains(&fact) => Some(Weight::Machine),
-        _ if KIN.contains(&fact) => Some(Weight::Kin),
+        _ if among(MACHINE) && unknown => Some(Weight::Kin),
+        Some(Fact::MemoryTotalBytes) if alike(values) => None,
+        _ if among(MACHINE) => Some(Weight::Machine),
+        _ if among(KIN) => Some(Weight::Kin),
         // What one iolab records and another does not is no difference of the machine.
         _ if unknown => None,
         _ => Some(Weight::Setting),
@@ -171,6 +185,18 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::{Likeness, Weight, likeness, weight};
     use serde_json::json;
+
+    /// Three facts of passing worth once counted as settings: how long a guest took to boot, and
+    /// what lies under a third directory. `vm.machine` made another machine, and nobody wrote it.
+    #[test]
+    fn a_guest_is_weighed_by_what_is_recorded_of_it() {
+        let (a, b) = (json!("kvm"), json!("tcg"));
+        let both = [Some(&a), Some(&b)];
+        assert_eq!(weight("guest.accelerator", &both), Some(Weight::Machine));
+        assert_eq!(weight("guest.kernel", &both), Some(Weight::Setting));
+        assert_eq!(weight("guest.boot_ns", &both), None);
+        assert_eq!(weight("directory3.mount.fs_type", &both), None);
+    }
 
     #[test]
     fn facts_weigh_what_they_do() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolab_model::catalog::{Factor, Levels};
+use iolab_model::catalog::{Fact, Factor, Levels};
 use iolab_model::result::{CellRecord, Document, Phase, Sample};
 use iolab_stats::{Seen, median};
 
@@ -133,7 +133,7 @@ pub(super) fn share_files(a: &CellRecord, b: &CellRecord) -> bool {
 
 /// `run 17`, or its file or title where it is in no history.
 pub(super) fn run_name(run: &Document) -> String {
-    let file = run.environment.0.get("import.file").and_then(|f| f.as_str());
+    let file = run.environment.text(Fact::ImportFile);
     match (run.run.id, file.unwrap_or(run.run.title.as_str())) {
         (0, "") => "an unnamed run".to_owned(),
         (0, title) => title.to_owned(),

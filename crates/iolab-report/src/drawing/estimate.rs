@@ -3,7 +3,7 @@
 use super::cells::{Index, Source};
 use super::labels::{clean, level_text};
 use super::model::{Datum, Mark, Point, Table};
-use iolab_model::catalog::{Factor, rate_text, ratio_text, time_text};
+use iolab_model::catalog::{Factor, WorkloadId, rate_text, ratio_text, time_text};
 use iolab_model::result::{CellRecord, CellStatus, ExclusionReason, Summary};
 
 /// Which figure.
@@ -37,7 +37,7 @@ impl Estimated {
     pub fn of(index: &Index<'_>) -> Estimated {
         let moves =
             |s: &Source<'_>| s.cell.estimate.as_ref().is_some_and(|e| e.bytes_per_second.is_some());
-        let calls = index.documents.iter().all(|d| d.experiment.workload == "syscall");
+        let calls = index.documents.iter().all(|d| d.experiment.is(WorkloadId::Syscall));
         let measured = index.cells.iter().any(|s| s.cell.estimate.is_some());
         match calls || (measured && !index.cells.iter().any(moves)) {
             true => Estimated::Operation,
@@ -98,7 +98,7 @@ pub fn mark_of(source: &Source<'_>) -> Mark {
 /// screened out is not proven slower.
 pub fn hollow_guide(cells: &[Source<'_>]) -> Option<String> {
     let why = |s: &Source<'_>| {
-        ExclusionReason::of(s.cell.status, s.cell.reason.as_deref().unwrap_or("")).filter(|_| {
+        ExclusionReason::of(s.cell).filter(|_| {
             s.cell.status == CellStatus::Eliminated && Estimated::Pass.of_cell(s.cell).is_some()
         })
     };
@@ -155,17 +155,7 @@ pub fn missing_reason(source: &Source<'_>) -> String {
         (None, CellStatus::Measured) => "no steady round was finished".to_owned(),
         (None, _) => "no reason was recorded".to_owned(),
     };
-    format!("{}\n{}: {why}", clean(&cell.id), status_word(cell.status))
-}
-
-/// What became of a cell, as a word.
-pub fn status_word(status: CellStatus) -> &'static str {
-    match status {
-        CellStatus::Measured => "measured",
-        CellStatus::Eliminated => "eliminated",
-        CellStatus::Skipped => "skipped",
-        CellStatus::Failed => "failed",
-    }
+    format!("{}\n{}: {why}", clean(&cell.id), cell.status.word())
 }
 
 /// Most rows of a chart's table.
@@ -230,9 +220,9 @@ fn figures(source: &Source<'_>, measure: Estimated, fastest: f64) -> Vec<Datum> 
     let speed = source.cell.estimate.as_ref().and_then(|e| e.bytes_per_second.as_ref());
     let rounds = measure.summary(source.cell).map_or(0, |s| s.n);
     let state = match (&source.cell.reason, value) {
-        (Some(reason), _) => format!("{}: {}", status_word(source.cell.status), clean(reason)),
+        (Some(reason), _) => format!("{}: {}", source.cell.status.word(), clean(reason)),
         (None, None) => "no value".to_owned(),
-        (None, Some(_)) => status_word(source.cell.status).to_owned(),
+        (None, Some(_)) => source.cell.status.word().to_owned(),
     };
     vec![
         time(value.map(|v| v.median)),

@@ -1,6 +1,8 @@
 //! Words of the charts: levels, settings and names that come from outside.
 
-use iolab_model::catalog::{Factor, Kind, Level, Levels, bytes_text, count_text, path_to_text};
+use iolab_model::catalog::{
+    Factor, Kind, Level, Levels, Switch, Touch, WorkloadId, bytes_text, count_text, path_to_text,
+};
 use iolab_model::result::Document;
 
 /// Longest name that is drawn; longer ones lose their middle. The table has them whole.
@@ -75,7 +77,7 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
             _ => format!("{text} idle {}", plural("thread")),
         },
         Factor::Repeats => format!("{text} {} a file", plural("call")),
-        Factor::Pass if text == "first" || text == "second" => format!("{text} touch"),
+        Factor::Pass if text.parse().is_ok_and(Touch::is_one_call) => format!("{text} touch"),
         Factor::Consume
         | Factor::Memory
         | Factor::Sync
@@ -96,14 +98,9 @@ pub fn levels_phrase(levels: &Levels) -> String {
 
 /// A verb for the workload, as a noun: `reading`.
 pub fn workload_words(workload: &str) -> String {
-    match workload {
-        "read" => "Reading".to_owned(),
-        "write" => "Writing".to_owned(),
-        "copy" => "Copying".to_owned(),
-        "syscall" => "System calls".to_owned(),
-        "meta" => "Metadata calls".to_owned(),
-        "files" => "Many files".to_owned(),
-        other => clean(other),
+    match workload.parse::<WorkloadId>() {
+        Ok(known) => known.title().to_owned(),
+        Err(_) => clean(workload),
     }
 }
 
@@ -147,10 +144,11 @@ pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
         let mut levels = document.cells.iter().filter_map(|c| c.factors.get(factor));
         let first = levels.next();
         // What is off, or as it always is, goes without saying.
-        let plain = matches!(
-            (factor, level_text(factor, first).as_str()),
-            (Factor::Direct | Factor::Latency, "off") | (Factor::Repeats, "1")
-        );
+        let plain = match factor {
+            Factor::Direct | Factor::Latency => first == Some(&Level::word(Switch::Off.word())),
+            Factor::Repeats => first == Some(&Level::Number(1)),
+            _ => false,
+        };
         if first.is_some() && !plain && levels.all(|l| Some(l) == first) {
             words.push(match factor {
                 Factor::Cache => format!("{} cache", level_text(factor, first)),

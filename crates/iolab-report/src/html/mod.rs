@@ -12,6 +12,7 @@ use std::io::{self, Write};
 
 use crate::Format;
 use crate::chart::{Chart, NARROW, Style, Theme, WIDE, chart_style, charts_for, draw, escape};
+use iolab_model::catalog::Fact;
 use iolab_model::result::Document;
 use parts::text;
 
@@ -165,7 +166,7 @@ fn about(out: &mut dyn Write, document: &Document, level: u8) -> io::Result<()> 
             "<div class=\"tools nojs\"><button type=\"button\" data-do=\"copy\">Copy</button></div>"
         )?;
     }
-    let version = document.environment.0.get("iolab.version").and_then(|v| v.as_str());
+    let version = document.environment.text(Fact::IolabVersion);
     let version = version.map_or_else(|| "unknown".to_owned(), text);
     write!(out, "<p class=\"muted\">Seed {} · iolab {version}</p>", document.run.seed)?;
     heading(out, "Environment")?;

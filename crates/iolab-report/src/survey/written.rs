@@ -1,7 +1,9 @@
 //! What the survey says of writing and copying.
 
 use super::{Finding, plateau};
-use iolab_model::catalog::{Factor, bytes_text, rate_text, slower_text, time_text};
+use iolab_model::catalog::{
+    Factor, MethodClass, Sync, bytes_text, rate_text, slower_text, time_text,
+};
 use iolab_model::result::{AnswerKind, CellRecord, CellStanding, Document, Phase};
 
 /// How fast data become durable, and what a sync costs.
@@ -43,11 +45,11 @@ fn flush_ns(document: &Document) -> Option<f64> {
 
 /// What it costs to have each block safe before the next, and which way is cheaper.
 fn syncs(document: &Document) -> Option<(String, Option<String>)> {
-    let ways: Vec<(&CellRecord, &str, String)> = document
+    let ways: Vec<(&CellRecord, Sync, String)> = document
         .cells
         .iter()
         .filter_map(|cell| {
-            let sync = cell.factors.text(Factor::Sync)?;
+            let sync = cell.factors.word()?;
             let block = cell.factors.number(Factor::Block)?;
             let estimate = cell.estimate.as_ref()?;
             let name = way(sync);
@@ -65,22 +67,23 @@ fn syncs(document: &Document) -> Option<(String, Option<String>)> {
         .iter()
         .filter(|answer| answer.kind == AnswerKind::Winner && ways.len() > 1)
         .find_map(|answer| ways.iter().find(|(cell, ..)| answer.best.contains(&cell.id)));
-    let advice = winner.map(|(_, sync, _)| format!("{} where each block must be safe", bare(sync)));
+    let advice =
+        winner.map(|(_, sync, _)| format!("{} where each block must be safe", bare(*sync)));
     Some((line, advice))
 }
 
-fn way(sync: &str) -> String {
+fn way(sync: Sync) -> String {
     match sync {
-        "dsync" | "sync" => format!("with {}", bare(sync)),
+        Sync::Dsync | Sync::Sync => format!("with {}", bare(sync)),
         _ => format!("and {}", bare(sync)),
     }
 }
 
-fn bare(sync: &str) -> &str {
+fn bare(sync: Sync) -> String {
     match sync {
-        "dsync" => "O_DSYNC",
-        "sync" => "O_SYNC",
-        other => other,
+        Sync::Dsync => "O_DSYNC".to_owned(),
+        Sync::Sync => "O_SYNC".to_owned(),
+        other => other.to_string(),
     }
 }
 
@@ -110,7 +113,7 @@ pub(super) fn copying(document: &Document) -> Finding {
         line += &format!(" · {} {}", name(cell), slower_text(slowest.low, slowest.high));
     }
     let clones = |cell: &&CellRecord| {
-        cell.factors.text(Factor::Method) == Some("reflink") && cell.estimate.is_some()
+        MethodClass::of_cell(&cell.factors) == Some(MethodClass::Clones) && cell.estimate.is_some()
     };
     if let Some(cell) = document.cells.iter().find(clones) {
         let wall_ns = cell.estimate.as_ref().map_or(0.0, |e| e.wall_ns.median);

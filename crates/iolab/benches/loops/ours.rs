@@ -110,7 +110,7 @@ fn whole(method: &str, block_bytes: u64, source: &Path, target: &Path) -> u64 {
         block_bytes,
         queue_depth: 8,
         holes: Holes::AsItComes,
-        sync: iolab_io::method::Sync::None,
+        sync: iolab_model::catalog::Sync::None,
     };
     let copied = (copy::find(method).unwrap().copy.run)(&job, &mut NoWindow);
     copied.unwrap().outcome.wall_ns

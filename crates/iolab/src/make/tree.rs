@@ -12,7 +12,7 @@ use crate::terminal_io::{self, Ending, Exit, Failure};
 use iolab_io::place;
 use iolab_io::workload::files::{Listing, MAKE_BLOCK, clear, make_directories, make_files};
 use iolab_model::catalog::{
-    SIZES_FORMS, Sizes, bytes_text, count_text, path_to_text, rate_text, time_text,
+    Fill, SIZES_FORMS, Sizes, bytes_text, count_text, path_to_text, rate_text, time_text,
 };
 use iolab_model::result::Fault;
 use iolab_model::spec::{self, choose};
@@ -96,10 +96,10 @@ impl MakeTree {
             let text = self.layout.escape_debug();
             Failure::usage(format!("--layout '{text}': {}", choose(&self.layout, &SHAPES)))
         })?;
-        let words = ["random", "text", "zero"];
-        let body = Body::new(&self.content.fill).ok_or_else(|| {
+        let body = self.content.fill.parse().ok().and_then(Body::of).ok_or_else(|| {
             let text = self.content.fill.escape_debug();
-            Failure::usage(format!("--fill '{text}': {}", choose(&self.content.fill, &words)))
+            let fix = choose(&self.content.fill, Fill::OF_FILES);
+            Failure::usage(format!("--fill '{text}': {fix}"))
         })?;
         match files {
             0 => Err(Failure::usage("--files '0': a tree has a file; write 1 or more")),

@@ -92,7 +92,7 @@ fn a_remounted_tree_is_cold_in_its_names_and_inodes_too() {
             let few = proof.device_bytes.is_some_and(|bytes| bytes <= 64 * 1024);
             assert!(proof.proven || bitmaps && few, "{}: {proof:?}", cell.id);
             let remount = cell.factors.text(Factor::Cache) == Some("remount");
-            assert_eq!(proof.how.starts_with("remount"), remount, "{}: {proof:?}", cell.id);
+            assert_eq!(proof.how.remounted, remount, "{}: {proof:?}", cell.id);
             let whole = sample.measurement.operations.is_multiple_of(1000);
             assert!(!remount || whole, "{}: no part stands for the whole tree", cell.id);
         }

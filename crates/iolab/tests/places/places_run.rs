@@ -65,7 +65,7 @@ fn a_remount_is_a_cold_state_with_the_same_proof() {
         for sample in &cell.samples {
             let proof = sample.measurement.proof.cache.as_ref().unwrap();
             let remount = cell.factors.text(Factor::Cache) == Some("remount");
-            assert_eq!(proof.how.starts_with("remount"), remount, "{proof:?}");
+            assert_eq!(proof.how.remounted, remount, "{proof:?}");
             assert!(proof.proven || place != "ext4:size=512Mi", "{place}: {proof:?}");
         }
     }
@@ -145,7 +145,7 @@ fn a_mix_with_a_file_system_that_this_kernel_lacks_runs_in_a_guest_all_of_it() {
     let run = document(&run(&home, &["ext4:size=512Mi,jfs"]).fine());
     assert!(run.cells.iter().all(|c| c.status == CellStatus::Measured), "{:?}", run.cells);
     assert_eq!(run.answers[0].comparisons.len(), 1);
-    assert!(run.environment.0.contains_key("vm.kernel"));
+    assert!(run.environment.0.contains_key("guest.kernel"));
     assert_eq!(home.names(), ["state"], "nothing is left");
 }
 

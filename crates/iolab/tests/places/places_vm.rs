@@ -93,7 +93,7 @@ fn a_guest_boots_and_speaks_in_time() {
         assert_eq!(measured.bytes, 1 << 20);
         assert_eq!(measured.proof.digest.as_ref().unwrap().matches, Some(true), "{name}");
         let proof = measured.proof.cache.as_ref().unwrap();
-        assert!(proof.proven && proof.how.starts_with("remount"), "{name}: {proof:?}");
+        assert!(proof.proven && proof.how.remounted, "{name}: {proof:?}");
     }
     let Reply::Described(facts) = guest.ask(&Request::Describe).unwrap() else { panic!() };
     let served: BTreeSet<&str> = facts.iter().map(|facts| facts.file_system.as_str()).collect();

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use crate::cli_support::Home;
 use iolab_model::catalog::Code;
-use iolab_model::result::{CellStatus, Document};
+use iolab_model::result::{CellStatus, Document, ExclusionReason};
 use iolab_record::history::{Filter, RecordError, RunStatus, Store};
 use iolab_test::documents::{sample, winner};
 
@@ -51,7 +51,7 @@ fn child_that_writes_a_run() {
         writer.trial(0, false, &sample(round, 0, 1000 + u64::from(round), 7)).unwrap();
         writer.trial(0, true, &sample(round, 1, 2000, 7)).unwrap();
     }
-    writer.eliminated(1, "eliminated at round 9").unwrap();
+    writer.left_out(1, ExclusionReason::Screened, "looked much slower").unwrap();
     println!("\nwritten");
     std::thread::sleep(std::time::Duration::from_secs(600));
 }
@@ -95,6 +95,7 @@ fn adopted_run_is_whole(path: &Path) {
     let twin = doc.twin.as_ref().unwrap();
     assert_eq!((twin.cell.as_str(), twin.samples.len()), (doc.cells[0].id.as_str(), 40));
     assert_eq!(doc.cells[1].status, CellStatus::Eliminated);
+    assert_eq!(ExclusionReason::of(&doc.cells[1]), Some(ExclusionReason::Screened));
     assert_eq!(doc.cells[2].status, CellStatus::Skipped);
     assert_eq!(doc.experiment.protocol.steady_rounds, TRIALS - 3);
     assert!(doc.experiment.protocol.stopped.contains("ended before"));

@@ -90,6 +90,7 @@ fn run_seeded(cells: &[True], seed: u64) -> Document {
             factors,
             status: CellStatus::Measured,
             reason: None,
+            exclusion: None,
             samples: samples.collect(),
             estimate: None,
         }

@@ -7,6 +7,7 @@ mod additions;
 mod circles;
 mod dependencies;
 mod lengths;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -6,10 +6,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use iolab_io::method::{METHODS, NoWindow, Pattern};
+use iolab_io::method::{METHODS, NoWindow};
 use iolab_io::workload::{Extent, Subject, Trial};
 use iolab_io::{host, method, workload};
-use iolab_model::catalog::{Capability, Factor, Level, Levels, Part};
+use iolab_model::catalog::{Capability, Factor, Level, Levels, Part, Pattern};
 use iolab_model::result::{Fault, Measurement};
 
 const SEED: u64 = 77;

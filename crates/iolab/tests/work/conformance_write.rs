@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use iolab_io::method::{METHODS, NoWindow, Pattern, Pool};
+use iolab_io::method::{METHODS, NoWindow, Pool};
 use iolab_io::workload::{Extent, Subject, Trial, Workload};
 use iolab_io::{method, workload};
-use iolab_model::catalog::{Capability, Code, Factor, Level, Levels};
+use iolab_model::catalog::{Capability, Code, Factor, Level, Levels, Pattern};
 use iolab_model::result::{Fault, Measurement};
 
 const SEED: u64 = 77;

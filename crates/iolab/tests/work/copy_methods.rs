@@ -5,11 +5,11 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use iolab_io::method::NoWindow;
 use iolab_io::method::copy::{self, CopyJob, Holes, METHODS, Work};
-use iolab_io::method::{NoWindow, Sync};
 use iolab_io::sys::extents::{EXTENT_UNKNOWN, extents};
 use iolab_io::workload::{self, Extent, Subject, Trial};
-use iolab_model::catalog::{Capability, Code, Factor, Level, Levels, Part};
+use iolab_model::catalog::{Capability, Code, Factor, Level, Levels, Part, Sync};
 use iolab_model::result::{CopyRoute, Fault, Measurement};
 
 /// On the disk: /tmp may be tmpfs.

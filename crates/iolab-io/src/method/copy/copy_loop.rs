@@ -12,10 +12,10 @@ use crate::method::access::open_for_reading;
 use crate::method::measured_window::MeasuredWindow;
 use crate::method::partition::{Moved, Stop};
 use crate::method::read_loop::Outcome;
-use crate::method::sync::{Barrier, EveryNth, NoBarrier, Sync, fsync};
+use crate::method::sync::{Barrier, EveryNth, NoBarrier, fsync, open_flags};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
-use iolab_model::catalog::path_to_text;
+use iolab_model::catalog::{Sync, path_to_text};
 use iolab_model::result::Fault;
 
 /// What to do with the holes of a sparse source.
@@ -113,7 +113,7 @@ pub fn copy<M: Mover>(job: &CopyJob<'_>, window: &mut dyn MeasuredWindow) -> Res
     };
     let target = target.map_or_else(String::new, |path| path_to_text(path));
     let copied = match job.sync {
-        Sync::None | Sync::End => run::<M, _>(job, window, NoBarrier),
+        Sync::None | Sync::End | Sync::Each => run::<M, _>(job, window, NoBarrier),
         Sync::Dsync | Sync::Sync if M::WRITES_BY_CALL => run::<M, _>(job, window, NoBarrier),
         Sync::Fsync | Sync::Dsync | Sync::Sync => run::<M, _>(job, window, EveryNth::new(1)),
         Sync::Every(blocks) => run::<M, _>(job, window, EveryNth::new(blocks.max(1))),
@@ -152,7 +152,7 @@ fn run<M: Mover, B: Barrier>(
 fn finish(sync: Sync, ends: &Ends) -> Result<(), Stop> {
     match sync {
         Sync::None | Sync::Fsync | Sync::Dsync | Sync::Sync => Ok(()),
-        Sync::End | Sync::Every(_) => fsync(ends.target.as_fd()).map_err(refused),
+        Sync::End | Sync::Each | Sync::Every(_) => fsync(ends.target.as_fd()).map_err(refused),
     }
 }
 
@@ -210,7 +210,7 @@ fn wholes<M: Mover, B: Barrier>(
 /// A new file, never an old one: EEXIST for anything that stands there, a link or the source too.
 fn create(target: &Path, sync: Sync) -> Result<OwnedFd, Stop> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let flags = flags | sync.open_flags();
+    let flags = flags | open_flags(sync);
     rustix::fs::open(target, flags, Mode::RUSR | Mode::WUSR).map_err(|errno| match errno {
         Errno::EXIST => Stop {
             cause: format!(

@@ -10,13 +10,15 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
+use crate::method::MeasuredWindow;
 use crate::method::sync::fsync;
-use crate::method::{MeasuredWindow, Until};
 use crate::sys::clock::now_ns;
 use crate::sys::command::{self, Group, Status};
 use crate::sys::process::signal_name;
 use crate::sys::usage::Usage;
-use iolab_model::catalog::{Capability, Contender, Factor, Levels, shell_text};
+use iolab_model::catalog::{
+    Capability, Contender, Factor, FileOperation, Levels, Until, WorkloadId, shell_text,
+};
 use iolab_model::result::{Fault, Measurement, Metrics};
 
 use super::{Extent, SetupTeardown, Trial, Workload, copy, files, read, refusal, write};
@@ -27,12 +29,12 @@ const START_UPS: usize = 3;
 
 /// The workload that a command takes the place of; `None`: none takes its place there.
 pub fn find(id: &str) -> Option<&'static Workload> {
-    match id {
-        "read" => Some(&READ),
-        "write" => Some(&WRITE),
-        "copy" => Some(&COPY),
-        "files" => Some(&FILES),
-        _ => None,
+    match id.parse().ok()? {
+        WorkloadId::Read => Some(&READ),
+        WorkloadId::Write => Some(&WRITE),
+        WorkloadId::Copy => Some(&COPY),
+        WorkloadId::Files => Some(&FILES),
+        WorkloadId::Syscall | WorkloadId::Meta => None,
     }
 }
 
@@ -211,12 +213,12 @@ fn doing(order: &CommandOrder) -> String {
 }
 
 /// Of the operations on many files a command can do two.
-fn no_part(name: &str, operation: &str) -> Option<String> {
+fn no_part(name: &str, operation: FileOperation) -> Option<String> {
     let writes = Contender::parse(name, Capability::Files).is_ok_and(|command| command.writes());
     match (operation, writes) {
-        ("copy", true) | ("read", false) => None,
-        ("copy", false) => Some(format!("{name}: a copy needs {{target}}")),
-        ("read", true) => Some(format!("{name}: it writes; take iolab files copy")),
+        (FileOperation::Copy, true) | (FileOperation::Read, false) => None,
+        (FileOperation::Copy, false) => Some(format!("{name}: a copy needs {{target}}")),
+        (FileOperation::Read, true) => Some(format!("{name}: it writes; take iolab files copy")),
         _ => Some(format!("{name}: a command takes part in iolab files read and copy")),
     }
 }
@@ -225,7 +227,7 @@ fn no_part(name: &str, operation: &str) -> Option<String> {
 pub fn impossible(id: &str, levels: &Levels) -> Option<String> {
     let name = levels.text(Factor::Contender)?;
     match find(id) {
-        Some(_) if id == "files" => no_part(name, levels.text(Factor::Operation)?),
+        Some(_) if id == FILES.info.part.id => no_part(name, levels.word()?),
         Some(_) => None,
         None => Some(format!("{name}: a command takes part in read, write, copy and files")),
     }

@@ -7,9 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::method::Until;
 use crate::sys::child::dies_with_us;
-use iolab_model::catalog::{Capability, Contender, Factor, Slot, path_to_text};
+use iolab_model::catalog::{AxisWord, Capability, Contender, Factor, Slot, Until, path_to_text};
 use iolab_model::result::Fault;
 
 use super::super::files::Listing;
@@ -61,7 +60,7 @@ impl CommandOrder {
             Slot::Size => subject.bytes.to_string().into(),
             Slot::Threads => number(Factor::Threads).unwrap_or(1).to_string().into(),
         };
-        let until = trial.levels.text(Factor::Until).map(str::parse).transpose().map_err(refuse)?;
+        let until = trial.levels.text(Until::FACTOR).map(str::parse).transpose().map_err(refuse)?;
         Ok(CommandOrder {
             argv: contender.argv(&value),
             bytes: subject.tree.map_or(subject.bytes, Listing::bytes),

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use crate::tool::{Walk, compare_trees};
-use iolab_model::catalog::{Capability, Factor, shell_text};
+use iolab_model::catalog::{Capability, Consume, FileOperation, shell_text};
 use iolab_model::result::{Digest, Fault, Measurement};
 
 use super::super::copy::is_clone;
@@ -71,7 +71,7 @@ pub fn file(
     // What shares its extents with the source is no copy, whatever the command is called.
     measurement.proof.copy =
         is_clone(&target).map_err(|error| failed("look at", &order.target, &error))?;
-    let (kind, hex) = ("crc32c".into(), format!("{crc:08x}"));
+    let (kind, hex) = (Consume::Crc32c.word().into(), format!("{crc:08x}"));
     measurement.proof.digest = Some(Digest { kind, hex, matches: Some(true) });
     Ok(())
 }
@@ -79,7 +79,7 @@ pub fn file(
 /// Compares the tree that a command has copied with its source.
 pub fn tree(trial: &Trial<'_>) -> Result<(), Fault> {
     let order = CommandOrder::new(Capability::Files, trial)?;
-    if trial.levels.text(Factor::Operation) != Some("copy") {
+    if trial.levels.word() != Some(FileOperation::Copy) {
         return Ok(());
     }
     let mut first = None;

@@ -6,8 +6,11 @@ mod verify;
 pub(super) use verify::is_clone;
 
 use crate::method::copy::{self, CopyEntry, CopyJob, Holes, Work};
-use crate::method::{Consume, Layout, MeasuredWindow, Pattern, Sync};
-use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
+use crate::method::{Layout, MeasuredWindow};
+use iolab_model::catalog::{
+    AxisWord, CacheState, Capability, Consume, Factor, FactorUse, Levels, Part, PartKind, Pattern,
+    Sparse, Sync, WorkloadId, WorkloadInfo,
+};
 use iolab_model::result::{CopyRoute, Fault, Measurement};
 
 use super::{Extent, SetupTeardown, Subject, Trial, Visit, Workload, refusal};
@@ -27,7 +30,7 @@ pub const WORKLOAD: Workload = Workload {
 
 const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
-        id: "copy",
+        id: WorkloadId::Copy.word(),
         kind: PartKind::Workload,
         summary: "copy a file: which way and buffer size, each copy verified and classified",
         capabilities: &[],
@@ -44,12 +47,12 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::SourcePlace, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
         FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
-        FactorUse { factor: Factor::Sync, default: "none", words: Sync::WORDS },
-        FactorUse { factor: Factor::Sparse, default: "", words: &["keep", "fill"] },
+        FactorUse { factor: Factor::Sync, default: Sync::WORDS[0], words: Sync::WORDS },
+        FactorUse { factor: Factor::Sparse, default: "", words: Sparse::WORDS },
         FactorUse {
             factor: Factor::Cache,
-            default: "warm",
-            words: &["cold", "warm", "any", "remount"],
+            default: CacheState::Warm.word(),
+            words: CacheState::WORDS,
         },
         FactorUse { factor: Factor::Memory, default: "", words: &[] },
     ],
@@ -73,7 +76,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// Why these levels cannot be had together.
 pub(super) fn impossible(levels: &Levels) -> Option<String> {
     let entry = &copy::find(levels.text(Factor::Method)?)?.copy;
-    let fills = levels.text(Factor::Sparse) == Some("fill");
+    let fills = levels.word() == Some(Sparse::Fill);
     (fills && entry.route == CopyRoute::Cloned)
         .then(|| "a clone keeps the holes of its source; --sparse keep, or another method".into())
 }
@@ -103,7 +106,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         block_bytes: block(trial),
         queue_depth: queue_depth(trial)?,
         holes,
-        sync: trial.levels.text(Factor::Sync).unwrap_or("none").parse().map_err(refuse)?,
+        sync: trial.levels.word_or(Sync::None).map_err(refuse)?,
     };
     let copied = (entry.run)(&job, window)?;
     let outcome = copied.outcome;
@@ -146,11 +149,12 @@ fn read_levels(trial: &Trial<'_>) -> Result<(&'static CopyEntry, Holes, Layout),
     let entry = copy::find(id)
         .map(|method| &method.copy)
         .ok_or_else(|| refuse(format!("no method {id:?} can copy; `iolab list methods`")))?;
-    let holes = match levels.text(Factor::Sparse) {
+    let sparse: Option<Sparse> =
+        levels.text(Sparse::FACTOR).map(str::parse).transpose().map_err(refuse)?;
+    let holes = match sparse {
         None => Holes::AsItComes,
-        Some("keep") => Holes::Keep,
-        Some("fill") => Holes::Fill,
-        Some(other) => return Err(refuse(format!("unknown level {other:?}: use keep or fill"))),
+        Some(Sparse::Keep) => Holes::Keep,
+        Some(Sparse::Fill) => Holes::Fill,
     };
     let subject = trial.subject.ok_or_else(no_file)?;
     let step = (entry.step_bytes)(block(trial));

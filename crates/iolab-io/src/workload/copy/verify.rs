@@ -12,7 +12,7 @@ use crate::method::consume::{CrcStream, Fold, Partial};
 use crate::method::copy::Holes;
 use crate::sys::extents::{EXTENT_SHARED, extents};
 use crate::workload::{Extent, Trial};
-use iolab_model::catalog::{Code, path_to_text};
+use iolab_model::catalog::{Code, Consume, path_to_text};
 use iolab_model::result::{CopyProof, CopyRoute, Digest, Fault, Measurement};
 
 /// Bytes read at a time.
@@ -189,6 +189,6 @@ fn digest(file: &File, ranges: &[Range<u64>]) -> std::io::Result<Digest> {
     }
     fold.end_pass();
     let digest = fold.finish().as_ref().and_then(Partial::digest);
-    let (kind, hex) = digest.unwrap_or(("crc32c", String::new()));
+    let (kind, hex) = digest.unwrap_or((Consume::Crc32c.word(), String::new()));
     Ok(Digest { kind: kind.into(), hex, matches: None })
 }

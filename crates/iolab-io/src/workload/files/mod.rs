@@ -32,7 +32,10 @@ pub use listing::{Cursor, File, Listing, Opener};
 pub use operation::{METHODS, OPERATIONS};
 pub use scan::scan;
 
-use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
+use iolab_model::catalog::{
+    CacheState, Capability, Consume, Factor, FactorUse, FileOperation, Fill, Levels, Part,
+    PartKind, Switch, Sync, WorkloadId, WorkloadInfo,
+};
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::tree::SHAPES;
 
@@ -55,7 +58,7 @@ pub const WORKLOAD: Workload = Workload {
 
 const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
-        id: "files",
+        id: WorkloadId::Files.word(),
         kind: PartKind::Workload,
         summary: "many files: read, write, copy, create, stat or remove them with several workers",
         capabilities: &[],
@@ -65,7 +68,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
     },
     factors: &[
         FactorUse { factor: Factor::File, default: "", words: &[] },
-        FactorUse { factor: Factor::Operation, default: "read", words: &[] },
+        FactorUse { factor: Factor::Operation, default: FileOperation::Read.word(), words: &[] },
         FactorUse { factor: Factor::Files, default: "1000", words: &[] },
         FactorUse { factor: Factor::FileSize, default: "64Ki", words: &[] },
         FactorUse { factor: Factor::Sizes, default: "", words: &[] },
@@ -79,15 +82,19 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::Contender, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "128Ki", words: &[] },
         FactorUse { factor: Factor::Threads, default: "1,2,4", words: &[] },
-        FactorUse { factor: Factor::Consume, default: "xor", words: &["none", "xor"] },
+        FactorUse {
+            factor: Factor::Consume,
+            default: Consume::Xor.word(),
+            words: &[Consume::None.word(), Consume::Xor.word()],
+        },
         FactorUse {
             factor: Factor::Cache,
-            default: "warm",
-            words: &["cold", "warm", "any", "remount"],
+            default: CacheState::Warm.word(),
+            words: CacheState::WORDS,
         },
-        FactorUse { factor: Factor::Sync, default: "none", words: &["none", "each", "end"] },
-        FactorUse { factor: Factor::Fill, default: "random", words: &["random", "zero", "text"] },
-        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
+        FactorUse { factor: Factor::Sync, default: Sync::OF_FILES[0], words: Sync::OF_FILES },
+        FactorUse { factor: Factor::Fill, default: Fill::USUAL, words: Fill::OF_FILES },
+        FactorUse { factor: Factor::Latency, default: Switch::Off.word(), words: Switch::WORDS },
     ],
     capability: Capability::Files,
     sweep: false,
@@ -112,12 +119,12 @@ const EXAMPLES: &[(&str, &str)] = &[
 
 /// Whether a trial looks at files and reads no data of theirs.
 pub fn looks_only(levels: &Levels) -> bool {
-    levels.text(Factor::Operation) == Some("stat")
+    levels.word() == Some(FileOperation::Stat)
 }
 
 /// Why these levels make no trial together, and what to do instead.
 pub(super) fn impossible(levels: &Levels) -> Option<String> {
-    let cold = levels.text(Factor::Cache) == Some("cold");
+    let cold = levels.word() == Some(CacheState::Cold);
     (cold && looks_only(levels)).then(|| {
         "stat reads no data, and --cache cold empties data alone: take --cache remount with a \
          --place, which empties names and attributes too, or --cache warm"

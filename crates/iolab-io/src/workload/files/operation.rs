@@ -7,24 +7,24 @@ use super::build::open_root;
 use super::bytes::{ByBuffer, ByClone, ByRange, BySend, Copy, FileStat, Read, Remove, Way, Write};
 use super::errors::fault;
 use super::listing::Listing;
-use super::settings::{Durable, Operation, Settings};
+use super::settings::Settings;
 use super::step_timer::{NoTimer, StepTimer, StepTimes};
 use super::task::Task;
 use super::verify;
 use super::worker_threads::{self, WorkerJob};
 use crate::method::{Buffer, MeasuredWindow, Stop};
 use crate::workload::refusal;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, FileOperation, Part, PartKind, Sync};
 use iolab_model::result::{Fault, Measurement};
 
 const fn operation(
-    id: &'static str,
+    operation: FileOperation,
     summary: &'static str,
     capabilities: &'static [Capability],
     ignores: &'static [Factor],
 ) -> Part {
     Part {
-        id,
+        id: operation.word(),
         kind: PartKind::Operation,
         summary,
         capabilities,
@@ -42,25 +42,25 @@ const COPIES: &[Capability] = &[Capability::Files, Capability::Read, Capability:
 /// The operations.
 pub const OPERATIONS: &[Part] = &[
     operation(
-        "read",
+        FileOperation::Read,
         "of files: open, read to the end, close",
         READS,
         &[Factor::Method, Factor::Sync],
     ),
     operation(
-        "write",
+        FileOperation::Write,
         "of files: create, write, close",
         WRITES,
         &[Factor::Method, Factor::Cache, Factor::Consume],
     ),
     operation(
-        "copy",
+        FileOperation::Copy,
         "of files: open, create, move the bytes, close both",
         COPIES,
         &[Factor::Consume],
     ),
     operation(
-        "create",
+        FileOperation::Create,
         "of files: create without bytes, close",
         WRITES,
         &[
@@ -74,13 +74,13 @@ pub const OPERATIONS: &[Part] = &[
         ],
     ),
     operation(
-        "stat",
+        FileOperation::Stat,
         "of files: look at each (fstatat)",
         READS,
         &[Factor::Method, Factor::Consume, Factor::Block, Factor::Sync],
     ),
     operation(
-        "remove",
+        FileOperation::Remove,
         "of files: unlink each (unlinkat)",
         WRITES,
         &[Factor::Method, Factor::Cache, Factor::Consume, Factor::Block],
@@ -113,11 +113,11 @@ pub(super) fn run(
     crate::sys::process::raise_descriptor_limit();
     let block_ranges = assign_files(settings.listing, settings.extent, settings.workers);
     let mut measurement = match settings.operation {
-        Operation::Read => read(settings, &block_ranges, window)?,
-        Operation::Stat => stat(settings, &block_ranges, window)?,
-        Operation::Copy => copy(settings, &block_ranges, window)?,
-        Operation::Write | Operation::Create => write(settings, &block_ranges, window)?,
-        Operation::Remove => {
+        FileOperation::Read => read(settings, &block_ranges, window)?,
+        FileOperation::Stat => stat(settings, &block_ranges, window)?,
+        FileOperation::Copy => copy(settings, &block_ranges, window)?,
+        FileOperation::Write | FileOperation::Create => write(settings, &block_ranges, window)?,
+        FileOperation::Remove => {
             workers(settings, &block_ranges, |_| Ok(Remove { site: settings.own() }), window)?.0
         }
     };
@@ -130,7 +130,7 @@ type Worked<T> = Result<(Measurement, Vec<T>), Fault>;
 fn workers<T: Task>(
     settings: &Settings<'_>,
     block_ranges: &[Vec<BlockRange>],
-    make: impl Fn(usize) -> Result<T, Stop> + Sync,
+    make: impl Fn(usize) -> Result<T, Stop> + std::marker::Sync,
     window: &mut dyn MeasuredWindow,
 ) -> Worked<T> {
     match settings.latency {
@@ -142,7 +142,7 @@ fn workers<T: Task>(
 fn watched<T: Task, L: StepTimer>(
     settings: &Settings<'_>,
     block_ranges: &[Vec<BlockRange>],
-    make: impl Fn(usize) -> Result<T, Stop> + Sync,
+    make: impl Fn(usize) -> Result<T, Stop> + std::marker::Sync,
     window: &mut dyn MeasuredWindow,
 ) -> Worked<T> {
     let all_durable = || {
@@ -150,11 +150,11 @@ fn watched<T: Task, L: StepTimer>(
         let root = open_root(settings.together()).map_err(failed)?;
         syncfs(root).map_err(failed)
     };
-    let finish: Option<&dyn Fn() -> Result<(), Fault>> = match settings.durable {
-        Durable::End if settings.operation.has_own() => Some(&all_durable),
+    let finish: Option<&dyn Fn() -> Result<(), Fault>> = match settings.sync {
+        Sync::End if settings.operation.has_own() => Some(&all_durable),
         _ => None,
     };
-    let (operation, listing) = (settings.operation.name(), settings.listing);
+    let (operation, listing) = (settings.operation.word(), settings.listing);
     let order = WorkerJob { operation, listing, block_ranges, finish };
     let (mut measurement, done) = worker_threads::run::<T, L>(&order, make, window)?;
     let (mut times, mut tasks) = (StepTimes::default(), Vec::with_capacity(done.len()));
@@ -206,8 +206,8 @@ fn write(
     let Listing::Made(tree) = settings.listing else {
         return Err(refusal("write files", "only a tree that iolab describes is written"));
     };
-    let each = settings.durable == Durable::Each;
-    let empty = settings.operation == Operation::Create;
+    let each = settings.sync == Sync::Each;
+    let empty = settings.operation == FileOperation::Create;
     let block = if empty { 1 } else { settings.piece() };
     let make = |_| {
         let (site, content) = (settings.own(), tree.content(block));
@@ -238,10 +238,10 @@ fn copy(
 fn copy_by<W: Way>(
     settings: &Settings<'_>,
     block_ranges: &[Vec<BlockRange>],
-    way: impl Fn() -> Result<W, Stop> + Sync,
+    way: impl Fn() -> Result<W, Stop> + std::marker::Sync,
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
-    let each = settings.durable == Durable::Each;
+    let each = settings.sync == Sync::Each;
     let make = |_| {
         let (from, to, way) = (settings.standing(), settings.own(), way()?);
         Ok(Copy { from, to, way, each, quiet: OFlags::NOATIME })

@@ -6,7 +6,7 @@ use super::assign_files::passes;
 use super::listing::Listing;
 use super::task::TreeCursor;
 use crate::workload::{Extent, Trial, refusal};
-use iolab_model::catalog::Factor;
+use iolab_model::catalog::{Consume, Factor, FileOperation, Sync, list_text};
 use iolab_model::result::Fault;
 
 /// The directory of a trial's own trees, below its scratch directory.
@@ -14,28 +14,9 @@ const TREES: &str = "trees";
 /// Workers of one trial, at most.
 const MOST_WORKERS: u64 = 4096;
 
-/// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
-    Read,
-    Write,
-    Copy,
-    Create,
-    Stat,
-    Remove,
-}
-
-/// When files are made durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Durable {
-    None,
-    Each,
-    End,
-}
-
 /// A trial's levels, checked.
 pub(super) struct Settings<'a> {
-    pub(super) operation: Operation,
+    pub(super) operation: FileOperation,
     pub(super) listing: &'a Listing,
     /// The tree that is there.
     pub(super) root: &'a Path,
@@ -44,40 +25,10 @@ pub(super) struct Settings<'a> {
     pub(super) extent: Extent,
     pub(super) workers: u64,
     pub(super) block: u64,
-    pub(super) durable: Durable,
+    pub(super) sync: Sync,
     pub(super) touches: bool,
     pub(super) latency: bool,
     pub(super) method: String,
-}
-
-impl Operation {
-    fn new(word: &str) -> Option<Operation> {
-        Some(match word {
-            "read" => Operation::Read,
-            "write" => Operation::Write,
-            "copy" => Operation::Copy,
-            "create" => Operation::Create,
-            "stat" => Operation::Stat,
-            "remove" => Operation::Remove,
-            _ => return None,
-        })
-    }
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Operation::Read => "read",
-            Operation::Write => "write",
-            Operation::Copy => "copy",
-            Operation::Create => "create",
-            Operation::Stat => "stat",
-            Operation::Remove => "remove",
-        }
-    }
-
-    /// Whether each pass has a tree of its own, made before it and removed after.
-    pub(super) fn has_own(self) -> bool {
-        !matches!(self, Operation::Read | Operation::Stat)
-    }
 }
 
 impl<'a> Settings<'a> {
@@ -86,16 +37,13 @@ impl<'a> Settings<'a> {
         const DOING: &str = "prepare a trial on many files";
         let refuse = |cause: String| refusal(DOING, cause);
         let levels = trial.levels;
-        let word = levels.text(Factor::Operation).unwrap_or("read");
-        let operation = Operation::new(word).ok_or_else(|| {
-            refuse(format!("no operation {word:?}; take read, write, copy, create, stat, remove"))
-        })?;
+        let operation = levels.word_or(FileOperation::Read).map_err(refuse)?;
         let no_tree = || refuse("it names no tree".into());
         let subject = trial.subject.ok_or_else(no_tree)?;
         let listing = subject.tree.ok_or_else(no_tree)?;
         let theirs = matches!(listing, Listing::Found(_));
-        if theirs && operation.has_own() && operation != Operation::Copy {
-            let cause = format!("a tree of yours is never written to; {word} takes --files");
+        if theirs && operation.has_own() && operation != FileOperation::Copy {
+            let cause = format!("a tree of yours is never written to; {operation} takes --files");
             return Err(refuse(cause));
         }
         let workers = levels.number(Factor::Threads).unwrap_or(1);
@@ -105,12 +53,10 @@ impl<'a> Settings<'a> {
         if passes(trial.extent) == 0 {
             return Err(refuse("it asks for no pass".into()));
         }
-        let durable = match levels.text(Factor::Sync).unwrap_or("none") {
-            "none" => Durable::None,
-            "each" => Durable::Each,
-            "end" => Durable::End,
-            other => return Err(refuse(format!("no sync {other:?}; take none, each or end"))),
-        };
+        let sync = levels.word_or(Sync::None).map_err(refuse)?;
+        if !matches!(sync, Sync::None | Sync::Each | Sync::End) {
+            return Err(refuse(format!("no sync {sync}; take {}", list_text(Sync::OF_FILES))));
+        }
         Ok(Settings {
             operation,
             listing,
@@ -119,9 +65,9 @@ impl<'a> Settings<'a> {
             extent: trial.extent,
             workers,
             block: levels.number(Factor::Block).unwrap_or(128 << 10).max(1),
-            durable,
-            touches: levels.text(Factor::Consume).unwrap_or("xor") != "none",
-            latency: levels.text(Factor::Latency) == Some("on"),
+            sync,
+            touches: levels.word() != Some(Consume::None),
+            latency: levels.is_on(Factor::Latency),
             method: levels.text(Factor::Method).unwrap_or("copy_file_range").to_owned(),
         })
     }

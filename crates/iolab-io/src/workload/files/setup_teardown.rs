@@ -5,11 +5,12 @@ use super::assign_files::{passes, segments};
 use super::build::{MAKE_BLOCK, clear as clear_tree, make_directories, make_files};
 use super::errors::{errno_of, fault};
 use super::listing::Listing;
-use super::settings::{Operation, Settings};
+use super::settings::Settings;
 use super::task::numbered;
 use super::verify;
 use crate::workload::Trial;
 use crate::workload::spread_directories::make_apart;
+use iolab_model::catalog::FileOperation;
 use iolab_model::catalog::path_to_text;
 use iolab_model::result::{Fault, Measurement};
 
@@ -26,7 +27,8 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     for pass in 0..passes(settings.extent) {
         let root = numbered(&settings.own, pass);
         make_directories(settings.listing, &root)?;
-        if let (Operation::Remove, Listing::Made(tree)) = (settings.operation, settings.listing) {
+        if let (FileOperation::Remove, Listing::Made(tree)) = (settings.operation, settings.listing)
+        {
             let mut content = tree.content(MAKE_BLOCK);
             for range in segments(tree.files, settings.extent) {
                 make_files(settings.listing, &root, range, &mut content, &|| true)?;

@@ -14,11 +14,12 @@ use super::assign_files::{passes, segments};
 use super::build::open_root;
 use super::errors::fault;
 use super::listing::{Listing, Opener};
-use super::settings::{Operation, Settings};
+use super::settings::Settings;
 use super::task::numbered;
 use crate::sys::fold::xor32;
 use crate::workload::Extent;
 use iolab_model::catalog::{Code, path_to_text};
+use iolab_model::catalog::{Consume, FileOperation};
 use iolab_model::result::{Digest, Fault, Measurement};
 use iolab_model::tree::Content;
 
@@ -185,7 +186,7 @@ pub(super) fn read(
     let expected = all_bytes(settings);
     let complete = !measurement.flags.contains(&Code::TreeChanged);
     compared.wrong |= complete && measurement.bytes != expected;
-    compared.into("xor", measurement);
+    compared.into(Consume::Xor.word(), measurement);
     Ok(())
 }
 
@@ -220,7 +221,7 @@ pub(super) fn own_trees(
     let broken = measurement.flags.iter().any(|f| matches!(f, Code::Truncated | Code::TreeChanged));
     let mut compared = Compared::default();
     match settings.operation {
-        Operation::Remove => {
+        FileOperation::Remove => {
             let (hex, matches) = (format!("{there:x}"), Some(there == 0));
             measurement.proof.digest = Some(Digest { kind: "left over".into(), hex, matches });
             if there > 0 {
@@ -267,7 +268,7 @@ fn contents(settings: &Settings<'_>, root: &Path, compared: &mut Compared) -> Re
     let mut original = Original::of(settings, root)?;
     let (made, mut opener) = (open_root(root)?, Opener::default());
     let (fold, mut buffer) = (xor32(), vec![0; PIECE]);
-    let empty = settings.operation == Operation::Create;
+    let empty = settings.operation == FileOperation::Create;
     for file in chosen(settings) {
         let handle = open(settings.listing, &made, &mut opener, file)?;
         let size = if empty { 0 } else { settings.listing.size(file) };

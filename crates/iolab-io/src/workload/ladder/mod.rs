@@ -6,7 +6,7 @@ mod calls;
 pub use bench::Bench;
 
 use crate::method::Stop;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, NamedCall, Part, PartKind};
 
 /// A rung: a description and a loop that makes the call so many times and returns the bytes moved.
 #[derive(Debug)]
@@ -35,17 +35,37 @@ const NO_BYTES: &[Factor] = &[Factor::Block];
 
 const RUNGS: [Rung; 12] = [
     rung("clock", calls::clock, NO_BYTES, "clock_gettime, answered without entering the kernel"),
-    rung("getppid", calls::getppid, NO_BYTES, "the cheapest real call: enter the kernel, return"),
-    rung("lseek", calls::lseek, NO_BYTES, "look up a descriptor and set its position"),
-    rung("read", calls::read, &[], "read at the file position, cached"),
-    rung("pread", calls::pread, &[], "read at an offset, cached"),
-    rung("write", calls::write, &[], "write at the file position, to the page cache"),
-    rung("pwrite", calls::pwrite, &[], "write at an offset, to the page cache"),
-    rung("fstat", calls::fstat, NO_BYTES, "attributes of a descriptor"),
-    rung("stat", calls::stat, NO_BYTES, "attributes of a path"),
-    rung("open-close", calls::open_close, NO_BYTES, "open a path and close it"),
+    rung(
+        NamedCall::Getppid.word(),
+        calls::getppid,
+        NO_BYTES,
+        "the cheapest real call: enter the kernel, return",
+    ),
+    rung(
+        NamedCall::Lseek.word(),
+        calls::lseek,
+        NO_BYTES,
+        "look up a descriptor and set its position",
+    ),
+    rung(NamedCall::Read.word(), calls::read, &[], "read at the file position, cached"),
+    rung(NamedCall::Pread.word(), calls::pread, &[], "read at an offset, cached"),
+    rung(
+        NamedCall::Write.word(),
+        calls::write,
+        &[],
+        "write at the file position, to the page cache",
+    ),
+    rung(NamedCall::Pwrite.word(), calls::pwrite, &[], "write at an offset, to the page cache"),
+    rung(NamedCall::Fstat.word(), calls::fstat, NO_BYTES, "attributes of a descriptor"),
+    rung(NamedCall::Stat.word(), calls::stat, NO_BYTES, "attributes of a path"),
+    rung(NamedCall::OpenClose.word(), calls::open_close, NO_BYTES, "open a path and close it"),
     rung("fchmod", calls::fchmod, NO_BYTES, "change the mode of a descriptor, back and forth"),
-    rung("chmod", calls::chmod, NO_BYTES, "change the mode of a path, back and forth"),
+    rung(
+        NamedCall::Chmod.word(),
+        calls::chmod,
+        NO_BYTES,
+        "change the mode of a path, back and forth",
+    ),
 ];
 
 /// Every rung's description.

@@ -19,7 +19,8 @@ use crate::method::{Latencies, MeasuredWindow, Stop, Unwatched, Watch};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{
-    Capability, Factor, FactorUse, Part, PartKind, Touch, WorkloadInfo, list_text,
+    Capability, Factor, FactorUse, NamedCall, Part, PartKind, Switch, Touch, WorkloadId,
+    WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 
@@ -47,7 +48,7 @@ const MOST_FILES: u64 = 10_000_000;
 
 const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
-        id: "meta",
+        id: WorkloadId::Meta.word(),
         kind: PartKind::Workload,
         summary: "metadata calls: create, stat, chmod, rename, … on many files, first touch apart",
         capabilities: &[],
@@ -61,8 +62,8 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::Operation, default: "", words: &[] },
         FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::Repeats, default: "1", words: &[] },
-        FactorUse { factor: Factor::Pass, default: Touch::Steady.word(), words: &Touch::WORDS },
-        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
+        FactorUse { factor: Factor::Pass, default: Touch::Steady.word(), words: Touch::WORDS },
+        FactorUse { factor: Factor::Latency, default: Switch::Off.word(), words: Switch::WORDS },
     ],
     capability: Capability::Metadata,
     sweep: true,
@@ -96,7 +97,7 @@ pub(super) struct Job {
 impl Job {
     pub(super) fn of(trial: &Trial<'_>) -> Result<Job, Fault> {
         let refuse = |cause: String| refusal("prepare a metadata trial", cause);
-        let id = trial.levels.text(Factor::Operation).unwrap_or("stat");
+        let id = trial.levels.text(Factor::Operation).unwrap_or(NamedCall::Stat.word());
         let operation = find(id)
             .ok_or_else(|| refuse(format!("no operation {id:?}; `iolab list operations`")))?;
         let subject = trial.subject.ok_or_else(|| refuse("it names no tree".into()))?;
@@ -113,9 +114,7 @@ impl Job {
 /// One call a file for the first and second touch, and for what uses up its file; all repeats on
 /// each file, the first touch among them, for the whole; else as many calls as the extent says.
 fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<CallSchedule, String> {
-    let word = trial.levels.text(Factor::Pass).unwrap_or(Touch::Steady.word());
-    let touch = Touch::new(word)
-        .ok_or_else(|| format!("no pass {word:?}: there are {}", list_text(&Touch::WORDS)))?;
+    let touch = trial.levels.word_or(Touch::Steady)?;
     let (before, whole) = (touch.before(), touch == Touch::Whole);
     let one_call = touch.is_one_call() || operation.effect.once();
     let repeats = match one_call {
@@ -151,7 +150,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         .and_then(|stage| stage.named(&job.tree, job.operation.effect == Effect::Name))
         .map_err(|error| setup_teardown::fault(doing(), &error))?;
     warm(&job, &opened).map_err(|stop| setup_teardown::stopped(doing(), stop))?;
-    let latency = trial.levels.text(Factor::Latency) == Some("on");
+    let latency = trial.levels.is_on(Factor::Latency);
     let measured = match latency {
         false => timed(&job, &opened, job.operation.run, window),
         true => timed(&job, &opened, job.operation.watched, window),

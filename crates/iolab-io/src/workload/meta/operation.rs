@@ -5,7 +5,7 @@ use super::call_schedule::CallSchedule;
 use super::calls::{self, Done};
 use super::prepared_targets::PreparedTargets;
 use crate::method::{Stop, Unwatched, Watched};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, NamedCall, Part, PartKind};
 
 /// What a call leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,40 +138,57 @@ macro_rules! both {
 }
 
 const ALL: [Operation; 23] = [
-    row("create", both!(create), E::File, "make an empty file (O_EXCL) and close it")
-        .ignoring(NO_FILE),
-    row("open-close", both!(open_close), E::Nothing, "open a file for reading and close it"),
-    row("stat", both!(stat), E::Nothing, "attributes of a file by its name"),
+    row(
+        NamedCall::Create.word(),
+        both!(create),
+        E::File,
+        "make an empty file (O_EXCL) and close it",
+    )
+    .ignoring(NO_FILE),
+    row(
+        NamedCall::OpenClose.word(),
+        both!(open_close),
+        E::Nothing,
+        "open a file for reading and close it",
+    ),
+    row(NamedCall::Stat.word(), both!(stat), E::Nothing, "attributes of a file by its name"),
     row("access", both!(access), E::Nothing, "whether a file may be read"),
-    row("chmod", both!(chmod), E::Mode, "change the mode, back and forth"),
+    row(NamedCall::Chmod.word(), both!(chmod), E::Mode, "change the mode, back and forth"),
     row("chown", both!(chown), E::Owner, "change the owner, back and forth").needing("root"),
     row("utimens", both!(utimens), E::Time, "change the times, back and forth"),
     row("setxattr", both!(set_attribute), E::Attribute, "change an extended attribute")
         .needing(ATTRIBUTES),
     row("getxattr", both!(get_attribute), E::Nothing, "read an extended attribute")
         .needing(ATTRIBUTES),
-    row("rename", both!(rename), E::Name, "rename within the directory, there and back"),
+    row(
+        NamedCall::Rename.word(),
+        both!(rename),
+        E::Name,
+        "rename within the directory, there and back",
+    ),
     row("rename-across", both!(rename_across), E::Directory, "move to another directory, and back"),
     row("link", both!(link), E::HardLink, "make a hard link").ignoring(ONCE),
-    row("symlink", both!(symlink), E::SymbolicLink, "make a symbolic link").ignoring(NO_FILE),
+    row(NamedCall::Symlink.word(), both!(symlink), E::SymbolicLink, "make a symbolic link")
+        .ignoring(NO_FILE),
     row("readlink", both!(readlink), E::Nothing, "read a symbolic link")
         .ignoring(&[Factor::FileSize])
         .after(Before::SymbolicLinks),
     row("truncate", both!(truncate), E::Size, "one byte longer by truncate(2), and shorter"),
-    row("readdir", both!(readdir), E::Nothing, "list the directory, per entry")
+    row(NamedCall::Readdir.word(), both!(readdir), E::Nothing, "list the directory, per entry")
         .ignoring(ONCE)
         .listing(),
     row("readdir-stat", both!(readdir_stat), E::Nothing, "list it and stat each, per entry")
         .ignoring(ONCE)
         .listing(),
-    row("mkdir", both!(mkdir), E::MadeDirectory, "make a directory").ignoring(NO_FILE),
-    row("rmdir", both!(rmdir), E::NoDirectory, "remove an empty directory")
+    row(NamedCall::Mkdir.word(), both!(mkdir), E::MadeDirectory, "make a directory")
+        .ignoring(NO_FILE),
+    row(NamedCall::Rmdir.word(), both!(rmdir), E::NoDirectory, "remove an empty directory")
         .ignoring(NO_FILE)
         .after(Before::Directories),
-    row("unlink", both!(unlink), E::NoFile, "remove a file").ignoring(ONCE),
+    row(NamedCall::Unlink.word(), both!(unlink), E::NoFile, "remove a file").ignoring(ONCE),
     row("first-write", both!(first_write), E::FirstByte, "open, write one byte, close"),
     row(
-        "write-after-chmod",
+        NamedCall::WriteAfterChmod.word(),
         both!(first_write),
         E::ModeAndFirstByte,
         "first-write on files that were chmodded before the clock: the cost put off",
@@ -179,7 +196,7 @@ const ALL: [Operation; 23] = [
     .after(Before::Chmod)
     .by_name(),
     row(
-        "chmod-write",
+        NamedCall::ChmodWrite.word(),
         both!(chmod_write),
         E::ModeAndFirstByte,
         "chmod and first-write on each file: the sum",

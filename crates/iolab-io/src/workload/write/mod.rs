@@ -6,8 +6,11 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-use crate::method::{self, Fill, Latencies, MeasuredWindow, Sync, Target, Until, Written};
-use iolab_model::catalog::{Capability, Factor, FactorUse, Levels, Part, PartKind, WorkloadInfo};
+use crate::method::{self, Latencies, MeasuredWindow, Written};
+use iolab_model::catalog::{
+    Capability, Factor, FactorUse, Fill, Levels, Part, PartKind, Pattern, Switch, Sync, Target,
+    Until, WorkloadId, WorkloadInfo,
+};
 use iolab_model::result::{Fault, Measurement, Metrics, Name};
 
 use super::{Extent, SetupTeardown, Trial, Workload};
@@ -24,7 +27,7 @@ pub const WORKLOAD: Workload = Workload {
 
 const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
-        id: "write",
+        id: WorkloadId::Write.word(),
         kind: PartKind::Workload,
         summary: "write a file: method × block × sync × target, timed until it is durable",
         capabilities: &[],
@@ -39,18 +42,14 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse { factor: Factor::Place, default: "", words: &[] },
         FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
         FactorUse { factor: Factor::Threads, default: "1", words: &[] },
-        FactorUse {
-            factor: Factor::Pattern,
-            default: "sequential",
-            words: &["sequential", "random", "reverse", "stride:N"],
-        },
-        FactorUse { factor: Factor::Sync, default: "none", words: Sync::WORDS },
-        FactorUse { factor: Factor::Direct, default: "off", words: &["off", "on"] },
+        FactorUse { factor: Factor::Pattern, default: Pattern::USUAL, words: Pattern::WORDS },
+        FactorUse { factor: Factor::Sync, default: Sync::WORDS[0], words: Sync::WORDS },
+        FactorUse { factor: Factor::Direct, default: Switch::Off.word(), words: Switch::WORDS },
         FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
-        FactorUse { factor: Factor::Latency, default: "off", words: &["off", "on"] },
-        FactorUse { factor: Factor::Fill, default: "random", words: Fill::WORDS },
-        FactorUse { factor: Factor::Target, default: "new", words: Target::WORDS },
-        FactorUse { factor: Factor::Until, default: "durable", words: Until::WORDS },
+        FactorUse { factor: Factor::Latency, default: Switch::Off.word(), words: Switch::WORDS },
+        FactorUse { factor: Factor::Fill, default: Fill::USUAL, words: Fill::WORDS },
+        FactorUse { factor: Factor::Target, default: Target::New.word(), words: Target::WORDS },
+        FactorUse { factor: Factor::Until, default: Until::Durable.word(), words: Until::WORDS },
         FactorUse { factor: Factor::Memory, default: "", words: &[] },
     ],
     capability: Capability::Write,
@@ -116,20 +115,18 @@ fn metrics(task: &Task, written: &Written) -> Metrics {
 
 /// Why these levels cannot be combined, and what to do instead.
 pub fn impossible(levels: &Levels) -> Option<String> {
-    let word = |factor| levels.text(factor);
-    let id = word(Factor::Method)?;
+    let id = levels.text(Factor::Method)?;
     let entry = method::find(id)?.write.as_ref()?;
-    let lacks = entry.lacks.iter().find(|(factor, level, _)| word(*factor) == Some(*level));
-    if let Some((factor, level, why)) = lacks {
-        return Some(format!("{id} with {factor} {level}: {why}"));
+    if let Some((lack, why)) = entry.lacks.iter().find(|(lack, _)| lack.is_asked(levels)) {
+        return Some(format!("{id} with {lack}: {why}"));
     }
-    if let Some(Err(why)) = word(Factor::Fill).map(str::parse::<Fill>) {
+    if let Err(why) = levels.word_or(Fill::Random) {
         return Some(why);
     }
-    if word(Factor::Target) != Some("append") {
+    if levels.word() != Some(Target::Append) {
         return None;
     }
-    let in_order = word(Factor::Pattern).is_none_or(|pattern| pattern == "sequential");
+    let in_order = levels.word_or(Pattern::Sequential) == Ok(Pattern::Sequential);
     let alone = levels.number(Factor::Threads).is_none_or(|threads| threads == 1);
     (!in_order || !alone).then(|| {
         "append: what is appended comes in the order of the calls; take --pattern sequential and \

@@ -11,10 +11,8 @@ use rustix::fs::{
 };
 
 use crate::method::sync::fsync;
-use crate::method::{
-    self, Fill, Layout, Pattern, Pool, Stop, Sync, Target, Until, WriteEntry, WriteJob,
-};
-use iolab_model::catalog::{Factor, path_to_text};
+use crate::method::{self, Layout, Pool, Stop, WriteEntry, WriteJob};
+use iolab_model::catalog::{Factor, Fill, Pattern, Sync, Target, Until, path_to_text};
 use iolab_model::result::Fault;
 
 use super::super::{Extent, Subject, Trial, refusal};
@@ -57,20 +55,19 @@ impl Task {
         if let Some(why) = super::impossible(levels) {
             return Err(refuse(why));
         }
-        let text = |factor, default| levels.text(factor).unwrap_or(default);
-        let id = text(Factor::Method, "write");
+        let id = levels.text(Factor::Method).unwrap_or("write");
         let entry = method::find(id)
             .and_then(|method| method.write.as_ref())
             .ok_or_else(|| refuse(format!("no method {id:?} can write; `iolab list methods`")))?;
-        let pattern: Pattern = text(Factor::Pattern, "sequential").parse().map_err(refuse)?;
-        let target: Target = text(Factor::Target, "new").parse().map_err(refuse)?;
+        let pattern = levels.word_or(Pattern::Sequential).map_err(refuse)?;
+        let target = levels.word_or(Target::New).map_err(refuse)?;
         let threads = levels.number(Factor::Threads).unwrap_or(1);
         let step_bytes =
             (entry.step_bytes)(levels.number(Factor::Block).unwrap_or(64 << 10), pattern);
         if threads == 0 || threads > MOST_THREADS || step_bytes == 0 {
             return Err(refuse(format!("{threads} threads with blocks of {step_bytes} bytes")));
         }
-        let direct = text(Factor::Direct, "off") == "on";
+        let direct = levels.is_on(Factor::Direct);
         let depth = levels.number(Factor::QueueDepth).unwrap_or(1);
         let depth = u32::try_from(depth).ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
         let subject = trial.subject.ok_or_else(|| refuse("it names no file".into()))?;
@@ -88,9 +85,9 @@ impl Task {
         let base_bytes = if target == Target::Append { HEAD_BYTES } else { 0 };
         Ok(Task {
             entry,
-            sync: text(Factor::Sync, "none").parse().map_err(refuse)?,
-            fill: text(Factor::Fill, "random").parse().map_err(refuse)?,
-            until: text(Factor::Until, "durable").parse().map_err(refuse)?,
+            sync: levels.word_or(Sync::None).map_err(refuse)?,
+            fill: levels.word_or(Fill::Random).map_err(refuse)?,
+            until: levels.word_or(Until::Durable).map_err(refuse)?,
             path,
             end_bytes: end_bytes(&layout, target, subject.bytes) + base_bytes,
             file_bytes: subject.bytes,
@@ -98,7 +95,7 @@ impl Task {
             base_bytes,
             direct,
             depth: depth.ok_or_else(|| refuse(format!("a queue depth is 1 to {MOST_DEPTH}")))?,
-            latency: text(Factor::Latency, "off") == "on",
+            latency: levels.is_on(Factor::Latency),
             target,
             layout,
             step_bytes,
@@ -264,7 +261,7 @@ fn forget(task: &Task, file: &File) -> Result<(), Fault> {
 
 /// Removes what the trial has written; a file that is overwritten stays for the next one.
 pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
-    if trial.levels.text(Factor::Target) == Some("overwrite") {
+    if trial.levels.word() == Some(Target::Overwrite) {
         return Ok(());
     }
     let path = trial.scratch.join("written");

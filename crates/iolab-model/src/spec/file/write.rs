@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::experiment::Written;
-use crate::catalog::{Factor, Kind, Level, path_from_text, path_to_text};
+use crate::catalog::{Fact, Factor, Kind, Level, path_from_text, path_to_text};
 use crate::result::Document;
 use crate::spec::{Experiment, Protocol, format_bytes, format_cpus, format_duration};
 
@@ -20,10 +20,10 @@ pub fn from_document(document: &Document) -> Written {
     let factors = record.factors.iter().map(|(factor, values)| {
         (*factor, values.iter().filter_map(|value| level(*factor, value)).collect())
     });
-    let environment = &document.environment.0;
-    let text = |key: &str| environment.get(key).and_then(|value| value.as_str());
+    let environment = &document.environment;
     // Runs recorded before the directory was kept were mostly made where they were started.
-    let directory = record.directory.as_deref().or_else(|| text("run.working_directory"));
+    let directory =
+        record.directory.as_deref().or_else(|| environment.text(Fact::RunWorkingDirectory));
     Written {
         experiment: Experiment {
             title: Some(document.run.title.clone()),
@@ -34,7 +34,7 @@ pub fn from_document(document: &Document) -> Written {
         },
         seeded: true,
         exports: Vec::new(),
-        vm: environment.contains_key("vm.accelerator"),
+        vm: environment.get(Fact::GuestAccelerator).is_some(),
         kernel: None::<PathBuf>,
         modules: None,
         place: format!("run {}", document.run.id),

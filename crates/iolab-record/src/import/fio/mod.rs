@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::ImportError;
 use super::build::{Draft, Head, document};
 use super::number;
-use iolab_model::catalog::{Factor, Level, Levels, utc_text};
-use iolab_model::result::{Document, Measurement, Phase, Sample};
+use iolab_model::catalog::{Factor, Level, Levels, WorkloadId, utc_text};
+use iolab_model::result::{Document, Environment, Measurement, Phase, Sample};
 use options::levels;
 
 /// Jobs that a title names.
@@ -67,8 +67,8 @@ enum Direction {
 impl Direction {
     fn workload(self) -> &'static str {
         match self {
-            Direction::Read => "read",
-            Direction::Write => "write",
+            Direction::Read => WorkloadId::Read.word(),
+            Direction::Write => WorkloadId::Write.word(),
         }
     }
 
@@ -149,7 +149,7 @@ fn head(report: &File, direction: Direction) -> Head {
         workload: workload.to_owned(),
         title: format!("{workload} by {}: {}", report.version, jobs),
         started: utc_text(report.timestamp),
-        facts: BTreeMap::new(),
+        facts: Environment::default(),
     }
 }
 

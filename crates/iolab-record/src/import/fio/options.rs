@@ -1,7 +1,7 @@
 //! Options of a fio job as levels. What is no one level is left out.
 
 use super::Direction;
-use iolab_model::catalog::{Factor, Level, Levels};
+use iolab_model::catalog::{Factor, Level, Levels, Pattern, Switch};
 
 /// The options that are axes here; a job that does both marks itself by an empty contender.
 pub(super) fn levels(direction: Direction, option: &dyn Fn(&str) -> Option<String>) -> Levels {
@@ -21,10 +21,13 @@ pub(super) fn levels(direction: Direction, option: &dyn Fn(&str) -> Option<Strin
         levels.set(Factor::QueueDepth, Level::Number(depth));
     }
     let direct = option("direct").is_some_and(|d| d != "0");
-    levels.set(Factor::Direct, Level::word(if direct { "on" } else { "off" }));
+    levels.set(
+        Factor::Direct,
+        Level::word(if direct { Switch::On.word() } else { Switch::Off.word() }),
+    );
     let kind = option("rw").or_else(|| option("readwrite")).unwrap_or_default();
     let random = kind.contains("rand");
-    levels.set(Factor::Pattern, Level::word(if random { "random" } else { "sequential" }));
+    levels.set_word(if random { Pattern::Random } else { Pattern::Sequential });
     if kind.contains("rw") || kind.contains("readwrite") {
         levels.set(Factor::Contender, Level::word(""));
     }
