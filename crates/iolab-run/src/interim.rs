@@ -13,9 +13,6 @@ use iolab_model::result::SCREENED;
 use iolab_model::result::{AnswerKind, Phase, Sample, Verdict};
 use iolab_stats::{Reason, Rules, Standing, eliminations};
 
-/// A cell whose trials lack their proof so often in a row is left out.
-pub(super) const UNPROVEN: u32 = 10;
-
 /// The rules of one answer.
 pub(super) fn rules_of(plan: &Plan, index: usize, epoch_rounds: u32) -> Rules {
     let condition = &plan.conditions[index];
@@ -130,17 +127,4 @@ fn beaten_by(standing: &Standing, cell: usize) -> Option<usize> {
         _ => None,
     });
     bounds.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(rival, _)| rival)
-}
-
-/// A cell whose trials never had their proof.
-pub(super) fn never_proven(round: u32, sample: &Sample) -> Left {
-    let cache = sample.measurement.proof.cache.as_ref();
-    let cause = match (&sample.fault, cache.and_then(|c| c.reason.as_deref())) {
-        (Some(fault), _) => fault.to_string(),
-        (None, Some(reason)) => format!("cache state not proven: {reason}"),
-        (None, None) if sample.measurement.wall_ns == 0 => "no time was measured".to_owned(),
-        (None, None) => "its proof did not hold".to_owned(),
-    };
-    let reason = format!("{UNPROVEN} trials in a row did not count: {cause}");
-    Left { round, why: ExclusionReason::Failed, reason }
 }
