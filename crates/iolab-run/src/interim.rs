@@ -12,14 +12,12 @@ use super::work::wants_priming;
 use super::{Event, ExclusionReason, Left};
 use iolab_model::catalog::{Factor, ratio_text};
 use iolab_model::plan::{Condition, Plan};
-use iolab_model::result::{Phase, SCREENED, Sample};
+use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::Rules;
 use iolab_stats::claims::{
     self, Claims, Pace, Progress, given_up, hopeless, leaving, runner_up, wanting,
 };
 
-/// A cell whose trials lack their proof so often in a row is left out.
-pub(super) const UNPROVEN: u32 = 10;
 /// The runner-up's interval is to lie within ± this share before an answer stops of itself.
 const PRECISION: f64 = 0.05;
 
@@ -221,17 +219,4 @@ impl Driver<'_, '_> {
             && enough(claims)
             && enough(&judged(self.plan, &self.out, index, &self.tracks[index]).claims)
     }
-}
-
-/// A cell whose trials never had their proof.
-pub(super) fn never_proven(round: u32, sample: &Sample) -> Left {
-    let cache = sample.measurement.proof.cache.as_ref();
-    let cause = match (&sample.fault, cache.and_then(|c| c.reason.as_deref())) {
-        (Some(fault), _) => fault.to_string(),
-        (None, Some(reason)) => format!("cache state not proven: {reason}"),
-        (None, None) if sample.measurement.wall_ns == 0 => "no time was measured".to_owned(),
-        (None, None) => "its proof did not hold".to_owned(),
-    };
-    let reason = format!("{UNPROVEN} trials in a row did not count: {cause}");
-    Left { round, why: ExclusionReason::Failed, reason }
 }

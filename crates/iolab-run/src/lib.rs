@@ -23,6 +23,7 @@ mod rounds;
 mod schedule;
 mod trial_length;
 mod trial_size;
+mod unproven;
 mod work;
 
 pub use agent_executor::RemoteExecutor;

@@ -2,9 +2,9 @@
 
 use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
-use super::interim::{UNPROVEN, never_proven};
 use super::observations::{ConditionLog, RoundLog, Seen, Unit};
 use super::schedule::{below, shuffle, stream};
+use super::unproven::{UNPROVEN, never_proven};
 use super::work::Work;
 use super::{
     Amount, Dose, Event, Executor, ExecutorError, Observer, Outcome, Policy, StopSignal, Stopped,

@@ -1,7 +1,5 @@
 //! Synthetic documents for tests: seeded ones that look like a run, and arbitrary ones.
 
-pub use crate::arbitrary::{any_document, any_sample};
-
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

@@ -1,7 +1,7 @@
 //! What the tests stand on: machines, runs and scenes of our own making. No product code uses it.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod arbitrary;
+pub mod arbitrary;
 pub mod documents;
 pub mod fakes;
 pub mod scenes;

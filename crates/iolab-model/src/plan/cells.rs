@@ -5,23 +5,11 @@ use std::path::Path;
 
 use super::axes::Axes;
 use super::contender;
-use super::instance::Does;
+use super::draft::{Does, Draft};
 use crate::catalog::{
     Capability, Consume, Contender, Factor, Kind, Level, Levels, Part, Touch, path_to_text,
 };
 use crate::spec::{Vocabulary, format_bytes};
-
-/// A cell before it has a condition and an instance.
-pub(super) struct Draft {
-    /// One level of every axis.
-    pub full: Levels,
-    /// Only the levels that make a difference to it.
-    pub levels: Levels,
-    /// Its method or operation.
-    pub part: Option<&'static Part>,
-    /// What that does with a tree of files.
-    pub does: Does,
-}
 
 /// How many cells the axes make before any is collapsed.
 pub(super) fn count(axes: &Axes) -> usize {

@@ -2,7 +2,7 @@
 //! condition that they can meet, and are compared with the methods.
 
 use super::axes::Axes;
-use super::cells::Draft;
+use super::draft::Draft;
 use crate::catalog::{Contender, Factor, Levels, Role, Slot};
 use crate::spec::Vocabulary;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::cells::Draft;
 use super::contender;
+use super::draft::{Does, Draft};
 use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts};
 use crate::catalog::{
@@ -198,15 +198,6 @@ pub(super) fn space_bytes<'a>(instances: impl Iterator<Item = &'a Instance> + Cl
     let stay = made.clone().filter(|i| i.used != FileUse::Absent);
     let turns = made.filter(|i| i.used == FileUse::Absent).map(|i| i.bytes);
     stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.total_bytes()))
-}
-
-/// What a cell's operation does with its file or tree.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Does {
-    /// It works on one that is there.
-    pub reads: bool,
-    /// Each trial makes or removes one of its own.
-    pub writes: bool,
 }
 
 fn wanted(

@@ -1,8 +1,9 @@
 //! An experiment and the machine's facts → a plan.
 
 use super::axes::{self, Axes};
-use super::cells::{self, Draft};
+use super::cells;
 use super::contender;
+use super::draft::Draft;
 use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
 use crate::catalog::{

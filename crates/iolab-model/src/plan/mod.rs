@@ -5,6 +5,7 @@ mod axes;
 mod cells;
 mod contender;
 mod cost;
+mod draft;
 mod error;
 mod instance;
 mod make;

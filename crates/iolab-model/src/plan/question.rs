@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::axes::Axes;
-use super::cells::Draft;
+use super::draft::Draft;
 use crate::catalog::{Factor, Levels, Role};
 
 /// The factors that are compared where the person does not say: those of each role that vary.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use iolab_model::result::{Document, RunInfo};
 use iolab_record::history::{Filter, RecordError, RunStatus, Store, VERSION};
-use iolab_test::documents::{any_document, winner};
+use iolab_test::arbitrary::any_document;
+use iolab_test::documents::winner;
 use proptest::prelude::*;
 
 fn open(path: &Path) -> Store {

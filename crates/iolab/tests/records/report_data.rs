@@ -7,7 +7,8 @@ use std::path::Path;
 
 use iolab_model::result::{CellStatus, Document};
 use iolab_report::{TextStyle, export, schema, write};
-use iolab_test::documents::{all, any_document, winner};
+use iolab_test::arbitrary::any_document;
+use iolab_test::documents::{all, winner};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

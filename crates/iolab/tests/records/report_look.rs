@@ -5,7 +5,8 @@
 use iolab_model::result::Document;
 use iolab_record::history::{RunStatus, RunSummary};
 use iolab_report::{FORMATS, TextStyle, history_json, history_table, write};
-use iolab_test::documents::{all, any_document, winner};
+use iolab_test::arbitrary::any_document;
+use iolab_test::documents::{all, winner};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
