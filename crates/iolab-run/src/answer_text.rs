@@ -171,7 +171,7 @@ fn too_few(told: &AnswerParts<'_>, more: &str) -> String {
         let needed = rough_time_text(needed as f64);
         return format!("insufficient budget: need at least {needed}");
     }
-    if told.judgement.claims.compared().is_empty() {
+    if n == 0 || told.judgement.claims.compared().is_empty() {
         return nothing(told);
     }
     let interrupted = match told.outcome.stopped {
@@ -241,7 +241,7 @@ mod tests {
     fn a_winner_says_how_much_longer_the_next_takes_and_no_more() {
         assert_eq!(said(11.4, 30), "read is fastest: mmap takes 11.4× as long");
         let little = said(1.015, 30);
-        assert!(little.starts_with("read is fastest, if by little: mmap is 1.5"), "{little}");
+        assert!(little.starts_with("read is fastest, if by little: mmap is 1.6"), "{little}");
         // Excluded, but too few rounds for a bound of how much.
         assert!(said(3.0, 8).ends_with("by how much is not settled"), "{}", said(3.0, 8));
     }

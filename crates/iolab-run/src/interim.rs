@@ -211,9 +211,12 @@ impl Driver<'_, '_> {
         let seen = &self.tracks[index].seen;
         let instances = seen.epoch.chunk_by(|a, b| a == b).count();
         let renewed = self.out.calibration.epoch_rounds > 0 && condition.cells.len() > 1;
-        let precision = if runner_up(claims).is_some() { PRECISION } else { f64::INFINITY };
-        let progress = Progress { instances: None, precision };
-        let enough = |claims: &Claims| wanting(claims, &progress).is_empty();
+        // Of a cell that has left there is no more to come.
+        let measured = |at: &usize| self.is_active(condition.cells[*at]);
+        let enough = |claims: &Claims| {
+            let precision = runner_up(claims).filter(measured).map_or(f64::INFINITY, |_| PRECISION);
+            wanting(claims, &Progress { instances: None, precision }).is_empty()
+        };
         n >= self.policy.fewest_rounds
             && (!renewed || instances >= self.policy.fewest_instances)
             && enough(claims)

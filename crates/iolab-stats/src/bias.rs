@@ -36,8 +36,9 @@ pub(crate) fn found(
     findings.extend(carried.as_ref().map(carry_over_finding));
     let hub = claims.pick.map(|pick| pick.cell).or_else(|| watch.leader());
     let contrasts = hub.map_or(Vec::new(), |hub| contrasts(watch, claims, hub));
-    let drifts = hub.map_or(Vec::new(), |hub| drifts(&contrasts, hub, material, seed));
+    let mut drifts = hub.map_or(Vec::new(), |hub| drifts_of(&contrasts, hub, material, seed));
     findings.extend(drifts.iter().map(drift_finding));
+    drifts.extend(behind_the_moved(watch, claims, &drifts, &contrasts, material, seed));
     let mut merged = vec![1; watch_cells(claims)];
     for (cell, d) in &contrasts {
         // A step makes neighbours alike, and is acted on as a drift.
@@ -71,8 +72,32 @@ fn lag1(d: &[f64]) -> f64 {
     series.lag1()
 }
 
+/// What moved against the pick moved against the others as well, and some of them may have been
+/// excluded while it was the fastest: the same tests against each cell that moved. Where most did,
+/// it was the pick that moved, and all is said.
+fn behind_the_moved(
+    watch: &Watch,
+    claims: &Claims,
+    drifts: &[Drift],
+    tested: &[(usize, Vec<f64>)],
+    material: f64,
+    seed: u64,
+) -> Vec<Drift> {
+    if 2 * drifts.len() > tested.len() {
+        return Vec::new();
+    }
+    let known = |hub: usize, cell: usize| drifts.iter().any(|d| (d.cell, d.against) == (hub, cell));
+    let mut more = Vec::new();
+    for hub in drifts.iter().map(|drift| drift.cell) {
+        let mut contrasts = contrasts(watch, claims, hub);
+        contrasts.retain(|(cell, _)| !known(hub, *cell));
+        more.extend(drifts_of(&contrasts, hub, material, seed));
+    }
+    more
+}
+
 /// Every drift among the contrasts, each tested within the family of those that are left.
-fn drifts(contrasts: &[(usize, Vec<f64>)], hub: usize, material: f64, seed: u64) -> Vec<Drift> {
+fn drifts_of(contrasts: &[(usize, Vec<f64>)], hub: usize, material: f64, seed: u64) -> Vec<Drift> {
     let centre = |d: &[f64]| median(d).unwrap_or(0.0);
     let suspect =
         |d: &Vec<f64>| Suspect::new(d, material.max(SHARE_OF_DIFFERENCE * centre(d).abs()));

@@ -143,8 +143,9 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     findings.sort_by_key(|f| std::cmp::Reverse(f.code.severity()));
 
     let open = !wanting(&claims, &PROGRESS).is_empty();
-    let more_rounds = if open { watch.forecast(&claims) } else { None };
-    let (grade, raise) = graded(seen, context, &claims, more_rounds);
+    // What rounds alone would have settled by now waits for something else.
+    let forecast = watch.forecast(&claims).filter(|rounds| open && *rounds > 0);
+    let (grade, raise) = graded(seen, context, &claims, forecast);
     let pairs = pairs(seen, rules);
     let without_outliers_changes = changes;
     Judgement {
@@ -153,7 +154,7 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
         grade,
         raise,
         findings,
-        more_rounds,
+        more_rounds: forecast,
         outliers,
         without_outliers_changes,
         control,

@@ -179,6 +179,19 @@ fn a_difference_that_changed_sides_withdraws_its_own_claim_only() {
     assert_eq!((judgement.kind(), judgement.best()), (AnswerKind::Undecided, &[0, 1][..]));
 }
 
+/// Of four equal cells one was faster at first and slower later. Two of the others were excluded
+/// while it led; when it fell back they stayed excluded, by a cell that was no better.
+#[test]
+fn who_was_excluded_by_a_cell_that_fell_back_is_not() {
+    let mut y = cells(60, &[0.06, 0.0, 0.06, 0.06], 0.02);
+    y[1].iter_mut().zip(0..).for_each(|(y, r)| *y += 0.12 * f64::from(r) / 60.0);
+    let judgement = judged(&seen(y), &good());
+    assert_eq!(judgement.best(), [0, 1, 2, 3], "{:?}", judgement.claims);
+    assert_eq!(judgement.more_rounds, None);
+    let drifts = judgement.findings.iter().filter(|f| f.code == Code::ContrastDrift).count();
+    assert!((1..=3).contains(&drifts), "{drifts} times the same");
+}
+
 #[test]
 fn a_drift_that_cannot_matter_takes_nothing_away() {
     // Twice as slow at first and 2.08 times at the end; and a tenth of a per cent between neighbours.

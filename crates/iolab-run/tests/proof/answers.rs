@@ -54,8 +54,8 @@ fn a_winner_is_named_with_its_lead() {
     let regret = |id: &str| answer.regret.iter().find(|r| &*r.cell == id).unwrap();
     let next = regret("c2");
     assert!(next.excluded && next.low <= 1.3 && next.high.unwrap() >= 1.3, "{next:?}");
-    assert!(next.low > 1.28 && next.high.unwrap() < 1.32, "{next:?}");
-    assert!(regret("c0").low > 1.45 && !regret("c1").excluded && regret("c1").low == 1.0);
+    assert!(next.low > 1.24 && next.high.unwrap() < 1.36, "{next:?}");
+    assert!(regret("c0").low > 1.4 && !regret("c1").excluded && regret("c1").low == 1.0);
     assert_eq!(&*answer.pick.as_ref().unwrap().cell, "c1");
     let pair = answer.comparisons.iter().find(|c| c.a == "c1" && c.b == "c2").unwrap();
     assert!(pair.verdict == Verdict::Faster && pair.clear);
@@ -121,7 +121,7 @@ fn a_cell_that_overtakes_the_others_takes_back_its_own_claims_only() {
     assert_eq!(answer.best, ["c0", "c1"]);
     assert!(answer.warnings.iter().any(|w| w.code == Code::ContrastDrift));
     let last = answer.regret.iter().find(|r| &*r.cell == "c2").unwrap();
-    assert!(last.excluded && last.low > 1.5, "{last:?}");
+    assert!(last.excluded && last.low > 1.2, "{last:?}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn an_excluded_cell_that_leaves_its_file_unvisited_fails() {
 fn parts_of_a_file_that_are_not_shared_fail() {
     let mut scene = equal(6, &[Noise::Regions(0.3), Noise::LogNormal(0.1)]);
     (scene.files, scene.unit_ns) = (Files::Bounded, 5e6);
-    scene.fixed = 40.0;
+    scene.fixed = 150.0;
     let own = || Policy { shared_ranges: false, ..Policy::default() };
     must_fail("ranges not shared", &scene, own, None);
 }
@@ -130,13 +130,13 @@ fn screening_that_names_a_winner_fails() {
 
 /// The better of several runs: what one run does seldom, one of many does often.
 #[test]
-fn the_best_of_four_runs_fails() {
+fn the_best_of_twenty_runs_fails() {
     let scene = equal(2, &[Noise::LogNormal(0.05)]);
-    let runs = runs(RUNS);
+    let runs = runs(RUNS / 2);
     let one = |seed: u64| scene.run(seed).ever_wrong;
     let seeds = 1..=u64::from(runs);
     let mutated =
-        seeds.filter(|seed| (0..4).any(|again| one(10_000 * again + seed))).count() as u32;
-    println!("mutation, the best of four runs: {mutated} / {runs}");
+        seeds.filter(|seed| (0..20).any(|again| one(10_000 * again + seed))).count() as u32;
+    println!("mutation, the best of twenty runs: {mutated} / {runs}");
     assert!(mutated > most(runs, 0.05), "{mutated} of {runs}");
 }

@@ -103,14 +103,16 @@ fn a_resumed_run_goes_on_where_it_stopped() {
         elapsed_ns: part.elapsed_ns,
     };
     machine.asked.clear();
+    machine.restart();
     let whole = drive(&plan, &mut machine, &mut [], Some(history), &go_on).unwrap();
     assert!(whole.complete());
+    assert!(!machine.asked.is_empty());
     assert!(machine.asked.iter().all(|(_, round, _)| round.is_some()), "piloted again");
     for (before, after) in part.cells.iter().zip(&whole.cells) {
         assert_eq!(before.samples[..], after.samples[..before.samples.len()]);
     }
-    let all = &whole.cells[1].samples;
-    let first_new = part.cells[1].samples.len();
+    let all = &whole.cells[0].samples;
+    let first_new = part.cells[0].samples.len();
     assert_eq!(all[first_new].phase, Phase::Warmup);
     assert_eq!(all[first_new + 1].phase, Phase::Steady);
     assert!(all.windows(2).all(|w| w[0].round < w[1].round));
@@ -131,6 +133,7 @@ fn cells_of_one_round_do_the_same_part_wherever_a_run_was_broken_off() {
         let part = broken_off(&plan, &mut machine, after);
         assert_eq!(part.stopped, Stopped::Interrupted);
         machine.asked.clear();
+        machine.restart();
         drive(&plan, &mut machine, &mut [], Some(history(&part)), &go_on).unwrap();
         let mut rounds = std::collections::BTreeMap::new();
         for (_, round, extent) in &machine.asked {
@@ -155,6 +158,7 @@ fn a_finished_run_goes_on_with_its_claims() {
     shape.protocol.rounds = Some(first.steady_rounds + 30);
     shape.protocol.budget_ns *= 2;
     let plan = plan(&shape);
+    machine.restart();
     let more = drive(&plan, &mut machine, &mut [], Some(history(&first)), &go_on).unwrap();
     assert_eq!(more.steady_rounds, first.steady_rounds + 30);
     let gone =

@@ -140,7 +140,7 @@ impl Claims {
         let mut claims = Claims { cells, best: vec![], pick: None, verdict, delta, rounds, units };
         let compared = claims.compared();
         claims.best = compared.iter().copied().filter(|cell| claims.in_best(*cell)).collect();
-        claims.pick = pick(&high, &rules.cost, &compared, delta);
+        claims.pick = pick(&high, &rules.cost, &compared, delta).filter(|_| rounds > 0);
         let unsound = unsound(facts, rounds);
         claims.verdict = match unsound.is_empty() {
             true => verdict_of(&claims, &compared, &low, &high),

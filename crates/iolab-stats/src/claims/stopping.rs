@@ -72,12 +72,14 @@ fn precise(claims: &Claims, cell: usize, precision: f64) -> bool {
 }
 
 /// Cells that may leave the rounds: slower, settled (an excluded cell that is not would leave the
-/// others' bounds as they are for good), and not the runner-up whose interval is still too wide.
+/// others' bounds as they are for good), and not one whose interval is still too wide while it may
+/// yet be the runner-up: it could never be narrowed again.
 pub fn leaving(claims: &Claims, precision: f64) -> Vec<usize> {
-    let runner_up = runner_up(claims).filter(|cell| !precise(claims, *cell, precision));
+    let next = runner_up(claims).map_or(f64::INFINITY, |cell| claims.cells[cell].high);
     let cells = claims.cells.iter().enumerate();
     let settled = cells.filter(|(_, cell)| cell.standing == Standing::Slower && cell.settled);
-    settled.map(|(at, _)| at).filter(|at| Some(*at) != runner_up).collect()
+    let done = |at: &usize| claims.cells[*at].low > next || precise(claims, *at, precision);
+    settled.map(|(at, _)| at).filter(done).collect()
 }
 
 #[cfg(test)]
@@ -108,6 +110,16 @@ mod tests {
         let wide = seen(&[0.0, 1.0, 1.9], 20, 0.05);
         assert_eq!(wanting(&wide, &AT_FIVE), [Wanting::Precision(1)]);
         assert_eq!(leaving(&wide, 0.05), [2]);
+    }
+
+    /// One of two that were about as far behind left as the third; as the other's interval became
+    /// narrow it was the runner-up, and the run went on to its last second for it.
+    #[test]
+    fn who_may_yet_be_the_runner_up_stays_until_it_is_precise() {
+        let wide = seen(&[0.0, 1.0, 1.05, 1.9], 20, 0.05);
+        assert!(matches!(runner_up(&wide), Some(1 | 2)));
+        assert_eq!(leaving(&wide, 0.05), [3]);
+        assert_eq!(leaving(&wide, 0.5), [1, 2, 3]);
     }
 
     #[test]

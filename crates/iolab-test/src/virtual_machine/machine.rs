@@ -102,6 +102,11 @@ impl VirtualMachine {
         self
     }
 
+    /// A new process: its time counts from here.
+    pub fn restart(&mut self) {
+        self.now_ns = 0.0;
+    }
+
     fn index_of(&self, cell: &Cell) -> usize {
         let named = || self.names.iter().position(|name| *name == cell.id);
         let numbered = cell.id.strip_prefix('c').and_then(|number| number.parse().ok());
