@@ -332,20 +332,3 @@ fn altogether(jobs: &[Job<'_>]) -> String {
         bytes_text(space_bytes)
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::machine;
-    use iolab_model::catalog::Fact;
-
-    /// Pages asked for `file_system.type`, which nobody writes, so that none named the file system
-    /// that its figures are about.
-    #[test]
-    fn a_page_names_the_file_system() {
-        let mut run = iolab_test::documents::winner();
-        run.environment.put(Fact::MountFsType, "nilfs2");
-        run.environment.put(Fact::CpuCount, 2);
-        let text = machine(&run);
-        assert!(text.ends_with("nilfs2") && text.contains("2 processors"), "{text}");
-    }
-}
