@@ -10,7 +10,7 @@ use super::{Event, ExclusionReason, Left};
 use iolab_model::catalog::ratio_text;
 use iolab_model::plan::Plan;
 use iolab_model::result::SCREENED;
-use iolab_model::result::{AnswerKind, Phase, Sample, Verdict};
+use iolab_model::result::{AnswerKind, Phase, Verdict};
 use iolab_stats::{Reason, Rules, Standing, eliminations};
 
 /// The rules of one answer.
