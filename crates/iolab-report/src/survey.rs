@@ -239,9 +239,7 @@ fn mapping(document: &Document) -> Finding {
         let (first, last) = (bytes_text(run[0].bytes), bytes_text(run[run.len() - 1].bytes));
         let sizes = if first == last { first } else { format!("{first} to {last}") };
         let low = run.iter().map(|c| c.low).fold(f64::INFINITY, f64::min);
-        let high = run.iter().map(|c| c.high).fold(Some(1.0), |most: Option<f64>, high| {
-            most.zip(high).map(|(most, high)| most.max(high))
-        });
+        let high = run.iter().try_fold(1.0, |most: f64, c| Some(most.max(c.high?)));
         let by = match high {
             Some(high) => format!("{}–{}", ratio_digits(low), ratio_text(high)),
             None => format!("at least {}", ratio_text(low)),

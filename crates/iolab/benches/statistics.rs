@@ -3,7 +3,8 @@
 
 use std::hint::black_box;
 
-use iolab_stats::{Context, Observations, Rules, judge, pairs, resolve, standing};
+use iolab_stats::claims::{self, Facts};
+use iolab_stats::{Context, Observations, Rules, judge, pairs};
 use rand_core::{Rng, SeedableRng};
 
 /// k cells around different medians, noise of about 5 %.
@@ -21,7 +22,7 @@ fn observations(k: usize, rounds: usize, apart: f64) -> Observations {
 
 fn rules(k: usize) -> Rules {
     let pairs = (k * (k - 1) / 2) as f64;
-    Rules { alpha: 0.05, delta: 0.02, pairs, fixed: false, by_epoch: false, seed: 1 }
+    Rules { alpha: 0.05, delta: 0.02, pairs, unit_rounds: 1, cost: Vec::new(), seed: 1 }
 }
 
 /// Processor time of this thread in milliseconds: a busy machine must not change the figure.
@@ -49,12 +50,12 @@ fn main() {
         (1000, 50, 0.01, 3),
     ] {
         let (seen, rules) = (observations(k, rounds, apart), rules(k));
-        let context = Context::default();
+        let (context, watch) = (Context::default(), seen.watch(&rules));
         println!(
-            "{k:>5} cells × {rounds} rounds, medians {apart} apart: pairs {:.3} ms, standing {:.3} ms, resolve {:.3} ms, judge {:.3} ms",
+            "{k:>5} cells × {rounds} rounds, medians {apart} apart: pairs {:.3} ms, rounds {:.3} ms, claims {:.3} ms, judge {:.3} ms",
             least_ms(times, || pairs(black_box(&seen), &rules)),
-            least_ms(times, || standing(black_box(&seen), &rules)),
-            least_ms(times, || resolve(black_box(&seen), &rules)),
+            least_ms(times, || black_box(&seen).watch(&rules)),
+            least_ms(times, || watch.claims(&claims::Rules::default(), &Facts::default())),
             least_ms(times, || judge(black_box(&seen), &rules, &context)),
         );
     }
