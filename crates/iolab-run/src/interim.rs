@@ -15,7 +15,7 @@ use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::Rules;
 use iolab_stats::claims::{
-    self, Claims, Pace, Progress, given_up, hopeless, leaving, runner_up, wanting,
+    self, Claims, Pace, Progress, Wanting, given_up, hopeless, leaving, wanting,
 };
 
 /// The runner-up's interval is to lie within ± this share before an answer stops of itself.
@@ -212,11 +212,12 @@ impl Driver<'_, '_> {
         let instances = seen.epoch.chunk_by(|a, b| a == b).count();
         let renewed = self.out.calibration.epoch_rounds > 0 && condition.cells.len() > 1;
         // Of a cell that has left there is no more to come.
-        let measured = |at: &usize| self.is_active(condition.cells[*at]);
-        let enough = |claims: &Claims| {
-            let precision = runner_up(claims).filter(measured).map_or(f64::INFINITY, |_| PRECISION);
-            wanting(claims, &Progress { instances: None, precision }).is_empty()
+        let in_vain = |wanted: &Wanting| match wanted {
+            Wanting::Precision(at) => !self.is_active(condition.cells[*at]),
+            _ => false,
         };
+        let progress = Progress { instances: None, precision: PRECISION };
+        let enough = |claims: &Claims| wanting(claims, &progress).iter().all(in_vain);
         n >= self.policy.fewest_rounds
             && (!renewed || instances >= self.policy.fewest_instances)
             && enough(claims)

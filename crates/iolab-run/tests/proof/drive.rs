@@ -99,12 +99,12 @@ fn a_clear_winner_ends_the_run_early_and_slow_cells_leave() {
         assert!((20..60).contains(&out.steady_rounds), "{}", out.steady_rounds);
         assert!(out.complete() && out.elapsed_ns < 10_000_000_000);
         let left = |c: usize| out.cells[c].left.as_ref();
-        assert!(left(1).is_none() && (own_instances || left(3).is_some()));
+        // All but the one whose interval was narrowed to the end, or that too.
+        let gone = (0..4).filter(|c| left(*c).is_some()).count();
+        assert!(left(1).is_none() && gone >= 2, "{gone}");
         for cell in out.cells.iter().filter_map(|cell| cell.left.as_ref()) {
             assert_eq!(cell.why, ExclusionReason::Proven);
-            assert!(cell.reason.contains("the time of c1"), "{}", cell.reason);
-            let why = ExclusionReason::of(cell.why.status(), &cell.reason);
-            assert_eq!(why, Some(cell.why));
+            assert!(cell.reason.contains("the time of "), "{}", cell.reason);
         }
     }
 }

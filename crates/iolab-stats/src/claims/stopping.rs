@@ -47,16 +47,13 @@ pub fn wanting(claims: &Claims, progress: &Progress) -> Vec<Wanting> {
         wanting.push(Wanting::Instances(INSTANCES - have));
     }
     let imprecise = |cell: &usize| !precise(claims, *cell, progress.precision);
-    wanting.extend(runner_up(claims).filter(imprecise).map(Wanting::Precision));
+    wanting.extend(narrowed(claims).filter(imprecise).map(Wanting::Precision));
     wanting
 }
 
 /// The compared cell with the smallest regret (at least, then at most) beside the winner or the pick.
 pub fn runner_up(claims: &Claims) -> Option<usize> {
-    let leading = match claims.verdict {
-        Verdict::Winner { cell, .. } => cell,
-        _ => claims.pick?.cell,
-    };
+    let leading = leading(claims)?;
     let key = |cell: &usize| (claims.cells[*cell].low, claims.cells[*cell].high);
     let others = claims.compared().into_iter().filter(|cell| *cell != leading);
     others.min_by(|a, b| {
@@ -65,21 +62,36 @@ pub fn runner_up(claims: &Claims) -> Option<usize> {
     })
 }
 
+fn leading(claims: &Claims) -> Option<usize> {
+    match claims.verdict {
+        Verdict::Winner { cell, .. } => Some(cell),
+        _ => claims.pick.map(|pick| pick.cell),
+    }
+}
+
 /// Whether a cell's interval is no wider than ± this share about its middle.
 fn precise(claims: &Claims, cell: usize, precision: f64) -> bool {
     let cell = &claims.cells[cell];
     (cell.high - cell.low) / 2.0 <= precision.ln_1p()
 }
 
+/// The cell whose interval is narrowed before an answer stops: of all beside the winner or the pick
+/// the one with the smallest regret at most. More rounds only make it smaller, and who has left is
+/// bounded as it was: so it is the same one to the end, and not one that is measured no more.
+fn narrowed(claims: &Claims) -> Option<usize> {
+    let leading = leading(claims)?;
+    let high = |cell: &usize| claims.cells[*cell].high;
+    let others = claims.compared().into_iter().filter(|cell| *cell != leading);
+    others.min_by(|a, b| high(a).total_cmp(&high(b)))
+}
+
 /// Cells that may leave the rounds: slower, settled (an excluded cell that is not would leave the
-/// others' bounds as they are for good), and not one whose interval is still too wide while it may
-/// yet be the runner-up: it could never be narrowed again.
+/// others' bounds as they are for good), and not the one whose interval is yet to be narrowed.
 pub fn leaving(claims: &Claims, precision: f64) -> Vec<usize> {
-    let next = runner_up(claims).map_or(f64::INFINITY, |cell| claims.cells[cell].high);
+    let narrowed = narrowed(claims).filter(|cell| !precise(claims, *cell, precision));
     let cells = claims.cells.iter().enumerate();
     let settled = cells.filter(|(_, cell)| cell.standing == Standing::Slower && cell.settled);
-    let done = |at: &usize| claims.cells[*at].low > next || precise(claims, *at, precision);
-    settled.map(|(at, _)| at).filter(done).collect()
+    settled.map(|(at, _)| at).filter(|at| Some(*at) != narrowed).collect()
 }
 
 #[cfg(test)]
@@ -112,14 +124,23 @@ mod tests {
         assert_eq!(leaving(&wide, 0.05), [2]);
     }
 
-    /// One of two that were about as far behind left as the third; as the other's interval became
-    /// narrow it was the runner-up, and the run went on to its last second for it.
+    /// One of two that were about as far behind left, and as the other's interval became narrow it was
+    /// the one that was waited for: the run went on to its last second for a cell that had left.
     #[test]
-    fn who_may_yet_be_the_runner_up_stays_until_it_is_precise() {
-        let wide = seen(&[0.0, 1.0, 1.05, 1.9], 20, 0.05);
-        assert!(matches!(runner_up(&wide), Some(1 | 2)));
-        assert_eq!(leaving(&wide, 0.05), [3]);
-        assert_eq!(leaving(&wide, 0.5), [1, 2, 3]);
+    fn the_cell_that_is_waited_for_does_not_change() {
+        let wide = seen(&[0.0, 1.0, 1.0, 1.9], 20, 0.05);
+        let [Wanting::Precision(waited)] = wanting(&wide, &AT_FIVE)[..] else { panic!("{wide:?}") };
+        let gone = leaving(&wide, 0.05);
+        assert_eq!(gone.len(), 2);
+        let narrower = |cell: usize, share: f64| {
+            let mut later = wide.clone();
+            let middle = (wide.cells[cell].low + wide.cells[cell].high) / 2.0;
+            later.cells[cell].low += share * (middle - later.cells[cell].low);
+            later.cells[cell].high -= share * (later.cells[cell].high - middle);
+            wanting(&later, &AT_FIVE)
+        };
+        assert_eq!(narrower(waited, 0.1), [Wanting::Precision(waited)]);
+        assert_eq!(narrower(waited, 0.9), []);
     }
 
     #[test]

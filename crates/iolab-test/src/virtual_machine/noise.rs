@@ -32,8 +32,8 @@ pub enum Noise {
     ContrastLag(usize, f64, f64),
     /// The clock shows whole multiples of this many nanoseconds.
     Quantised(f64),
-    /// Instances are faster the more often they were visited of late: a visit since the renewal
-    /// makes the next one faster by this share, and halves what earlier ones did.
+    /// Instances are faster the more often they were visited of late: a visit makes the next one
+    /// faster by this share, of which each trial in between takes half, and a renewal all.
     Traffic(f64),
     /// The end of a file is slower than its beginning by this share, evenly in between.
     Regions(f64),
@@ -58,7 +58,8 @@ impl Memory {
         if self.visits.len() <= instance {
             self.visits.resize(instance + 1, 0.0);
         }
-        self.visits[instance] = self.visits[instance] / 2.0 + 1.0;
+        self.visits.iter_mut().for_each(|visits| *visits *= 0.5);
+        self.visits[instance] += 1.0;
     }
 
     /// An instance lies somewhere else: nothing of it was visited there.
