@@ -32,7 +32,7 @@ fn scenes() -> Vec<Scene> {
         let noises = [Noise::LogNormal(sigma), Noise::Instance(sigma), Noise::Spikes(0.01)];
         let name = format!("k {k}, noise {sigma}, ratios {kind}");
         let mut scene = Scene::new(&name, truth(kind, k), &noises, 2000);
-        scene.files = if at % 3 == 0 { Files::Own(1) } else { Files::Shared };
+        scene.files = if at.is_multiple_of(3) { Files::Own(1) } else { Files::Shared };
         (scene.seconds, scene.unit_ns, scene.around_ns) = (30, 2e5, 2e6);
         (scene.renew_ns, scene.look_every) = (1e6, None);
         scene

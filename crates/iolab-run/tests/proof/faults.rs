@@ -96,7 +96,7 @@ fn a_sound_machine_raises_none() {
 #[test]
 fn a_contrast_that_crosses_is_not_claimed() {
     let fault = [QUIET, Noise::ContrastDrift(1, 0.12, 60)];
-    let mut scene = Scene::new("", vec![1.06, 1.0, 1.06, 1.06], &fault, 60).to_the_end();
+    let mut scene = Scene::new("", vec![1.06, 1.0, 1.06, 1.06], &fault, 60).until_the_end();
     scene.eliminate = false;
     let claimed = |seed: &u64| {
         let answer = &scene.run(*seed).concluded.answers[0];
@@ -112,7 +112,7 @@ fn a_contrast_that_crosses_is_not_claimed() {
 #[test]
 fn a_claim_that_what_was_left_behind_could_make_is_withdrawn() {
     let fault = [QUIET, Noise::CarryOver(1, 3.0 * DELTA)];
-    let scene = Scene::new("", vec![1.0, 1.03, 1.0, 1.5], &fault, 60).to_the_end();
+    let scene = Scene::new("", vec![1.0, 1.03, 1.0, 1.5], &fault, 60).until_the_end();
     let said = |seed: &u64| {
         let answer = &scene.run(*seed).concluded.answers[0];
         let excluded = |id: &str| answer.regret.iter().any(|r| &*r.cell == id && r.excluded);

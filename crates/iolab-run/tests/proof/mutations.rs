@@ -12,7 +12,7 @@ use crate::scene::{Errs, Files, INSTANCE, Scene, most, runs};
 const RUNS: u32 = 100;
 
 fn equal(k: usize, noises: &[Noise]) -> Scene {
-    Scene::new("", vec![1.0; k], noises, 60).to_the_end()
+    Scene::new("", vec![1.0; k], noises, 60).until_the_end()
 }
 
 fn wrong(scene: &Scene, runs: u32, policy: fn() -> Policy<'static>, errs: Option<&Errs>) -> u32 {

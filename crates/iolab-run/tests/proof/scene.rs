@@ -107,7 +107,7 @@ impl Scene {
 
     /// Goes on to its last round whatever was found.
     #[must_use]
-    pub fn to_the_end(self) -> Scene {
+    pub fn until_the_end(self) -> Scene {
         Scene { fewest_rounds: u32::MAX, ..self }
     }
 
