@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::answer_rules::rules_of;
 use super::answer_text::{AnswerParts, answer_text};
 use super::budget::cost_of_round_ns;
 use super::clone_class::clones_among_copies;
 use super::estimate::{estimate, steady};
-use super::interim::rules_of;
 use super::name::names_of;
 use super::observations::{ConditionLog, RoundLog, condition_log, logs, rounds_of};
 use super::plateau::along_factors;

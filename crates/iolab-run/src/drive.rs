@@ -1,9 +1,9 @@
 //! From a plan to an outcome: makes the files, calibrates, runs the rounds, and hands over what
 //! there is however it ends.
 
+use super::answer_rules::rules_of;
 use super::budget::cost_of_round_ns;
 use super::calibrate::{Calibrator, insist, runnable};
-use super::interim::rules_of;
 use super::observations::{ConditionLog, logs};
 use super::rounds::{Arm, Driver, Halt};
 use super::{

@@ -2,58 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::budget::pairs_of;
+use super::answer_rules::rules_of;
 use super::clone_class::clones_among_copies;
 use super::conclude::judged;
 use super::observations::RoundLog;
 use super::rounds::{Driver, Halt};
-use super::schedule::seed_for;
-use super::work::wants_priming;
 use super::{Event, ExclusionReason, Left};
-use iolab_model::catalog::{Factor, ratio_text};
-use iolab_model::plan::{Condition, Plan};
+use iolab_model::catalog::ratio_text;
 use iolab_model::result::{Phase, SCREENED};
-use iolab_stats::Rules;
 use iolab_stats::claims::{
     self, Claims, Pace, Progress, Wanting, given_up, hopeless, leaving, wanting,
 };
 
 /// The runner-up's interval is to lie within ± this share before an answer stops of itself.
 const PRECISION: f64 = 0.05;
-
-/// The rules of one answer.
-pub(super) fn rules_of(plan: &Plan, index: usize, epoch_rounds: u32) -> Rules {
-    let condition = &plan.conditions[index];
-    let primed = condition.cells.iter().any(|c| wants_priming(&plan.cells[*c]));
-    let by_epoch = condition.own_instances && primed && epoch_rounds > 1;
-    Rules {
-        alpha: plan.protocol.alpha,
-        delta: plan.protocol.delta,
-        pairs: pairs_of(condition.cells.len()),
-        unit_rounds: if by_epoch { epoch_rounds as usize } else { 1 },
-        cost: costs_of(plan, condition),
-        seed: seed_for(plan.protocol.seed, "statistics", index as u64),
-    }
-}
-
-/// What taking each cell costs beside time, as ranks: the smallest block, then the fewest threads,
-/// the shallowest queue, the simplest method (the order of the plan is that of the catalog).
-fn costs_of(plan: &Plan, condition: &Condition) -> Vec<u64> {
-    let key = |cell: &usize| {
-        let levels = &plan.cells[*cell].levels;
-        let number = |factor, missing| levels.number(factor).unwrap_or(missing);
-        (
-            number(Factor::Threads, 1),
-            number(Factor::QueueDepth, 1),
-            number(Factor::Block, u64::MAX),
-            *cell,
-        )
-    };
-    let keys: Vec<_> = condition.cells.iter().map(key).collect();
-    let mut sorted = keys.clone();
-    sorted.sort_unstable();
-    keys.iter().map(|key| sorted.partition_point(|other| other < key) as u64).collect()
-}
 
 impl Driver<'_, '_> {
     pub(super) fn leave(&mut self, cell: usize, left: Left) -> Result<(), Halt> {

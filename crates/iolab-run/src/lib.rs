@@ -3,6 +3,7 @@
 //! to an [`Observer`].
 
 mod agent_executor;
+mod answer_rules;
 mod answer_text;
 mod budget;
 mod calibrate;

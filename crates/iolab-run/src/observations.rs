@@ -222,7 +222,7 @@ pub(super) fn condition_log(
 #[cfg(test)]
 mod tests {
     use super::{ConditionLog, RoundLog, condition_log, logs};
-    use crate::interim::rules_of;
+    use crate::answer_rules::rules_of;
     use crate::{CellOutcome, ExclusionReason, Left, TwinTrial};
     use iolab_model::result::{Fault, Measurement, Phase, Sample};
     use iolab_test::virtual_machine::{PlanShape, plan};

@@ -5,10 +5,10 @@ use super::Observations;
 use super::carry_over::{self, CarryOver};
 use super::claims::{Bias, Claims, Drift, Watch, smallest_merge};
 use super::drift::{Suspect, find_drift, step_explains};
+use super::finding::Finding;
 use super::findings::{p_text, percent};
 use super::outlier::Parts;
 use super::series::{Series, median};
-use super::verdict::Finding;
 use iolab_model::catalog::Code;
 
 /// Between cells that differ by a factor, a drift matters from this share of the difference on: the

@@ -2,8 +2,8 @@
 
 use super::claims::{Claims, Control, Unsound, Verdict};
 use super::drift::{Suspect, find_drift};
+use super::finding::{Context, FEWEST_INSTANCES, Finding, SMALL_SHARE, trials};
 use super::shape::{quantised, two_states};
-use super::verdict::{Context, FEWEST_INSTANCES, Finding, SMALL_SHARE, trials};
 use super::{Observations, Rules};
 use iolab_model::catalog::Code;
 

@@ -8,6 +8,7 @@ pub mod claims;
 mod compare;
 mod describe;
 mod drift;
+mod finding;
 mod findings;
 mod outlier;
 mod random;
@@ -25,12 +26,13 @@ pub use describe::{
     MedianRatio, median_ratio, percentile, percentile_over_rounds, summary, variation,
 };
 pub use drift::{MannKendall, Step, mann_kendall, pettitt, pettitt_p, theil_sen};
+pub use finding::{Context, Finding};
 pub use rank::{Test, kruskal_wallis, mann_whitney, mid_ranks, spearman};
 pub use regression::{Line, line};
 pub use series::median;
 pub use shape::{TwoStates, quantised, two_states};
 pub use sign::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
-pub use verdict::{Context, Finding, Judgement, judge};
+pub use verdict::{Judgement, judge};
 
 use iolab_model::result::{Interval, Verdict};
 

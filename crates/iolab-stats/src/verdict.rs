@@ -5,63 +5,17 @@ use super::claims::{
     Claims, Control, Evidence, Facts, Raise, Standing, Unsound, Verdict, control, grade, wanting,
 };
 use super::compare::pairs;
+use super::finding::{Context, Finding};
 use super::findings::{
     context_findings, machine_finding, outlier_findings, shape_findings, twin_finding,
 };
 use super::outlier::{outliers, parts, without};
 use super::sign::fixed_rank;
 use super::{Observations, Pair, Rules, claims};
-use iolab_model::catalog::Code;
 use iolab_model::result::{AnswerKind, Grade};
 
-/// Shares above which a trial's overhead and stolen time count.
-pub(crate) const SMALL_SHARE: f64 = 0.01;
-/// Under this many instances the answer is about one file layout.
-pub(crate) const FEWEST_INSTANCES: u32 = 5;
 /// A control of fewer rounds says nothing of what the same cell differs by.
 const FEWEST_CONTROLS: u32 = 8;
-
-/// What the judgement must know beside the observations. Empty or 0: nothing known against it.
-#[derive(Clone, Debug, Default)]
-pub struct Context {
-    /// ln(one label / the other) of the cell that was measured twice, by round of this answer.
-    pub twin: Vec<f64>,
-    /// o/T: cost of the clock / length of a trial, the greatest among the cells' medians.
-    pub overhead: f64,
-    /// q/T: resolution of the clock / length of a trial, likewise.
-    pub resolution: f64,
-    /// Greatest share of processor time that the host took in a steady trial.
-    pub steal: f64,
-    /// File instances (renewals) that steady rounds used.
-    pub instances: u32,
-    /// Whether the place of the file's data can change a figure (cached data).
-    pub placement_matters: bool,
-    /// First run / steady median, by cell of the answer; NaN where not known.
-    pub first_ratio: Vec<f64>,
-    /// Cold reads: their samples may fall into two clusters.
-    pub cold: bool,
-    /// A check failed: bytes were not what they should be.
-    pub check_failed: bool,
-    /// The clock was set during the run.
-    pub clock_moved: bool,
-}
-
-/// Something to keep in mind.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// What.
-    pub code: Code,
-    /// Cells (indices within the answer) that it is about; empty: the whole answer.
-    pub cells: Vec<usize>,
-    /// What was seen, with its figures, without naming cells.
-    pub detail: String,
-}
-
-impl Finding {
-    pub(crate) fn new(code: Code, cells: Vec<usize>, detail: String) -> Finding {
-        Finding { code, cells, detail }
-    }
-}
 
 /// All that is concluded of one answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,11 +175,6 @@ fn half_width(y: &[f64]) -> Option<f64> {
         0 => None,
         rank => Some((y[y.len() - rank] - y[rank - 1]) / 2.0),
     }
-}
-
-/// Trials that count.
-pub(crate) fn trials(seen: &Observations) -> usize {
-    seen.y.iter().flatten().filter(|y| y.is_finite()).count()
 }
 
 #[cfg(test)]

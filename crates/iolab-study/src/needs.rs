@@ -1,7 +1,7 @@
 //! What a machine must have that a claim can be asked there.
 
 use super::evidence::lacking;
-use iolab_model::catalog::{Factor, bytes_text};
+use iolab_model::catalog::{Fact, Factor, bytes_text};
 use iolab_model::result::{CellRecord, Document};
 
 /// What is needed; nothing where all of it is absent.
@@ -21,15 +21,15 @@ impl Needs {
     /// What is missing where a run was made. A fact that the record does not hold is no reason:
     /// old records are judged as they always were.
     pub(super) fn missing(&self, run: &Document) -> Option<String> {
-        let fact = |key: &str| run.environment.0.get(key).and_then(serde_json::Value::as_u64);
+        let fact = |fact: Fact| run.environment.number(fact);
         let bound = Some(run.experiment.protocol.cpus.len() as u64).filter(|bound| *bound > 0);
-        let processors = bound.or_else(|| fact("cpu.count"));
+        let processors = bound.or_else(|| fact(Fact::CpuCount));
         if let (Some(needed), Some(has)) = (self.processors, processors)
             && has < needed
         {
             return Some(format!("it needs {needed} processors, and here are {has}"));
         }
-        if let (Some(needed), Some(has)) = (self.memory_bytes, fact("memory.total_bytes"))
+        if let (Some(needed), Some(has)) = (self.memory_bytes, fact(Fact::MemoryTotalBytes))
             && has < needed
         {
             let (needed, has) = (bytes_text(needed), bytes_text(has));

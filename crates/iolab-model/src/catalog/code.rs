@@ -42,10 +42,10 @@ macro_rules! codes {
 
 codes! {
     // Flags of a trial
-    UnequalWork "UNEQUAL_WORK" Note "cells did different numbers of repetitions"
-        "The slowest cell would have passed the time limit of a trial with the repetitions of the fastest, so each cell has its own number. Times are compared per unit of work. Nothing to do, unless a cell has a fixed cost per trial.";
+    UnequalWork "UNEQUAL_WORK" Note "cells did different amounts of work"
+        "The slowest cell would have passed the time limit of a trial with the work of the fastest, so each cell has an amount of its own. Times are compared per unit of work. Nothing to do, unless a cell has a fixed cost per trial.";
     Bounded "BOUNDED" Note "a trial did part of a pass"
-        "One pass over the file would have taken more than the trial's share of the budget, so a trial does as many operations as fit and the next one goes on where it stopped. Times are per unit of work. A larger --budget gives whole passes.";
+        "Twenty rounds of whole passes would not have fitted into the budget, so a trial does a part of one: in each round the same part for all cells of an answer, and the next round goes on where it ended. Times are per unit of work.";
     TimerLimited "TIMER_LIMITED" Caution "a cold trial is too short for the clock"
         "A cold trial cannot be repeated within one measurement, and this one is so short that the cost of reading the clock is more than 1 % of it. Use a larger file.";
     ColdUnproven "COLD_UNPROVEN" Caution "the cold state could not be proven"
@@ -70,15 +70,15 @@ codes! {
         "More than 1 % of the processor time was stolen by the host while a trial ran. Another time of day, or a machine of one's own, helps.";
     // Answers
     NonTransitive "NON_TRANSITIVE" Note "the pairwise ratios are not transitive"
-        "A is faster than B in the median round and B than C, yet C than A. Medians of ratios allow that where differences are small.";
-    NonStationary "NONSTATIONARY" Invalid "the difference changed during the run"
-        "The intervals of the past have no value in common, so there was not one difference to estimate. Something changed between the cells during the run.";
-    ContrastDrift "CONTRAST_DRIFT" Invalid "the difference between two cells drifts"
-        "A trend or a step in the difference itself, larger than what matters, was found (Mann–Kendall or Pettitt, p < 0.01). The cells changed against each other; run again, longer and on a quieter machine.";
+        "In records of earlier versions: A is faster than B in the median round and B than C, yet C than A. Medians of ratios allow that where differences are small.";
+    NonStationary "NONSTATIONARY" Caution "the difference changed during the run"
+        "In records of earlier versions: the intervals of the past have no value in common, so there was not one difference to estimate.";
+    ContrastDrift "CONTRAST_DRIFT" Caution "the difference between two cells drifts"
+        "A trend or a step in the difference itself, larger than what matters, was found (Mann–Kendall or Pettitt, p < 0.01). What is said of these two cells covers the difference at both ends of the run; where one was faster at first and the other later, neither is called slower.";
     MachineDrift "MACHINE_DRIFT" Note "the machine changed speed during the run"
         "All cells became faster or slower together. Comparisons within rounds are not harmed; absolute figures are.";
-    CarryOver "CARRY_OVER" Invalid "a trial depends on what ran before it"
-        "Residuals differ by the preceding cell or by the position in the round. One cell leaves something behind (dirty pages, warm caches) that the next one pays for.";
+    CarryOver "CARRY_OVER" Caution "a trial depends on what ran before it"
+        "Residuals differ by the preceding cell or by the position in the round. What the preceding cell leaves behind (dirty pages, warm caches) can make a difference of the size that is stated: differences up to that are not claimed, and bounds are wider by it. Positions are drawn at random, so they favour nobody.";
     Autocorrelated "AUTOCORRELATED" Note "neighbouring rounds are alike"
         "The differences of neighbouring rounds are correlated, so rounds were merged before the interval was computed; it is wider for it.";
     Quantised "QUANTISED" Caution "the clock is too coarse for this trial"
@@ -90,17 +90,17 @@ codes! {
     OneLayout "ONE_LAYOUT" Caution "measured on one file layout"
         "Fewer than five instances of the file were used. Where cached pages lie can change a figure by 10 %. A larger budget renews the file more often.";
     TwinOff "TWIN_OFF" Caution "the same cell measured twice differed"
-        "The baseline runs twice a round under two names; the two differ by more than half of what is called a difference here. Differences of that size mean nothing on this machine today.";
+        "In each round one cell, drawn at random, is measured twice; the two trials differ by more than half of what is called a difference here. Differences of that size mean little on this machine today.";
     TwinBroken "TWIN_BROKEN" Invalid "the same cell measured twice is proven different"
         "The evidence that two identical cells differ is beyond 100 : 1. The measurement itself is biased; no winner is printed.";
-    FewRounds "FEW_ROUNDS" Caution "too few rounds for a verdict"
-        "No verdict is given under 10 steady rounds. Give a larger --budget or fewer cells.";
+    FewRounds "FEW_ROUNDS" Caution "too few rounds to say anything"
+        "Nothing is said under five steady rounds. Give a larger --budget or fewer cells.";
     InsufficientBudget "INSUFFICIENT_BUDGET" Caution "the budget cannot buy the fewest rounds"
         "Even with the shortest honest trials the budget does not reach the number of rounds that could separate two cells. The message says how many seconds would.";
     OutliersMatter "OUTLIERS_MATTER" Caution "the answer changes without the outliers"
         "Computed again without flagged trials the answer is another one.";
-    OverheadHigh "OVERHEAD" Invalid "the clock costs as much as the effect"
-        "Reading the clock is more than 1 % of a trial and more than a fifth of the difference found.";
+    OverheadHigh "OVERHEAD" Caution "the clock costs as much as the effect"
+        "Reading the clock is more than 1 % of a trial and more than a fifth of the difference that is shown. Trials need to be longer: a larger file.";
     // Hazards of the machine
     PageReporting "PAGE_REPORTING" Caution "this machine gives free memory back to its host"
         "/sys/module/page_reporting is active: freed page cache returns to the host and the next first touch is slow, by a factor of up to 10. What allocates page cache (cold reads, writes, copies) varies for it. Warm reads and system calls do not.";

@@ -4,6 +4,7 @@ use super::bias::{Bias, Withdrawn, crossed, widen};
 use super::control::Control;
 use super::pick::{Pick, Unsound, Verdict, pick, verdict};
 use super::regret::{Bounds, Seen};
+use super::series::Table;
 use super::watch::Watch;
 
 /// Fewer steady rounds than this say nothing.
@@ -265,4 +266,16 @@ fn withdraw(
     for (at, cell) in cells.iter_mut().enumerate() {
         (cell.low, cell.high) = (low[at], high[at]);
     }
+}
+
+impl Watch {
+    /// What can be said now.
+    pub fn claims(&self, rules: &Rules, facts: &Facts) -> Claims {
+        Claims::of(self, rules, facts)
+    }
+}
+
+/// What a whole table allows to say: the same as a [`Watch`] that saw it round by round.
+pub fn claims(table: &Table, rules: &Rules, facts: &Facts) -> Claims {
+    table.watch(rules.alpha).claims(rules, facts)
 }

@@ -1,7 +1,6 @@
 //! The claims of one answer as rounds come in.
 
 use super::exclusion::Exclusion;
-use super::report::{Claims, Facts, Rules};
 use super::series::{Table, Trial};
 
 /// Follows one answer: push a round, ask for claims whenever they are wanted. A push is O(k) and
@@ -99,16 +98,6 @@ impl Watch {
         units.retain(|d| !d.is_nan());
         units
     }
-
-    /// What can be said now.
-    pub fn claims(&self, rules: &Rules, facts: &Facts) -> Claims {
-        Claims::of(self, rules, facts)
-    }
-}
-
-/// What a whole table allows to say: the same as a [`Watch`] that saw it round by round.
-pub fn claims(table: &Table, rules: &Rules, facts: &Facts) -> Claims {
-    table.watch(rules.alpha).claims(rules, facts)
 }
 
 impl Table {

@@ -2,7 +2,8 @@ use super::super::{
     Bias, CarryOver, Control, Drift, Facts, NotCompared, Rules, Standing, Table, Trial, Unsound,
     Verdict, Withdrawn,
 };
-use super::{Watch, claims};
+use super::Watch;
+use crate::claims::claims;
 
 const TOOK: fn(&f64) -> Trial = |y| Trial::Took(*y);
 
@@ -15,7 +16,7 @@ fn watched(rounds: usize, y: &[f64]) -> Watch {
     watch
 }
 
-fn plain(watch: &Watch) -> super::Claims {
+fn plain(watch: &Watch) -> crate::claims::Claims {
     watch.claims(&Rules::default(), &Facts::default())
 }
 
@@ -153,10 +154,9 @@ fn nothing_yet_is_nothing_said() {
     assert_eq!(plain(&watched(10, &[0.0])).verdict, Verdict::Alone);
 }
 
-/// Ten thousand times a round of 24, and one answer of a thousand cells.
+/// Fifty rounds of a thousand cells; `cargo bench --bench statistics` says how long they take.
 #[test]
-fn large_answers_are_quick() {
-    let start = std::time::Instant::now();
+fn large_answers_are_bounded() {
     let noise =
         |round: usize, cell: usize| ((round * 7919 + cell * 104_729) % 1009) as f64 / 1009.0 * 0.05;
     let mut watch = Watch::new(1000, 0.05, 1);
@@ -164,9 +164,6 @@ fn large_answers_are_quick() {
         let trials: Vec<Trial> = (0..1000).map(|cell| Trial::Took(noise(round, cell))).collect();
         watch.push(&trials, round > 1);
     }
-    let pushed = start.elapsed();
     let seen = plain(&watch);
-    println!("1000 × 50: pushed {pushed:?}, claims after {:?}", start.elapsed());
     assert!(seen.cells.iter().all(|cell| cell.high.is_finite()));
-    assert!(start.elapsed().as_secs() < 5);
 }

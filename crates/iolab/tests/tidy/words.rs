@@ -133,7 +133,11 @@ fn words_of_levels_and_keys_of_facts_stand_in_the_catalog_alone() {
     let mut faults = Vec::new();
     for (path, text) in product().into_iter().filter(|(path, _)| !path.starts_with(CATALOG)) {
         let name = path.to_str().unwrap();
-        let other = |word: &str| OTHER_MEANING.iter().any(|(f, w, _)| (*f, *w) == (name, word));
+        // What people write for a level is what that file is about.
+        let other = |word: &str| {
+            name == "crates/iolab-study/src/words.rs"
+                || OTHER_MEANING.iter().any(|(f, w, _)| (*f, *w) == (name, word))
+        };
         for (number, line) in code(&text) {
             faults.extend(quoted(line, &owned).into_iter().filter(|word| !other(word)).map(
                 |word| {
