@@ -1,10 +1,12 @@
 //! Who leaves the rounds, when, and what is said of them.
 
 use iolab_model::catalog::{Factor, Level};
+use iolab_model::result::AnswerKind;
 use iolab_run::{ExclusionReason, Outcome, Stopped, conclude};
 use iolab_test::virtual_machine::{Noise, PlanShape, plan};
 
 use crate::drive::{machine, run, shape};
+use crate::scene::{Files, Scene};
 
 #[test]
 fn a_clear_winner_ends_the_run_early_and_slow_cells_leave() {
@@ -87,4 +89,18 @@ fn a_sweep_keeps_every_cell_and_measures_the_settled_less() {
     let trials = |c: usize| out.cells[c].samples.len() as u32;
     assert_eq!((trials(0), trials(1)), (out.steady_rounds + 3, out.steady_rounds + 3));
     assert!((8..trials(0)).contains(&trials(2)), "{} of {}", trials(2), trials(0));
+}
+
+/// Of 23 losers that left after a dozen noisy rounds one in some runs was then found to have
+/// neighbouring rounds alike, by chance: its claim was withdrawn, it could not be measured again, and
+/// the answer stayed open to the last round.
+#[test]
+fn nobody_leaves_whose_claim_is_in_doubt() {
+    let truth = (0..24).map(|cell| if cell == 0 { 1.0 } else { 1.3 }).collect();
+    let noises = [Noise::LogNormal(0.1), Noise::Spikes(0.01)];
+    let mut scene = Scene::new("", truth, &noises, 300);
+    scene.files = Files::Shared;
+    let open = |seed: &u64| scene.run(*seed).kind() != AnswerKind::Winner;
+    let open = (1..=160).filter(open).count();
+    assert!(open <= 2, "{open} of 160 are open after 300 rounds");
 }
