@@ -5,7 +5,7 @@
 # make browser  the HTML report in a real browser (chromium; node)
 # make fuzz     nonsense for what reads text (cargo-fuzz, nightly)
 # make studies  every published study, run here: docs/studies/*.md
-# make trust    the longer proofs of the statistics (hours of virtual runs)
+# make trust    the longer proofs of the statistics: the figures of docs/trust.md (2000 runs each)
 .PHONY: test setup lint doc deny unit quick bench browser fuzz studies trust clean
 
 CARGO ?= cargo
@@ -46,6 +46,7 @@ studies:
 
 trust:
 	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab-run --test proof -- --include-ignored --nocapture
+	$(CARGO) test --release --locked -p iolab-stats --test claims -- --include-ignored --nocapture
 
 clean:
 	$(CARGO) clean

@@ -11,9 +11,11 @@ use super::{Event, ExclusionReason, Left};
 use iolab_model::catalog::ratio_text;
 use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::claims::{
-    self, Claims, Pace, Progress, Wanting, given_up, hopeless, leaving, wanting,
+    self, Claims, Pace, Progress, Standing, Wanting, given_up, hopeless, leaving, wanting,
 };
 
+/// Of more cells than this nobody asks what can bias a claim before one leaves.
+const DOUBTED: usize = 64;
 /// The runner-up's interval is to lie within ± this share before an answer stops of itself.
 const PRECISION: f64 = 0.05;
 
@@ -85,10 +87,7 @@ impl Driver<'_, '_> {
     fn slow_down(&mut self, index: usize, claims: &Claims) -> Result<(), Halt> {
         let condition = &self.plan.conditions[index];
         let equal = condition.own_instances && self.policy.equal_traffic;
-        let settled: Vec<usize> = leaving(claims, PRECISION)
-            .into_iter()
-            .filter(|at| self.is_active(condition.cells[*at]))
-            .collect();
+        let settled = self.settled(index, claims);
         let leaving = if equal { self.balanced(index, &settled) } else { settled };
         for at in leaving {
             let cell = condition.cells[at];
@@ -117,6 +116,23 @@ impl Driver<'_, '_> {
             self.leave(cell, Left { round: self.round, why, reason })?;
         }
         Ok(())
+    }
+
+    /// Cells that may leave. What can bias a claim is asked first: one that left and was then in doubt
+    /// could be settled by nothing, and its answer stayed open to the end of the budget. Of hundreds
+    /// of cells that would take longer than the rounds themselves.
+    fn settled(&self, index: usize, claims: &Claims) -> Vec<usize> {
+        let cells = &self.plan.conditions[index].cells;
+        let mut settled = leaving(claims, PRECISION);
+        settled.retain(|at| self.is_active(cells[*at]));
+        if !settled.is_empty() && cells.len() <= DOUBTED {
+            let known = judged(self.plan, &self.out, index, &self.tracks[index]).claims;
+            let stands = |at: &usize| {
+                known.cells[*at].standing == Standing::Slower && known.cells[*at].settled
+            };
+            settled.retain(stands);
+        }
+        settled
     }
 
     /// Of the settled cells those that may go so that all instances still visited are visited alike:

@@ -183,13 +183,20 @@ fn a_difference_that_changed_sides_withdraws_its_own_claim_only() {
 /// while it led; when it fell back they stayed excluded, by a cell that was no better.
 #[test]
 fn who_was_excluded_by_a_cell_that_fell_back_is_not() {
-    let mut y = cells(60, &[0.06, 0.0, 0.06, 0.06], 0.02);
-    y[1].iter_mut().zip(0..).for_each(|(y, r)| *y += 0.12 * f64::from(r) / 60.0);
-    let judgement = judged(&seen(y), &good());
-    assert_eq!(judgement.best(), [0, 1, 2, 3], "{:?}", judgement.claims);
-    assert_eq!(judgement.more_rounds, None);
-    let drifts = judgement.findings.iter().filter(|f| f.code == Code::ContrastDrift).count();
-    assert!((1..=3).contains(&drifts), "{drifts} times the same");
+    let kept = |seed: u64| {
+        let level = |cell: u64, r: u64| match cell {
+            1 => 0.12 * r as f64 / 60.0,
+            _ => 0.06,
+        };
+        let y =
+            |cell| (0..60).map(|r| level(cell, r) + 0.04 * noise(10 * seed + cell, r)).collect();
+        let judgement = judged(&seen((0..4).map(y).collect()), &good());
+        let drifts = judgement.findings.iter().filter(|f| f.code == Code::ContrastDrift).count();
+        assert!((1..=3).contains(&drifts), "{drifts} times the same");
+        judgement.best().len() < 4
+    };
+    let kept = (0..60).filter(|seed| kept(*seed)).count();
+    assert!(kept <= 3, "{kept} of 60");
 }
 
 #[test]

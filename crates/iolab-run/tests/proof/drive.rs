@@ -5,11 +5,11 @@ use std::cell::Cell as Counter;
 use std::collections::BTreeMap;
 
 use iolab_agent::Extent;
-use iolab_model::catalog::{Code, Factor, Level};
+use iolab_model::catalog::Code;
 use iolab_model::plan::Plan;
 use iolab_model::result::{Fault, Phase};
 use iolab_run::{
-    DriveError, Event, ExclusionReason, Observer, Outcome, StopSignal, Stopped, conclude, drive,
+    DriveError, Event, ExclusionReason, Observer, Outcome, StopSignal, Stopped, drive,
 };
 use iolab_test::virtual_machine::{Noise, PlanShape, VirtualMachine, plan};
 
@@ -19,7 +19,7 @@ pub fn go_on() -> StopSignal {
     StopSignal::None
 }
 
-fn run(plan: &Plan, machine: &mut VirtualMachine) -> Outcome {
+pub fn run(plan: &Plan, machine: &mut VirtualMachine) -> Outcome {
     drive(plan, machine, &mut [], None, &go_on).unwrap()
 }
 
@@ -83,89 +83,6 @@ fn the_same_seed_runs_the_same_orders() {
     let b = run(&plan, &mut machine(&[1e5; 5]));
     assert_eq!(orders(&a), orders(&b));
     assert_eq!(a.cells, b.cells);
-}
-
-#[test]
-fn a_clear_winner_ends_the_run_early_and_slow_cells_leave() {
-    for own_instances in [true, false] {
-        let plan = plan(&PlanShape { own_instances, ..shape(4, 60) });
-        let mut machine = machine(&[1.3e5, 1.0e5, 1.3e5, 3e5]);
-        if own_instances {
-            machine.noises = vec![Noise::LogNormal(0.02), Noise::Instance(0.02)];
-        }
-        let out = run(&plan, &mut machine);
-        // The answer is clear after ten; then 20 for the grade, and the runner-up within 5 %.
-        assert_eq!(out.stopped, Stopped::Resolved);
-        assert!((20..60).contains(&out.steady_rounds), "{}", out.steady_rounds);
-        assert!(out.complete() && out.elapsed_ns < 10_000_000_000);
-        let left = |c: usize| out.cells[c].left.as_ref();
-        // All but the one whose interval was narrowed to the end, or that too.
-        let gone = (0..4).filter(|c| left(*c).is_some()).count();
-        assert!(left(1).is_none() && gone >= 2, "{gone}");
-        for cell in out.cells.iter().filter_map(|cell| cell.left.as_ref()) {
-            assert_eq!(cell.why, ExclusionReason::Proven);
-            assert!(cell.reason.contains("the time of "), "{}", cell.reason);
-        }
-    }
-}
-
-/// Two methods on two files: a method that leaves one file only would leave it with fewer visits
-/// than the other.
-#[test]
-fn files_that_are_compared_are_visited_alike() {
-    let shape = PlanShape { cells_a_file: 2, ..shape(6, 60) };
-    let plan = plan(&shape);
-    let run = |times: &[f64]| {
-        let mut machine = machine(times);
-        machine.noises = vec![Noise::LogNormal(0.02)];
-        run(&plan, &mut machine)
-    };
-    let left = |out: &Outcome| -> Vec<usize> {
-        (0..6).filter(|cell| out.cells[*cell].left.is_some()).collect()
-    };
-    assert_eq!(left(&run(&[1e5, 2e5, 1e5, 1e5, 1e5, 2e5])), [] as [usize; 0]);
-    assert_eq!(left(&run(&[1e5, 2e5, 1e5, 3e5, 1e5, 4e5])), [1, 3, 5]);
-    // A file may go with all that works on it.
-    assert_eq!(left(&run(&[1e5, 1e5, 1e5, 1e5, 2e5, 3e5])), [4, 5]);
-}
-
-/// A cell far behind once lost by four rounds, which the guarantee does not cover. Now it is measured
-/// every fourth round until it is proven, and dropped, uncompared, only to save the rest.
-#[test]
-fn a_cell_far_behind_is_seldom_measured_and_dropped_to_save_the_rest() {
-    let plan = |seconds| plan(&PlanShape { own_instances: false, ..shape(3, seconds) });
-    let mut long = machine(&[1e5, 1e5, 9e5]);
-    long.noises = vec![Noise::LogNormal(0.05)];
-    let out = run(&plan(60), &mut long);
-    let left = out.cells[2].left.as_ref().unwrap();
-    assert_eq!(left.why, ExclusionReason::Proven);
-    let (slow, fast) = (out.cells[2].samples.len(), out.cells[0].samples.len());
-    assert!(3 * slow < 2 * left.round as usize, "{slow} trials in {} rounds of {fast}", left.round);
-    let mut short = machine(&[1e6, 1e6, 1.9e9]);
-    short.noises = vec![Noise::LogNormal(0.01)];
-    short.operations_per_pass = 1;
-    let command = || Level::word("command");
-    let mut plan = plan(20);
-    plan.cells.iter_mut().for_each(|cell| cell.levels.set(Factor::Contender, command()));
-    let out = run(&plan, &mut short);
-    let left = out.cells[2].left.as_ref().unwrap();
-    assert_eq!(left.why, ExclusionReason::Screened, "{}", left.reason);
-    assert!(left.reason.contains("dropped, not compared"), "{}", left.reason);
-    assert!(out.steady_rounds >= 20, "{}", out.steady_rounds);
-    let answer = conclude(&plan, &out).answers.remove(0);
-    assert!(answer.regret.iter().all(|r| &*r.cell != "c2"), "{:?}", answer.regret);
-}
-
-#[test]
-fn a_sweep_keeps_every_cell_and_measures_the_settled_less() {
-    let shape = PlanShape { eliminate: false, own_instances: false, ..shape(3, 60) };
-    let mut machine = machine(&[1e5, 1.001e5, 3e5]);
-    machine.noises = vec![Noise::LogNormal(0.03)];
-    let out = run(&plan(&shape), &mut machine);
-    assert!(out.cells.iter().all(|c| c.left.is_none()));
-    let trials = |c: usize| out.cells[c].samples.len() as u32;
-    assert_eq!((trials(0), trials(1)), (out.steady_rounds + 3, out.steady_rounds + 3));
-    assert!((8..trials(0)).contains(&trials(2)), "{} of {}", trials(2), trials(0));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod document;
 mod drive;
 mod faults;
 mod guarantee;
+mod leaving;
 mod mutations;
 mod resume;
 mod scene;
