@@ -244,7 +244,8 @@ fn a_file_that_shrinks_or_goes_away_costs_its_trials_only() {
         .unwrap();
     measuring(&mut child, 10);
     fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(1000).unwrap();
-    wait_for_trials(children(child.id())[0], 5);
+    // Trials of the shorter file, if any come: nothing below depends on how many.
+    std::thread::sleep(Duration::from_millis(200));
     fs::remove_file(&file).unwrap();
     let (code, signal, text) = ended(&mut child);
     assert_eq!(signal, None, "{text}");
