@@ -1,16 +1,18 @@
 //! What on this machine can spoil or explain a result, in sentences that reason from its values.
 
+use serde::{Deserialize, Serialize};
+
 use super::mount::Mount;
 use iolab_model::catalog::{Code, bytes_text};
 use iolab_model::result::{Environment, Warning};
 
 /// What is going to be measured, as far as a hazard depends on it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Work<'a> {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
     /// Levels of `block`, in bytes.
-    pub block_bytes: &'a [u64],
+    pub block_bytes: Vec<u64>,
     /// Sizes of the files, in bytes.
-    pub file_bytes: &'a [u64],
+    pub file_bytes: Vec<u64>,
     /// Some cells start cold.
     pub cold: bool,
     /// Some cells start warm.
@@ -26,8 +28,8 @@ pub struct Work<'a> {
 }
 
 /// The hazards of a directory whose facts `environment` holds under plain names.
-pub fn hazards(environment: &Environment, work: &Work<'_>) -> Vec<Warning> {
-    const CHECKS: [fn(&Known<'_>, &Work<'_>) -> Option<Warning>; 14] = [
+pub fn hazards(environment: &Environment, work: &Work) -> Vec<Warning> {
+    const CHECKS: [fn(&Known<'_>, &Work) -> Option<Warning>; 14] = [
         page_reporting,
         smaller_than_cache,
         unaligned_block,
@@ -82,7 +84,7 @@ fn warn(code: Code, text: String) -> Option<Warning> {
     Some(Warning { code, text })
 }
 
-fn page_reporting(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+fn page_reporting(known: &Known<'_>, work: &Work) -> Option<Warning> {
     let order = known.number("memory.page_reporting_order")?;
     if !(work.cold || work.writes) {
         return None;
@@ -103,7 +105,7 @@ fn page_reporting(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn smaller_than_cache(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+fn smaller_than_cache(known: &Known<'_>, work: &Work) -> Option<Warning> {
     let cache = known.number("cpu.llc_bytes")?;
     let smallest = *work.file_bytes.iter().filter(|bytes| **bytes < cache).min()?;
     if !(work.warm && work.reads_files) {
@@ -130,7 +132,7 @@ fn smaller_than_cache(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn unaligned_block(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+fn unaligned_block(known: &Known<'_>, work: &Work) -> Option<Warning> {
     let page = known.number("page_bytes")?;
     // Blocks that divide the page never straddle one.
     let straddles =
@@ -144,7 +146,7 @@ fn unaligned_block(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn dirty_throttling(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+fn dirty_throttling(known: &Known<'_>, work: &Work) -> Option<Warning> {
     let available = known.number("memory.available_bytes")?;
     let bytes = known.number("vm.dirty_background_bytes").filter(|bytes| *bytes > 0);
     let ratio = known.number("vm.dirty_background_ratio");
@@ -161,7 +163,7 @@ fn dirty_throttling(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn network_fs(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+fn network_fs(known: &Known<'_>, work: &Work) -> Option<Warning> {
     let fs_type = known.text("mount.fs_type")?.to_owned();
     let mount = Mount { fs_type, ..Mount::default() };
     mount.is_remote().then_some(())?;
@@ -172,7 +174,7 @@ fn network_fs(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn zram(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+fn zram(known: &Known<'_>, _: &Work) -> Option<Warning> {
     let device = known.text("device.name").filter(|name| name.starts_with("zram"))?;
     warn(
         Code::Zram,
@@ -180,7 +182,7 @@ fn zram(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn no_cold_state(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+fn no_cold_state(known: &Known<'_>, work: &Work) -> Option<Warning> {
     let fs = known.text("mount.fs_type").filter(|fs| ["tmpfs", "ramfs"].contains(fs))?;
     work.cold.then_some(())?;
     warn(
@@ -189,7 +191,7 @@ fn no_cold_state(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn held_back(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+fn held_back(known: &Known<'_>, work: &Work) -> Option<Warning> {
     let journal = known.0.0.get("mount.journal")?.as_bool()?;
     (work.remakes && !journal).then_some(())?;
     let fs = known.text("mount.fs_type").unwrap_or("this file system");
@@ -203,7 +205,7 @@ fn held_back(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn read_ahead(known: &Known<'_>, work: &Work<'_>) -> Option<Warning> {
+fn read_ahead(known: &Known<'_>, work: &Work) -> Option<Warning> {
     let bytes = known.number("device.read_ahead_bytes").filter(|bytes| *bytes >= 1 << 20)?;
     work.cold.then_some(())?;
     let device = known.text("device.name").unwrap_or("the device");
@@ -229,7 +231,7 @@ const FAST_CLOCKS: [&str; 8] = [
     "Constant",
 ];
 
-fn clock_source(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+fn clock_source(known: &Known<'_>, _: &Work) -> Option<Warning> {
     let source = known.text("clock.source").filter(|name| !FAST_CLOCKS.contains(name))?;
     let cost = known.real("clock.pair_ns").unwrap_or(0.0);
     let fast = known.text("clock.available").unwrap_or_default();
@@ -243,7 +245,7 @@ fn clock_source(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn steal(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+fn steal(known: &Known<'_>, _: &Work) -> Option<Warning> {
     let share = known.real("cpu.steal_share").filter(|share| *share > 0.01)?;
     warn(
         Code::StealHigh,
@@ -251,7 +253,7 @@ fn steal(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn busy(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+fn busy(known: &Known<'_>, _: &Work) -> Option<Warning> {
     let processors = known.number("cpu.count").unwrap_or(1).max(1) as f64;
     let load = known.real("load.1").filter(|load| *load >= (processors / 2.0).max(1.0));
     let pressed = ["cpu", "io", "memory"].into_iter().find_map(|resource| {
@@ -264,7 +266,7 @@ fn busy(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
     warn(Code::BusyMachine, format!("{}: intervals will be wider", what.join(" and ")))
 }
 
-fn container(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+fn container(known: &Known<'_>, _: &Work) -> Option<Warning> {
     let engine = known.text("container")?;
     let memory = known.number("cgroup.memory_limit_bytes");
     let share = known.real("cgroup.cpu_limit").map(|n| format!("{n:.1} processors"));
@@ -274,7 +276,7 @@ fn container(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
     warn(Code::Container, format!("this is a container ({engine}) with {limits}"))
 }
 
-fn virtual_machine(known: &Known<'_>, _: &Work<'_>) -> Option<Warning> {
+fn virtual_machine(known: &Known<'_>, _: &Work) -> Option<Warning> {
     let machine = known.text("virtualisation")?;
     warn(
         Code::Virtualised,
@@ -294,18 +296,20 @@ mod tests {
         serde_json::from_value(facts.clone()).unwrap()
     }
 
-    const ALL: Work<'_> = Work {
-        block_bytes: &[1000, 4096],
-        file_bytes: &[1 << 20],
-        cold: true,
-        warm: true,
-        writes: true,
-        trees: false,
-        remakes: true,
-        reads_files: true,
-    };
+    fn all() -> Work {
+        Work {
+            block_bytes: vec![1000, 4096],
+            file_bytes: vec![1 << 20],
+            cold: true,
+            warm: true,
+            writes: true,
+            trees: false,
+            remakes: true,
+            reads_files: true,
+        }
+    }
 
-    fn codes(facts: &Value, work: &Work<'_>) -> Vec<Code> {
+    fn codes(facts: &Value, work: &Work) -> Vec<Code> {
         hazards(&machine(facts), work).iter().map(|warning| warning.code).collect()
     }
 
@@ -316,8 +320,8 @@ mod tests {
             "device.read_ahead_bytes": 131_072, "psi.io_some_avg10_percent": 0.5,
             "cpu.steal_share": 0.001, "memory.available_bytes": 1 << 30,
             "vm.dirty_background_ratio": 10});
-        let work = Work { block_bytes: &[512, 4096, 65536], file_bytes: &[64 << 20], ..ALL };
-        let work = Work { writes: false, ..work };
+        let (block_bytes, file_bytes) = (vec![512, 4096, 65536], vec![64 << 20]);
+        let work = Work { block_bytes, file_bytes, writes: false, ..all() };
         assert_eq!(hazards(&machine(&facts), &work), []);
     }
 
@@ -362,7 +366,7 @@ mod tests {
             ),
             (json!({"virtualisation": "kvm"}), Code::Virtualised, "kvm"),
         ] {
-            let found = hazards(&machine(&facts), &ALL);
+            let found = hazards(&machine(&facts), &all());
             assert_eq!(found.len(), 1, "{facts} gives {found:?}");
             assert_eq!(found[0].code, code);
             assert!(found[0].text.contains(words), "{words:?} is missing: {}", found[0].text);
@@ -372,7 +376,7 @@ mod tests {
     #[test]
     fn a_small_tree_takes_more_files_and_not_a_larger_one() {
         let facts = machine(&json!({"cpu.llc_bytes": 8 << 20}));
-        let text = hazards(&facts, &Work { trees: true, ..ALL }).remove(0).text;
+        let text = hazards(&facts, &Work { trees: true, ..all() }).remove(0).text;
         assert!(text.contains("a tree of 1 MiB") && !text.contains("--file-size"), "{text}");
     }
 
@@ -381,7 +385,7 @@ mod tests {
         let facts = json!({"memory.page_reporting_order": 9, "cpu.llc_bytes": 8 << 20,
             "mount.fs_type": "tmpfs", "device.read_ahead_bytes": 8 << 20,
             "mount.journal": false});
-        let calls = Work { warm: true, file_bytes: &[1], ..Work::default() };
+        let calls = Work { warm: true, file_bytes: vec![1], ..Work::default() };
         assert_eq!(codes(&facts, &calls), []);
     }
 
@@ -389,7 +393,7 @@ mod tests {
     fn facts_of_an_odd_type_are_passed_over() {
         let facts = json!({"cpu.llc_bytes": "x", "load.1": [], "page_bytes": null,
             "memory.page_reporting_order": -1, "device.read_ahead_bytes": {}, "container": 3});
-        assert_eq!(codes(&facts, &ALL), []);
+        assert_eq!(codes(&facts, &all()), []);
     }
 
     #[test]
