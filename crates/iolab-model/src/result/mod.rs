@@ -11,6 +11,7 @@ mod metrics;
 mod name;
 mod place;
 mod sample;
+mod topic;
 
 pub use answer::{
     Answer, AnswerKind, Comparison, Grade, Interval, Summary, Twin, Verdict, Warning,
@@ -28,3 +29,4 @@ pub use sample::{
     CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Residency,
     Sample,
 };
+pub use topic::Topic;

@@ -1,22 +1,18 @@
 //! `iolab study`: published results, listed, shown, checked, and run again.
 
+mod load;
 mod run;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::output::Talk;
-use super::places::PlaceArgs;
-use super::run::toml_text;
-use super::terminal_io::{self, Ending, Exit, Failure};
-use super::{parts, protocol_args};
-use iolab_io::workload::WORKLOADS;
+use super::terminal_io::{self, Ending, Exit};
+use super::verbosity::Talk;
+use iolab_controller::{Placement, Prepared};
 use iolab_model::catalog::{bytes_text, path_to_text, rough_time_text};
-use iolab_model::plan::Plan;
-use iolab_model::spec::choose;
-use iolab_model::spec::file::{MOST_BYTES, Source, Words};
-use iolab_study::{self as study, SHIPPED, Study};
+use iolab_study::{SHIPPED, Study};
+use load::{load, parse, read_text};
 
 /// Published results: run them here and see which of their claims hold
 #[derive(Args, Clone, Debug)]
@@ -64,43 +60,6 @@ impl StudyCommand {
     }
 }
 
-/// A study by its name, or from a file: a name with a dot or a slash is one.
-fn load(name: &Path) -> Result<Study, Failure> {
-    let text = name.to_str().unwrap_or_default();
-    if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == text) {
-        return parse(name, name, text);
-    }
-    if !name.exists() && !text.contains(['/', '.']) {
-        let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-        let text = path_to_text(name);
-        let nearest = choose(&text, &names);
-        return Err(Failure::usage(format!("there is no study '{text}': {nearest}")));
-    }
-    let stem = name.file_stem().map(|stem| path_to_text(Path::new(stem))).unwrap_or_default();
-    parse(&stem, &path_to_text(name), &read_text(name)?)
-}
-
-fn parse(name: &str, file: &str, text: &str) -> Result<Study, Failure> {
-    let words = Words { workloads: WORKLOADS, parts: parts::all() };
-    study::read(name, &Source { name: file, text }, words, protocol_args::drawn_seed())
-        .map_err(Failure::usage)
-}
-
-/// Never more of a file than a person would write.
-fn read_text(path: &Path) -> Result<String, Failure> {
-    let name = path_to_text(path);
-    let file = std::fs::File::open(path)
-        .map_err(|error| Failure::usage(format!("{name}: {error}; name a study file")))?;
-    let text = toml_text(file, &name, "a study").map_err(Failure::usage)?;
-    if text.len() > MOST_BYTES {
-        return Err(Failure::usage(format!(
-            "{name}: more than {}; no study is so large",
-            bytes_text(MOST_BYTES as u64)
-        )));
-    }
-    Ok(text)
-}
-
 fn check(file: &Path) -> Ending {
     let study = parse("", &path_to_text(file), &read_text(file)?)?;
     terminal_io::data(|out| {
@@ -128,8 +87,8 @@ fn list() -> Ending {
 fn needs(study: &Study) -> String {
     let (mut space_bytes, mut privileges, mut missing) = (0u64, Vec::<String>::new(), 0);
     for trial in &study.experiments {
-        match plan(trial, &PlaceArgs::default()) {
-            Ok((plan, ..)) => {
+        match Prepared::of_file(&trial.written, &Placement::default()) {
+            Ok(Prepared { plan, .. }) => {
                 space_bytes = space_bytes.max(plan.cost.space_bytes);
                 privileges.extend(plan.cost.privileges.iter().cloned());
                 missing += usize::from(plan.cells.iter().all(|cell| cell.skip.is_some()));
@@ -153,14 +112,6 @@ fn needs(study: &Study) -> String {
         text.push_str(&format!("; {missing} of its {all} experiments cannot be had here"));
     }
     text
-}
-
-/// The plan of one experiment.
-fn plan(
-    trial: &study::Trial,
-    places: &PlaceArgs,
-) -> Result<(Plan, Option<iolab_io::place::vm::Kernel>, PlaceArgs), Failure> {
-    super::run::plan_of(&trial.written, places)
 }
 
 fn show(study: &Study) -> Ending {
