@@ -243,7 +243,7 @@ impl AgentState {
             Some(id) => match self.instances.get_mut(&id) {
                 Some(instance) => Some(instance),
                 None => {
-                    let fault = Fault::new("run a trial", &format!("there is no instance {id}"));
+                    let fault = Fault::new("run a trial", format!("there is no instance {id}"));
                     return Ended::Here(Err(fault));
                 }
             },

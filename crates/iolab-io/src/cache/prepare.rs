@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use rustix::fs::syncfs;
 
+use super::State;
 use super::evict::{drop_caches, evict, evict_written, prime, write_back};
 use super::prober::{Prober, Sight};
 use super::residency::is_memory_only;
 use super::stored::stored_bytes;
-use super::{State, fault};
 use iolab_model::catalog::Code;
 use iolab_model::result::{CacheProof, Fault};
 
@@ -21,7 +21,7 @@ const EVICTIONS: u32 = 6;
 pub fn prepare(wanted: State, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
     if wanted == State::Cold && !is_memory_only(file) {
         // The location of delayed extents is known only once they are written.
-        write_back(file).map_err(|e| fault("write a file back", &e))?;
+        write_back(file).map_err(|e| Fault::of("write a file back", &e))?;
     }
     reach_by(wanted, file, prober, evict)
 }
@@ -68,7 +68,7 @@ pub fn looked_at() -> CacheProof {
 /// matter: the device must deliver a block of names or attributes.
 pub fn just_mounted() -> CacheProof {
     let (wanted, how) = (State::Cold.name().into(), "remount".into());
-    let least = rustix::param::page_size() as u64;
+    let least = crate::sys::page::page_bytes();
     CacheProof { wanted, how, expected_device_bytes: Some(least), ..CacheProof::default() }
 }
 
@@ -83,7 +83,7 @@ fn reach_cold(
         proof.reason = Some("tmpfs and ramfs keep files in the page cache only".into());
         return Ok(());
     }
-    let stored = stored_bytes(file).map_err(|e| fault("look where a file is stored", &e))?;
+    let stored = stored_bytes(file).map_err(|e| Fault::of("look where a file is stored", &e))?;
     proof.expected_device_bytes = Some(stored);
     for attempt in 1..=EVICTIONS {
         proof.how = if attempt == 1 { "evict".into() } else { format!("evict×{attempt}").into() };
@@ -94,7 +94,7 @@ fn reach_cold(
         let _ = syncfs(file);
         std::thread::sleep(Duration::from_millis(1 << (attempt - 1)));
     }
-    if drop_caches().map_err(|e| fault("drop the machine's page cache", &e))? {
+    if drop_caches().map_err(|e| Fault::of("drop the machine's page cache", &e))? {
         proof.how = "drop_caches".into();
         evict_and_look(file, prober, evict, proof)?;
     }
@@ -148,7 +148,7 @@ fn reach_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<()
         prime(file)?;
         proof.how = "evict+prime".into();
     } else {
-        write_back(file).map_err(|e| fault("write a file back", &e))?;
+        write_back(file).map_err(|e| Fault::of("write a file back", &e))?;
         proof.how = "write back".into();
     }
     // The second read marks the pages as in use, and fills what the first could not keep.
@@ -231,7 +231,7 @@ pub fn conclude(
 pub(super) fn expected(proof: &CacheProof, worked_bytes: Option<u64>) -> Option<u64> {
     let stored = proof.expected_device_bytes?;
     let Some(worked) = worked_bytes else { return Some(stored) };
-    let page_bytes = rustix::param::page_size() as u64;
+    let page_bytes = crate::sys::page::page_bytes();
     let total = proof.before.as_ref().map_or(worked, |seen| seen.total_bytes);
     // The total is rounded up to a page; the last page may hold less.
     Some(stored.saturating_sub(total.saturating_sub(worked)).min(stored.min(worked + page_bytes)))

@@ -31,7 +31,7 @@ pub fn gather(tree: &Tree, facts: &mut Facts) {
     let (libc, allocator) = libc_and_allocator();
     facts.put("libc", Some(libc));
     facts.put("allocator", Some(allocator));
-    facts.put("page_bytes", Some(rustix::param::page_size()));
+    facts.put("page_bytes", Some(crate::sys::page::page_bytes()));
 }
 
 /// The clock source in use.

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::access::Access;
 use super::consume::Consume;
 use super::order::{Pattern, visit};
+use iolab_model::result::Fault;
 
 /// One thread's part of the file. Operation k visits one block of `step_bytes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,6 +221,11 @@ impl Stop {
     /// Without an errno.
     pub fn new(cause: impl Into<String>) -> Stop {
         Stop { cause: cause.into(), errno: None }
+    }
+
+    /// As the fault of what it stopped.
+    pub fn fault(self, doing: impl Into<String>) -> Fault {
+        Fault::new(doing, self.cause).errno(self.errno)
     }
 }
 

@@ -67,6 +67,7 @@ pub fn make(
         cost,
         notes,
         copies,
+        page_bytes: facts.page_bytes,
     })
 }
 

@@ -109,6 +109,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// Whether each pass leaves a new file as large as the one it works on.
     pub copies: bool,
+    /// Size of a page where it runs, in bytes.
+    pub page_bytes: u64,
 }
 
 impl Plan {

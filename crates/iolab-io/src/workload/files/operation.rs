@@ -14,7 +14,7 @@ use super::task::{Task, TreeCursor};
 use super::verify;
 use super::worker_threads::{self, WorkerJob};
 use crate::method::{Buffer, MeasuredWindow, Stop};
-use crate::workload::{Extent, Trial, refusal};
+use crate::workload::{Extent, Trial};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 use iolab_model::result::{Fault, Measurement};
 
@@ -181,7 +181,7 @@ impl<'a> Settings<'a> {
     /// Nothing is taken on trust, though the plan has checked what people write.
     pub(super) fn of(trial: &Trial<'a>) -> Result<Settings<'a>, Fault> {
         const DOING: &str = "prepare a trial on many files";
-        let refuse = |cause: String| refusal(DOING, cause);
+        let refuse = |cause: String| Fault::new(DOING, cause);
         let levels = trial.levels;
         let word = levels.text(Factor::Operation).unwrap_or("read");
         let operation = Operation::new(word).ok_or_else(|| {
@@ -347,7 +347,7 @@ fn write(
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     let Listing::Made(tree) = settings.listing else {
-        return Err(refusal("write files", "only a tree that iolab describes is written"));
+        return Err(Fault::new("write files", "only a tree that iolab describes is written"));
     };
     let each = settings.durable == Durable::Each;
     let empty = settings.operation == Operation::Create;
@@ -371,7 +371,7 @@ fn copy(
         "read-write" => {
             copy_by(settings, block_ranges, || Ok(ByBuffer(Buffer::new(settings.block)?)), window)
         }
-        other => Err(refusal(
+        other => Err(Fault::new(
             "copy files",
             format!("no way {other:?}; take copy_file_range, read-write, sendfile or reflink"),
         )),
