@@ -2,9 +2,11 @@
 //! be had where it runs. The controller's end is a [`Location`], which starts it, and the
 //! [`Transport`] to it; the agent's is [`serve`].
 
+mod asked;
 pub mod catalog;
 mod content;
 mod copy_up;
+mod entry;
 mod expected_digests;
 mod frame;
 mod guest;
@@ -25,6 +27,7 @@ mod virtual_machine;
 mod work_directory;
 
 pub use content::Content;
+pub use entry::serve;
 pub use frame::{read_frame, write_frame};
 pub use guest_location::Guest;
 pub use location::{Here, Location, Started, SurveyError, unexpected_reply};
@@ -33,7 +36,7 @@ pub use messages::{
     TrialRequest,
 };
 pub use place_needs::named as places_named;
-pub use serve::{serve, serve_streams};
+pub use serve::serve_streams;
 pub use transport::{LocalChild, Transport};
 pub use virtual_machine::VirtualMachine;
 

@@ -5,13 +5,11 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::frame::{read_frame, write_frame};
-use super::guest::{is_guest, serve_guest};
 use super::instance::Instance;
 use super::look::look;
 use super::messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
@@ -24,7 +22,6 @@ use iolab_io::cache::{self, Prober};
 use iolab_io::place::memory::{Limit, sweep_groups};
 use iolab_io::place::{self, Scratch, sweep};
 use iolab_io::sys::clock;
-use iolab_io::sys::process::{FROM_OUTSIDE, ignore, report_file_limit_as_error};
 use iolab_model::catalog::{Factor, Levels, file_to_memory, path_from_text, path_to_text};
 use iolab_model::result::{CacheProof, Fault};
 
@@ -32,26 +29,6 @@ use iolab_model::result::{CacheProof, Fault};
 const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 /// Once that was in vain, the next trials wait no longer than this: the budget is not for waiting.
 const DRAIN_BRIEFLY: Duration = Duration::from_millis(50);
-
-/// The process `iolab agent`: frames on standard input and output. Ends with 0 after `End` or when
-/// the controller has gone, with 1 where a frame cannot be read.
-pub fn serve() -> ExitCode {
-    if is_guest() {
-        return serve_guest();
-    }
-    ignore(&FROM_OUTSIDE);
-    report_file_limit_as_error();
-    let stdio = rustix::stdio::stdin()
-        .try_clone_to_owned()
-        .and_then(|input| Ok((input, rustix::stdio::stdout().try_clone_to_owned()?)));
-    match stdio.and_then(|(input, output)| serve_streams(input.into(), output.into())) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("iolab agent: {error}; it is started by iolab itself");
-            ExitCode::FAILURE
-        }
-    }
-}
 
 /// Answers requests until the end. The scratch directory is gone when it returns.
 pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {

@@ -1,10 +1,11 @@
 //! What an experiment could have on this machine: the facts that its plan is made from.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 
+use super::asked::Asked;
 use super::catalog;
 use super::messages::{Objection, Subject, SurveyOrder};
 use super::place_needs;
@@ -12,9 +13,7 @@ use super::work_directory;
 use iolab_io::place::Scratch;
 use iolab_io::workload::{files, meta};
 use iolab_io::{host, place};
-use iolab_model::catalog::{
-    Capability, Contender, Factor, Level, PlaceLevel, path_from_text, path_to_text,
-};
+use iolab_model::catalog::{Capability, Contender, Factor, path_to_text};
 use iolab_model::plan::{Facts, TreeFacts};
 use iolab_model::spec::format_cpus;
 
@@ -51,83 +50,6 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
         impossible: None,
         places: place_needs::of_all(&asked.places),
     })
-}
-
-/// An experiment as far as a survey depends on it.
-pub struct Asked {
-    workload: String,
-    factors: BTreeMap<Factor, Vec<Level>>,
-    /// The directory to work under.
-    pub directory: PathBuf,
-    /// The places that were named.
-    pub places: Vec<PlaceLevel>,
-}
-
-impl Asked {
-    /// What an order asks about.
-    pub fn of(order: &SurveyOrder) -> Asked {
-        let factors = order.factors();
-        Asked {
-            places: place_needs::named(&factors),
-            workload: order.workload.clone(),
-            directory: path_from_text(&order.directory),
-            factors,
-        }
-    }
-
-    /// The levels of an axis; none where it was not named.
-    pub fn levels(&self, factor: Factor) -> &[Level] {
-        self.factors.get(&factor).map_or(&[], Vec::as_slice)
-    }
-
-    fn has(&self, factor: Factor, word: &str) -> bool {
-        self.levels(factor).contains(&Level::word(word))
-    }
-
-    /// The person's files or trees.
-    pub fn theirs(&self) -> impl Iterator<Item = &PathBuf> {
-        self.levels(Factor::File).iter().filter_map(|level| match level {
-            Level::Path(path) => Some(path),
-            _ => None,
-        })
-    }
-
-    fn by_path<T>(&self, look: &dyn Fn(&Path) -> T) -> BTreeMap<PathBuf, T> {
-        self.theirs().map(|path| (path.clone(), look(path))).collect()
-    }
-
-    fn capability(&self) -> Option<Capability> {
-        catalog::capability(&self.workload)
-    }
-
-    /// Whether the person's files are whole trees.
-    pub fn works_on_trees(&self) -> bool {
-        self.capability() == Some(Capability::Files)
-    }
-
-    /// Whether copies are made beside what is read.
-    pub fn copies(&self) -> bool {
-        let writes = |level: &Level| {
-            files::OPERATIONS.iter().any(|part| {
-                *level == Level::word(part.id) && part.capabilities.contains(&Capability::Write)
-            })
-        };
-        match self.capability() {
-            Some(Capability::Copy) => true,
-            Some(Capability::Files) => self.levels(Factor::Operation).iter().any(writes),
-            _ => false,
-        }
-    }
-
-    /// The directory whose file system is measured: that of the first file, else where files are
-    /// made.
-    fn tested_directory(&self) -> PathBuf {
-        match self.theirs().next() {
-            Some(path) if self.works_on_trees() => path.clone(),
-            Some(path) => path.parent().unwrap_or(path).to_owned(),
-            None => self.directory.clone(),
-        }
-    }
 }
 
 /// Part id → why it cannot be had here, and the remedy.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
+use super::asked::Asked;
 use super::messages::{Objection, Subject};
-use super::survey::Asked;
 use iolab_model::catalog::path_to_text;
 
 /// Checks the directory where files are to be made in it.
