@@ -114,7 +114,7 @@ impl Instance {
     /// A person's file: regular, on a file system that keeps files, of the size that was planned.
     fn open(path: &Path, order: &InstanceOrder) -> Result<Instance, Fault> {
         let doing = || format!("open {}", path_to_text(path));
-        let refuse = |cause: String| Fault { doing: doing(), cause, errno: None, signal: None };
+        let refuse = |cause: String| Fault::new(doing(), cause);
         // Looked at before it is opened: opening a FIFO waits, opening a device may act.
         let about = rustix::fs::stat(path).map_err(|e| fault(doing(), &e.into()))?;
         if let Some(what) = unfit(FileType::from_raw_mode(about.st_mode)) {
@@ -182,7 +182,7 @@ impl Instance {
         let (file, known) = open().map_err(|e| fault(doing(), &e))?;
         if !self.tree && known.bytes != self.bytes {
             let cause = format!("it had {} bytes and now has {}", self.bytes, known.bytes);
-            return Err(Fault { doing: doing(), cause, errno: None, signal: None });
+            return Err(Fault::new(doing(), cause));
         }
         (self.path, self.file, self.known) = (path.clone(), file, known);
         Ok(())
@@ -207,7 +207,7 @@ impl Instance {
         } else {
             "it was written to during the run; use a file that stays as it is".to_owned()
         };
-        Err(Fault { doing: doing(), cause, errno: None, signal: None })
+        Err(Fault::new(doing(), cause))
     }
 
     /// The digest that a visit should leave; `None` where it is not worth checking this time.
@@ -296,16 +296,11 @@ fn pseudo(magic: u64) -> Option<&'static str> {
     })
 }
 
-/// A fault with the errno of an I/O error.
+/// A fault of making or opening a file, with the fix.
 pub fn fault(doing: impl Into<String>, error: &io::Error) -> Fault {
-    let cause = match error.kind() {
-        io::ErrorKind::StorageFull => {
-            format!("{error}; free some space or inodes, or use fewer or smaller files")
-        }
-        io::ErrorKind::FileTooLarge => {
-            format!("{error}; a limit (ulimit -f) or the file system forbids this size")
-        }
-        _ => error.to_string(),
-    };
-    Fault { doing: doing.into(), cause, errno: error.raw_os_error(), signal: None }
+    Fault::of(doing, error).remedy(match error.kind() {
+        io::ErrorKind::StorageFull => "free some space or inodes, or use fewer or smaller files",
+        io::ErrorKind::FileTooLarge => "a limit (ulimit -f) or the file system forbids this size",
+        _ => "",
+    })
 }

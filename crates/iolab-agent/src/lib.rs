@@ -1,27 +1,44 @@
-//! The other process: the same binary, single-threaded, that does the I/O and nothing else.
-//! The controller's end is a [`Transport`]; the agent's is [`serve`].
+//! The other process: the same binary, single-threaded, that touches the files and tells what can
+//! be had where it runs. The controller's end is a [`Location`], which starts it, and the
+//! [`Transport`] to it; the agent's is [`serve`].
 
+mod asked;
+pub mod catalog;
 mod content;
 mod copy_up;
+mod entry;
 mod expected_digests;
 mod frame;
 mod guest;
+mod guest_location;
 mod instance;
 mod limited;
+mod location;
+mod look;
 mod messages;
+mod place_needs;
 mod places;
-mod refuse;
 mod serve;
+mod survey;
 mod transport;
 mod tree_instance;
 mod trial;
 mod virtual_machine;
+mod work_directory;
 
 pub use content::Content;
+pub use entry::serve;
 pub use frame::{read_frame, write_frame};
-pub use messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
-pub use serve::{serve, serve_streams};
+pub use guest_location::Guest;
+pub use location::{Here, Location, Started, SurveyError, unexpected_reply};
+pub use messages::{
+    InstanceOrder, LookOrder, Objection, PlaceTerms, Reply, Request, Sight, Subject, SurveyOrder,
+    TrialRequest,
+};
+pub use place_needs::named as places_named;
+pub use serve::serve_streams;
 pub use transport::{LocalChild, Transport};
 pub use virtual_machine::VirtualMachine;
 
+pub use iolab_io::host::Work as WorkAhead;
 pub use iolab_io::workload::Extent;

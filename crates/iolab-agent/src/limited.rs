@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::time::Duration;
 
-use super::refuse::refusal;
 use iolab_io::cache::{self};
 use iolab_io::place::memory::{Evidence, Limit};
 use iolab_io::sys::fork::{End, run_forked};
@@ -23,7 +22,7 @@ pub fn prepare(limit: &Limit, file: &File, bytes: u64, wanted: CacheState) -> Re
             bytes_text(bytes),
             bytes_text(limit.limit_bytes())
         );
-        return Err(refusal(doing, &cause));
+        return Err(Fault::new(doing, cause));
     }
     cache::evict(file)?;
     if wanted.is_cold() {
@@ -38,8 +37,8 @@ pub fn prepare(limit: &Limit, file: &File, bytes: u64, wanted: CacheState) -> Re
     };
     match run_forked(work, PRIME_LIMIT, None) {
         Ok(End::Done(said)) if said.is_empty() => Ok(()),
-        Ok(End::Done(said)) => Err(refusal(doing, &String::from_utf8_lossy(&said))),
-        other => Err(refusal(doing, &format!("the reader ended: {other:?}"))),
+        Ok(End::Done(said)) => Err(Fault::new(doing, String::from_utf8_lossy(&said))),
+        other => Err(Fault::new(doing, format!("the reader ended: {other:?}"))),
     }
 }
 

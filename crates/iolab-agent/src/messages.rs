@@ -2,24 +2,36 @@
 //! little-endian length and JSON.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::content::Content;
+use super::place_needs;
+use iolab_io::host::Work;
 use iolab_io::workload::Extent;
-use iolab_model::catalog::Levels;
-use iolab_model::result::{Fault, Measurement, PlaceFacts};
+use iolab_model::catalog::{Factor, Level, Levels, path_to_text};
+use iolab_model::plan::{Facts, Plan};
+use iolab_model::result::{Environment, Fault, Measurement, PlaceFacts, Warning};
+use iolab_model::spec::Experiment;
 use iolab_model::tree::TreeOrder;
 
 /// What the controller asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// First: measure the clock, test the probes, make the scratch directory.
+    /// At any time: what an experiment could have there. Nothing is left behind.
+    Survey(Box<SurveyOrder>),
+    /// At any time: the facts of the machine, and what of them can spoil or explain a result.
+    Look(Box<LookOrder>),
+    /// Before the first trial: measure the clock, test the probes, make the scratch directory.
     Start {
         /// Must be the agent's own.
         version: String,
         /// The directory to work under, as lossless text.
         directory: String,
+        /// No file is made in it, so that another one will do where this one cannot be written to.
+        #[serde(default)]
+        only_reads: bool,
         /// Processors to bind to; empty: not bound.
         cpus: Vec<u32>,
     },
@@ -35,6 +47,107 @@ pub enum Request {
     Trial(Box<TrialRequest>),
     /// Remove the scratch directory and end.
     End,
+}
+
+/// An experiment, as far as what can be had depends on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SurveyOrder {
+    /// Must be the agent's own.
+    pub version: String,
+    /// `read`, `syscall`, …
+    pub workload: String,
+    /// The directory to work under, as lossless text.
+    pub directory: String,
+    /// The axes that were named: one entry a level.
+    pub levels: Vec<Levels>,
+    /// Processors that trials are to be bound to; empty: not bound.
+    pub cpus: Vec<u32>,
+}
+
+impl SurveyOrder {
+    /// What there is to be known for an experiment.
+    pub fn of(experiment: &Experiment) -> SurveyOrder {
+        let each = experiment.factors.iter().flat_map(|(factor, levels)| {
+            levels.iter().map(|level| Levels::new().with(*factor, level.clone()))
+        });
+        SurveyOrder {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            workload: experiment.workload.clone(),
+            directory: path_to_text(&experiment.directory),
+            levels: each.collect(),
+            cpus: experiment.protocol.cpus.clone(),
+        }
+    }
+
+    /// The axes that were named, each with its levels in the order written.
+    pub fn factors(&self) -> BTreeMap<Factor, Vec<Level>> {
+        let mut factors: BTreeMap<Factor, Vec<Level>> = BTreeMap::new();
+        for (factor, level) in self.levels.iter().flat_map(Levels::iter) {
+            factors.entry(factor).or_default().push(level.clone());
+        }
+        factors
+    }
+}
+
+/// Why an experiment cannot be done where the agent is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{text}")]
+pub struct Objection {
+    /// What it is about.
+    pub subject: Subject,
+    /// Whether it may not be done there, which no other words would change; else it was asked
+    /// wrongly.
+    pub refused: bool,
+    /// In one line with the fix.
+    pub text: String,
+}
+
+/// What an objection is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Subject {
+    /// The directory to work under.
+    Directory,
+    /// The processors to bind to.
+    Processors,
+}
+
+impl Objection {
+    /// Asked wrongly.
+    pub fn wrong(subject: Subject, text: impl Into<String>) -> Objection {
+        Objection { subject, refused: false, text: text.into() }
+    }
+
+    /// It may not be done there.
+    pub fn refused(subject: Subject, text: impl Into<String>) -> Objection {
+        Objection { subject, refused: true, text: text.into() }
+    }
+}
+
+/// What to tell of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LookOrder {
+    /// Directories under test as lossless text, the first one first.
+    pub directories: Vec<String>,
+    /// What is going to be measured.
+    pub work: Work,
+    /// Programs whose version is wanted, by name or path.
+    #[serde(default)]
+    pub programs: Vec<String>,
+    /// What was told at an earlier look: what has changed since is a hazard.
+    #[serde(default)]
+    pub before: Option<Environment>,
+}
+
+/// What was seen of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sight {
+    /// Its facts.
+    pub environment: Environment,
+    /// What of them can spoil or explain a result; after an earlier look, what has changed since.
+    pub hazards: Vec<Warning>,
+    /// Versions of the programs that were asked for, where they tell one.
+    #[serde(default)]
+    pub versions: BTreeMap<String, String>,
 }
 
 /// A file instance to make or to open.
@@ -81,6 +194,19 @@ pub struct PlaceTerms {
     pub disks: BTreeMap<String, String>,
 }
 
+impl PlaceTerms {
+    /// The terms for a plan, with the devices that the person has consented to.
+    pub fn of(plan: &Plan, devices: &[PathBuf], destroy: &[PathBuf]) -> PlaceTerms {
+        let texts = |paths: &[PathBuf]| paths.iter().map(|path| path_to_text(path)).collect();
+        PlaceTerms {
+            image_bytes: place_needs::image_bytes(&place_needs::named(&plan.factors)),
+            devices: texts(devices),
+            destroy: texts(destroy),
+            disks: BTreeMap::new(),
+        }
+    }
+}
+
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialRequest {
@@ -99,6 +225,12 @@ pub struct TrialRequest {
 /// What the agent answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
+    /// To `Survey`.
+    Surveyed(Box<Facts>),
+    /// To `Survey`: the experiment cannot be done there.
+    Objected(Objection),
+    /// To `Look`.
+    Seen(Box<Sight>),
     /// To `Start`.
     Started {
         /// Smallest step of the clock.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use super::copy_up;
 use super::instance::Instance;
 use super::messages::PlaceTerms;
-use super::refuse::refusal;
 use iolab_io::cache::Prober;
 use iolab_io::place::{self, CleanupWatchdog, Consent, Mounts, PLACES, Place, PlaceOrder};
 use iolab_model::catalog::{parse_place, path_from_text};
@@ -69,7 +68,7 @@ impl Places {
         let site = self.site(text)?;
         if site.sealed && site.place.lower().is_some() {
             let cause = "files of an overlay are made before its first trial";
-            return Err(refusal("make a file", cause));
+            return Err(Fault::new("make a file", cause));
         }
         site.instances.push(instance);
         Ok(site.place.root().to_owned())
@@ -78,7 +77,7 @@ impl Places {
     fn make(&self, text: &str) -> Result<PlacedScratch, Fault> {
         let ids: Vec<&str> = PLACES.iter().map(|part| part.id).collect();
         let level = parse_place(text, &ids)
-            .map_err(|e| refusal(&format!("make the place {text}"), &e.to_string()))?;
+            .map_err(|e| Fault::new(format!("make the place {text}"), e.to_string()))?;
         let order = PlaceOrder {
             level: &level,
             ground: &self.ground,
@@ -94,7 +93,7 @@ impl Places {
     }
 
     fn site(&mut self, text: &str) -> Result<&mut PlacedScratch, Fault> {
-        let missing = || refusal("look up a place", &format!("no file was made on {text}"));
+        let missing = || Fault::new("look up a place", format!("no file was made on {text}"));
         self.sites.get_mut(text).ok_or_else(missing)
     }
 

@@ -5,24 +5,23 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::frame::{read_frame, write_frame};
-use super::guest::{is_guest, serve_guest};
-use super::instance::{Instance, fault};
+use super::instance::Instance;
+use super::look::look;
 use super::messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 use super::places::Places;
-use super::refuse::refusal;
+use super::survey::survey;
 use super::tree_instance::TreeInstance;
 use super::trial::{self, Ended, Setting};
+use super::work_directory;
 use iolab_io::cache::{self, Prober};
 use iolab_io::place::memory::{Limit, sweep_groups};
 use iolab_io::place::{self, Scratch, sweep};
 use iolab_io::sys::clock;
-use iolab_io::sys::process::{FROM_OUTSIDE, ignore, report_file_limit_as_error};
 use iolab_model::catalog::{
     CacheState, Factor, Levels, file_to_memory, path_from_text, path_to_text,
 };
@@ -32,26 +31,6 @@ use iolab_model::result::{CacheProof, Fault};
 const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 /// Once that was in vain, the next trials wait no longer than this: the budget is not for waiting.
 const DRAIN_BRIEFLY: Duration = Duration::from_millis(50);
-
-/// The process `iolab agent`: frames on standard input and output. Ends with 0 after `End` or when
-/// the controller has gone, with 1 where a frame cannot be read.
-pub fn serve() -> ExitCode {
-    if is_guest() {
-        return serve_guest();
-    }
-    ignore(&FROM_OUTSIDE);
-    report_file_limit_as_error();
-    let stdio = rustix::stdio::stdin()
-        .try_clone_to_owned()
-        .and_then(|input| Ok((input, rustix::stdio::stdout().try_clone_to_owned()?)));
-    match stdio.and_then(|(input, output)| serve_streams(input.into(), output.into())) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("iolab agent: {error}; it is started by iolab itself");
-            ExitCode::FAILURE
-        }
-    }
-}
 
 /// Answers requests until the end. The scratch directory is gone when it returns.
 pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {
@@ -72,11 +51,17 @@ pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {
 /// `None`: the controller has gone.
 fn answer(session: &mut Option<AgentState>, request: Request, input: &File) -> Option<Reply> {
     let reply = match (request, session.as_mut()) {
-        (Request::Start { version, directory, cpus }, _) => {
-            start(session, &version, &directory, &cpus)
+        (Request::Survey(order), _) => same_version(&order.version).map(|()| {
+            let survey = survey(&order).map(|facts| Reply::Surveyed(Box::new(facts)));
+            survey.unwrap_or_else(Reply::Objected)
+        }),
+        (Request::Look(order), _) => Ok(Reply::Seen(Box::new(look(&order)))),
+        (Request::Start { version, directory, only_reads, cpus }, _) => {
+            let directory = work_directory::choose(path_from_text(&directory), only_reads);
+            same_version(&version).and_then(|()| start(session, directory, &cpus))
         }
         (Request::End, _) => session.take().map_or(Ok(Reply::Done), AgentState::end),
-        (_, None) => Err(refusal("answer a request", "the first request must be `Start`")),
+        (_, None) => Err(Fault::new("answer a request", "the first request must be `Start`")),
         (Request::Places(terms), Some(session)) => session.enter_places(&terms),
         (Request::Describe, Some(session)) => {
             let facts = session.places.as_ref().map(Places::facts);
@@ -106,20 +91,20 @@ struct AgentState {
     drain_limit: Duration,
 }
 
+/// Another version may mean something else by the same words.
+fn same_version(version: &str) -> Result<(), Fault> {
+    let own = env!("CARGO_PKG_VERSION");
+    let cause = format!("the agent is version {own}, the controller {version}");
+    if version == own { Ok(()) } else { Err(Fault::new("start the agent", cause)) }
+}
+
 /// The clock is measured every time, the rest is made the first time.
 fn start(
     session: &mut Option<AgentState>,
-    version: &str,
-    directory: &str,
+    directory: PathBuf,
     cpus: &[u32],
 ) -> Result<Reply, Fault> {
-    let own = env!("CARGO_PKG_VERSION");
-    if version != own {
-        let cause = format!("the agent is version {own}, the controller {version}");
-        return Err(refusal("start the agent", &cause));
-    }
     bind(cpus)?;
-    let directory = path_from_text(directory);
     if session.as_ref().is_none_or(|session| session.directory != directory) {
         *session = None;
         // What a killed agent has left goes first; that it cannot be removed is no reason to stop.
@@ -143,7 +128,7 @@ fn start(
         });
     }
     let scratch = session.as_ref().map(|s| path_to_text(s.scratch.path())).unwrap_or_default();
-    let clock = clock::check().map_err(|e| refusal("measure the clock", &e.to_string()))?;
+    let clock = clock::check().map_err(|e| Fault::new("measure the clock", e.to_string()))?;
     Ok(Reply::Started {
         clock_resolution_ns: clock.resolution_ns,
         clock_cost_ns: clock.pair_cost_ns,
@@ -160,11 +145,11 @@ fn bind(cpus: &[u32]) -> Result<(), Fault> {
     let mut set = rustix::thread::CpuSet::new();
     for cpu in cpus {
         if *cpu as usize >= rustix::thread::CpuSet::MAX_CPU {
-            return Err(refusal(&doing, "there are not so many; `--cpus` takes numbers from 0"));
+            return Err(Fault::new(doing, "there are not so many; `--cpus` takes numbers from 0"));
         }
         set.set(*cpu as usize);
     }
-    rustix::thread::sched_setaffinity(None, &set).map_err(|e| fault(doing, &e.into()))
+    rustix::thread::sched_setaffinity(None, &set).map_err(|e| Fault::of(doing, &e.into()))
 }
 
 impl AgentState {
@@ -180,7 +165,9 @@ impl AgentState {
         match (&order.place, &mut self.places) {
             (None, _) => Ok(self.scratch.path().to_owned()),
             (Some(place), Some(places)) => places.directory_for(place, order.id),
-            (Some(_), None) => Err(refusal("make a file on a place", "its terms were not given")),
+            (Some(_), None) => {
+                Err(Fault::new("make a file on a place", "its terms were not given"))
+            }
         }
     }
 
@@ -195,7 +182,7 @@ impl AgentState {
         }
         let directory = self.directory_for(order)?;
         for place in &order.targets {
-            let missing = || refusal("make a place ready", "its terms were not given");
+            let missing = || Fault::new("make a place ready", "its terms were not given");
             self.places.as_mut().ok_or_else(missing)?.ready(place)?;
         }
         if let Some(tree) = &order.tree {
@@ -214,7 +201,7 @@ impl AgentState {
         let each = |id: &usize| match (self.instances.get(id), self.trees.get(id)) {
             (Some(instance), _) => Ok(Standing::File(&instance.file)),
             (None, Some(tree)) => Ok(Standing::Tree(tree)),
-            (None, None) => Err(refusal("renew file instances", "there is no such instance")),
+            (None, None) => Err(Fault::new("renew file instances", "there is no such instance")),
         };
         let all = order.iter().map(each).collect::<Result<Vec<_>, _>>()?;
         all.iter().try_for_each(Standing::evict)?;
@@ -235,7 +222,7 @@ impl AgentState {
             Some(id) => match self.instances.get_mut(&id) {
                 Some(instance) => Some(instance),
                 None => {
-                    let fault = refusal("run a trial", &format!("there is no instance {id}"));
+                    let fault = Fault::new("run a trial", format!("there is no instance {id}"));
                     return Ended::Here(Err(fault));
                 }
             },
@@ -272,7 +259,7 @@ impl AgentState {
         }
         let ratio = file_to_memory(request.levels.text(Factor::Memory)?)?;
         let file_bytes = self.instances.get(&request.instance?)?.bytes;
-        let page_bytes = rustix::param::page_size() as u64;
+        let page_bytes = iolab_io::host::page_bytes();
         Some(((file_bytes as f64 / ratio) as u64).next_multiple_of(page_bytes))
     }
 
@@ -310,7 +297,7 @@ impl AgentState {
             (Some(place), Some(places), Some(CacheState::Cold)) => places.evict_below(place)?,
             (None, _, Some(CacheState::Remount)) => {
                 let cause = "iolab unmounts what it has mounted: use --place, or --cache cold";
-                return Err(refusal("remount the directory under test", cause));
+                return Err(Fault::new("remount the directory under test", cause));
             }
             _ => {}
         }

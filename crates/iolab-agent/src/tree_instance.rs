@@ -11,7 +11,6 @@ use rustix::io::Errno;
 
 use super::instance::fault;
 use super::messages::InstanceOrder;
-use super::refuse::refusal;
 use iolab_io::cache::{self, Prober};
 use iolab_io::workload::Subject;
 use iolab_io::workload::files::{
@@ -82,7 +81,7 @@ impl TreeInstance {
                 Ok(tree)
             }
             (TreeOrder::Found(_), None) => {
-                Err(refusal("look through a tree", "it was not said where it is"))
+                Err(Fault::new("look through a tree", "it was not said where it is"))
             }
         }
     }
@@ -96,7 +95,7 @@ impl TreeInstance {
             self.listing.files(),
             self.bytes
         );
-        Err(refusal(&format!("look through {}", path_to_text(&self.path)), &cause))
+        Err(Fault::new(format!("look through {}", path_to_text(&self.path)), cause))
     }
 
     fn make(&self, wanted: &dyn Fn() -> bool) -> Result<(), Fault> {

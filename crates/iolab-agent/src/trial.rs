@@ -72,11 +72,9 @@ fn attempt(
         true => workload::contender::find(&request.workload),
         false => workload::find(&request.workload),
     };
-    let workload = found.ok_or_else(|| Fault {
-        doing: format!("run a trial of {:?}", request.workload),
-        cause: "there is no such workload; `iolab list`".into(),
-        errno: None,
-        signal: None,
+    let workload = found.ok_or_else(|| {
+        let doing = format!("run a trial of {:?}", request.workload);
+        Fault::new(doing, "there is no such workload; `iolab list`")
     })?;
     if let Some(instance) = instance.as_deref() {
         instance.check()?;
@@ -190,12 +188,7 @@ pub fn reach_tree(
 /// The state that is asked for.
 fn wanted_state(request: &TrialRequest) -> Result<Option<CacheState>, Fault> {
     let Some(wanted) = request.levels.text(CacheState::FACTOR) else { return Ok(None) };
-    let fault = |cause: String| Fault {
-        doing: "reach a cache state".into(),
-        cause,
-        errno: None,
-        signal: None,
-    };
+    let fault = |cause: String| Fault::new("reach a cache state", cause);
     wanted.parse().map(Some).map_err(fault)
 }
 
@@ -207,7 +200,7 @@ fn in_child(
     setting: &Setting<'_>,
 ) -> Result<Option<Measurement>, Fault> {
     let doing = || format!("run a trial of {}", request.workload);
-    let lost = |cause: String, signal| Fault { doing: doing(), cause, errno: None, signal };
+    let lost = |cause: String, signal| Fault::new(doing(), cause).signal(signal);
     let work = || {
         let mut counted = Counted::default();
         let entered = setting.limit.map_or(Ok(()), Limit::enter);

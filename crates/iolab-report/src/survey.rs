@@ -2,34 +2,13 @@
 
 mod written;
 
+pub use iolab_model::result::Topic;
+
 use iolab_model::catalog::{
     CacheState, Factor, MethodClass, NamedCall, Severity, bytes_text, rate_text, ratio_digits,
     ratio_text, slower_text, time_text,
 };
 use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, Document, Grade, Warning};
-
-/// What a run of the survey was about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Topic {
-    /// Block sizes on a cached file.
-    Warm,
-    /// Block sizes on an evicted file.
-    Cold,
-    /// read against mmap by file size.
-    Mapping,
-    /// The floor of system calls.
-    Calls,
-    /// Block sizes until the data are durable.
-    Durable,
-    /// Each block made durable before the next.
-    Synced,
-    /// Ways to copy a file.
-    Copying,
-    /// Metadata calls on many files.
-    Metadata,
-    /// Many small files with one worker and with more.
-    Small,
-}
 
 /// What stands where not one round came to its end: a line that is missing would not be missed.
 const NOTHING: &str = "nothing could be measured";

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::{ClockFacts, Executor, ExecutorError, TrialOrder};
-use iolab_agent::{Content, InstanceOrder, PlaceTerms, Reply, Request, Transport, TrialRequest};
+use iolab_agent::{
+    Content, InstanceOrder, PlaceTerms, Reply, Request, Transport, TrialRequest, unexpected_reply,
+};
 use iolab_model::catalog::path_to_text;
 use iolab_model::plan::{FileUse, Instance, Plan};
 use iolab_model::result::{Fault, Measurement, PlaceFacts};
@@ -30,7 +32,18 @@ pub struct RemoteExecutor<T> {
 impl<T: Transport> RemoteExecutor<T> {
     /// An executor for this plan; the agent is greeted when the clock is first asked for.
     pub fn new(transport: T, plan: &Plan) -> RemoteExecutor<T> {
-        RemoteExecutor::at(transport, &plan.workload, &plan.directory, &plan.protocol.cpus)
+        let directory = &plan.directory;
+        RemoteExecutor::at(transport, &plan.workload, directory, &plan.protocol.cpus).for_plan(plan)
+    }
+
+    /// What else the agent must know of a plan: whether files are made in its directory.
+    #[must_use]
+    pub fn for_plan(mut self, plan: &Plan) -> RemoteExecutor<T> {
+        let makes = plan.copies || plan.instances.iter().any(|i| i.path.is_none());
+        if let Request::Start { only_reads, .. } = &mut self.start {
+            *only_reads = !plan.instances.is_empty() && !makes;
+        }
+        self
     }
 
     /// An executor for a workload under a directory, bound to these processors (none: not bound).
@@ -40,6 +53,7 @@ impl<T: Transport> RemoteExecutor<T> {
             start: Request::Start {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 directory: path_to_text(&absolute(directory)),
+                only_reads: false,
                 cpus: cpus.to_vec(),
             },
             clock: None,
@@ -66,6 +80,11 @@ impl<T: Transport> RemoteExecutor<T> {
             Ok(Reply::Described(facts)) => facts,
             _ => Vec::new(),
         }
+    }
+
+    /// The line to the agent, for what is asked beside the trials.
+    pub fn agent(&mut self) -> &mut T {
+        &mut self.transport
     }
 
     fn has_places(&self) -> bool {
@@ -96,12 +115,8 @@ impl<T: Transport> RemoteExecutor<T> {
     /// The agent is gone: starts another and brings it to where the old one was.
     fn revive(&mut self, error: &io::Error) -> ExecutorError {
         let cause = self.transport.ending().unwrap_or_else(|| error.to_string());
-        let fault = Fault {
-            doing: "ask the agent".to_owned(),
-            cause: format!("the agent ended: {cause}"),
-            errno: error.raw_os_error(),
-            signal: None,
-        };
+        let fault = Fault::new("ask the agent", format!("the agent ended: {cause}"))
+            .errno(error.raw_os_error());
         self.deaths += 1;
         if self.deaths > GREATEST_DEATHS {
             return ExecutorError::Fatal(fault);
@@ -113,13 +128,7 @@ impl<T: Transport> RemoteExecutor<T> {
     }
 
     fn greet_again(&mut self) -> Result<(), Fault> {
-        let failed = |doing: &str, cause: String| Fault {
-            doing: doing.to_owned(),
-            cause,
-            errno: None,
-            signal: None,
-        };
-        self.transport.restart().map_err(|error| failed("start a new agent", error.to_string()))?;
+        self.transport.restart().map_err(|error| Fault::of("start a new agent", &error))?;
         let requests: Vec<Request> = std::iter::once(self.start.clone())
             .chain(self.has_places().then(|| Request::Places(self.terms.clone())))
             .chain(self.made.iter().cloned().map(Request::Make))
@@ -129,7 +138,7 @@ impl<T: Transport> RemoteExecutor<T> {
             match self.transport.ask(request) {
                 Ok(Reply::Refused(fault) | Reply::Lost(fault)) => return Err(fault),
                 Ok(_) => {}
-                Err(error) => return Err(failed("bring a new agent up", error.to_string())),
+                Err(error) => return Err(Fault::of("bring a new agent up", &error)),
             }
         }
         Ok(())
@@ -160,12 +169,7 @@ fn absolute(path: &Path) -> std::path::PathBuf {
 }
 
 fn unexpected(request: &str, reply: &Reply) -> ExecutorError {
-    ExecutorError::Fatal(Fault {
-        doing: request.to_owned(),
-        cause: format!("the agent answered something else: {reply:?}"),
-        errno: None,
-        signal: None,
-    })
+    ExecutorError::Fatal(unexpected_reply(request, reply))
 }
 
 impl<T: Transport> Executor for RemoteExecutor<T> {

@@ -67,7 +67,7 @@ impl Work {
         let files = instance.and_then(|i| i.tree.as_ref()).map(|tree| tree.files().max(1));
         let step_bytes = match (plan.copies, cell.levels.number(Factor::Block)) {
             (true, None) => CHUNK_BYTES,
-            _ => step_bytes(cell),
+            _ => step_bytes(cell, plan.page_bytes),
         };
         let command = cell.levels.get(Factor::Contender).is_some();
         // After a mount the first files pay for what all of them share: no part stands for the
@@ -142,12 +142,12 @@ pub(super) fn unit_ns(cell: &Cell, sample: &Sample) -> Option<f64> {
 }
 
 /// Bytes of one operation of a cell that works on a file.
-fn step_bytes(cell: &Cell) -> u64 {
+fn step_bytes(cell: &Cell, page_bytes: u64) -> u64 {
     let sequential =
         cell.levels.word().is_none_or(|pattern: Pattern| pattern == Pattern::Sequential);
     let without_block = match sequential {
         true => WINDOW_BYTES,
-        false => rustix::param::page_size() as u64,
+        false => page_bytes,
     };
     cell.levels.number(Factor::Block).unwrap_or(without_block).max(1)
 }
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(operations(Levels::new().with(Factor::Block, Level::Number(1 << 20))), 6);
         assert_eq!(operations(Levels::new()), 6);
         let random = Levels::new().with(Factor::Pattern, Level::word("random"));
-        assert_eq!(step_bytes(&cell(random.clone())), rustix::param::page_size() as u64);
+        assert_eq!(step_bytes(&cell(random.clone()), 16384), 16384);
         assert!(operations(random) > 6);
         assert_eq!(operations(Levels::new().with(Factor::Operation, Level::word("read"))), 1);
     }

@@ -4,6 +4,8 @@
 pub mod arbitrary;
 pub mod documents;
 pub mod fakes;
+pub mod far_machine;
 pub mod scenes;
 mod scenes_beside;
+pub mod silence;
 pub mod virtual_machine;

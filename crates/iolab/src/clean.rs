@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::output::Talk;
 use super::terminal_io::{self, Ending, Failure};
+use super::verbosity::Talk;
 use iolab_io::place;
 use iolab_model::catalog::{bytes_text, path_to_text};
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::history::{StoreArgs, load};
-use super::output::Talk;
+use super::store_args::{StoreArgs, load};
 use super::terminal_io::{self, Ending, Failure};
+use super::verbosity::Talk;
 use iolab_model::result::Document;
 use iolab_model::spec;
 use iolab_record::history::Store;
@@ -87,7 +87,7 @@ impl Compare {
     /// There is no such run, or the runs cannot be compared.
     pub fn run(self, talk: &Talk) -> Ending {
         let terms = self.terms.read()?;
-        let store = self.store.open(&[])?;
+        let store = self.store.open()?;
         let first = side(&store, &self.first)?;
         let second = side(&store, &self.second)?;
         let compared = compare(&first, &second, &terms).map_err(failure)?;

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use clap::{Args, ValueHint};
 
-use super::output::Talk;
 use super::terminal_io::{self, Ending, Exit, Failure, say};
+use super::verbosity::Talk;
 use iolab_io::tool::{self, Allocation, Walk};
 use iolab_model::catalog::{bytes_text, count_text, path_to_text, rate_text};
 

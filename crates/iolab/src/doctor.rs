@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::explain::wrap;
-use super::history::StoreArgs;
+use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending, Failure};
 use iolab_io::host::{self, Probe};
 

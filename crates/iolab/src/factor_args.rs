@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 
-use super::parts;
 use super::terminal_io::Failure;
-use iolab_io::workload::WORKLOADS;
+use iolab_agent::catalog::{self, WORKLOADS};
 use iolab_model::catalog::{
     Capability, Factor, FactorUse, Kind, Level, Part, SIZES_FORMS, Switch, WorkloadInfo,
     path_to_text,
@@ -27,7 +26,7 @@ pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
     let command = options.fold(command, |command, axis| command.arg(option(info, axis)));
     let paths = Arg::new(PATHS).value_parser(value_parser!(OsString));
     if works_on_trees(info) {
-        let words = Vocabulary { info, parts: parts::all() }.words(Factor::Operation).join(", ");
+        let words = Vocabulary { info, parts: catalog::all() }.words(Factor::Operation).join(", ");
         let what = Arg::new(WHAT).value_name("OPERATIONS").help(format!(
             "What is done with the files: {words}; several with commas [default: read]"
         ));
@@ -90,7 +89,7 @@ fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
     let (.., summary) = axis.factor.info();
     let mut text = summary.to_owned();
     if axis.factor == Factor::Contender {
-        let names = Vocabulary { info, parts: parts::all() }.words(axis.factor).join(", ");
+        let names = Vocabulary { info, parts: catalog::all() }.words(axis.factor).join(", ");
         return format!(
             "{text}: {names}, or a whole one; {{file}}, {{source}}, {{target}}, {{dir}}, {{block}}, {{size}} and {{threads}} are filled in, no shell is run; may be repeated"
         );
@@ -98,7 +97,7 @@ fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
     if axis.factor.kind() == Kind::Word {
         let words = match axis.factor {
             Factor::Sizes => SIZES_FORMS.to_owned(),
-            _ => Vocabulary { info, parts: parts::all() }.words(axis.factor).join(", "),
+            _ => Vocabulary { info, parts: catalog::all() }.words(axis.factor).join(", "),
         };
         text = format!("{text}: {words}");
     }
@@ -106,7 +105,7 @@ fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
         ("", Factor::FileSize) => "256Mi, or what fits",
         ("", Factor::Method | Factor::Operation) => {
             let plain = |p: &&iolab_model::catalog::Part| p.by_name_only;
-            let vocabulary = Vocabulary { info, parts: parts::all() };
+            let vocabulary = Vocabulary { info, parts: catalog::all() };
             match vocabulary.parts_of(axis.factor).any(|p| plain(&p)) {
                 true => "all but null and its like",
                 false => "all",
@@ -131,7 +130,7 @@ pub struct Axes {
 /// # Errors
 /// The first level that is not one, with the fix.
 pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, Failure> {
-    let vocabulary = Vocabulary { info, parts: parts::all() };
+    let vocabulary = Vocabulary { info, parts: catalog::all() };
     let mut factors = BTreeMap::new();
     for axis in info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path) {
         let name = if is_option(info, axis.factor) { axis.factor.name() } else { WHAT };
@@ -175,7 +174,7 @@ fn works_in(
         return factors.contains_key(&Factor::FileSize) && Path::new(path).is_dir();
     }
     let of_a_tree = [Factor::Files, Factor::FileSize, Factor::Sizes, Factor::Layout, Factor::Fill];
-    let vocabulary = Vocabulary { info, parts: parts::all() };
+    let vocabulary = Vocabulary { info, parts: catalog::all() };
     let operations = factors.get(&Factor::Operation).map_or(&[][..], Vec::as_slice);
     let makes_its_own = |level: &Level| {
         let is = |part: &&'static Part| *level == Level::word(part.id);

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use super::compare::{Shape, failure, side};
-use super::history::{StoreArgs, load};
-use super::output::Talk;
+use super::store_args::{StoreArgs, load};
 use super::terminal_io::{self, Ending, Exit, Failure};
+use super::verbosity::Talk;
 use iolab_model::catalog::{Factor, Level, Levels};
 use iolab_model::plan::level_text;
 use iolab_model::result::Document;
@@ -72,7 +72,7 @@ impl Gate {
         let worse = spec::parse_percent(&self.worse);
         let delta = worse.map_err(|e| Failure::usage(e.of("--worse")))?;
         let terms = Terms { alpha: 0.05, delta, anyway: self.anyway };
-        let store = self.store.open(&[])?;
+        let store = self.store.open()?;
         if let Some(baseline) = &self.baseline {
             let (first, second) = (side(&store, baseline)?, side(&store, &self.run)?);
             return compare(&first, &second, &terms).map_err(failure);

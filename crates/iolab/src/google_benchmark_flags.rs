@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
+use super::commands::{Cli, Command};
 use super::measure::Measure;
-use super::output::{Talk, When};
 use super::terminal_io::{self, Ending, Exit, Failure};
-use super::{Cli, Command};
+use super::verbosity::{Talk, When};
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::{self, Pattern};
@@ -79,7 +79,8 @@ pub fn run() -> Ending {
     for command in commands {
         let Some(measure) = measure_of(command)? else { return Ok(Exit::Done) };
         let alter = |plan: &mut Plan| narrow(plan, &flags);
-        let plan = measure.planned(&alter)?;
+        let prepared = measure.planned(&alter)?;
+        let plan = &prepared.plan;
         names.extend(
             plan.cells
                 .iter()
@@ -87,7 +88,7 @@ pub fn run() -> Ending {
                 .map(|cell| benchmark_name(&plan.workload, &cell.levels)),
         );
         if !flags.list && plan.cells.iter().any(|cell| cell.skip.is_none()) {
-            let mut document = measure.measured(&alter, &talk)?;
+            let mut document = measure.measured(&prepared, &talk)?;
             document.cells.retain(|cell| cell.reason.as_deref() != Some(UNWANTED));
             measured.push(document);
         }
@@ -112,7 +113,7 @@ fn measure_of(words: Vec<OsString>) -> Result<Option<Measure>, Failure> {
         Ok(_) => Err(Failure::usage(
             "--benchmark_ flags go with a command that measures, as in iolab read big.iso --benchmark_out=out.json",
         )),
-        Err(error) => super::parse_failure(&error).map(|_| None),
+        Err(error) => super::commands::parse_failure(&error).map(|_| None),
     }
 }
 

@@ -1,108 +1,13 @@
-//! `iolab history`, and what all commands that look into the history share.
-
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+//! `iolab history`: the runs that were recorded.
 
 use clap::Args;
 
-use super::output::Talk;
-use super::terminal_io::{self, Ending, Failure, say};
-use iolab_model::catalog::{path_to_text, utc_seconds, utc_text};
-use iolab_model::result::Document;
-use iolab_record::history::{Filter, RecordError, Store};
+use super::store_args::{StoreArgs, failure};
+use super::terminal_io::{self, Ending, Failure};
+use super::verbosity::Talk;
+use iolab_model::catalog::{utc_seconds, utc_text};
+use iolab_record::history::Filter;
 use iolab_report as report;
-use iolab_run::fill_estimates;
-
-/// Which history.
-#[derive(Args, Clone, Debug, Default)]
-pub struct StoreArgs {
-    /// The file of the history [default: under the XDG state directory]
-    #[arg(long, value_name = "PATH")]
-    pub store: Option<PathBuf>,
-}
-
-impl StoreArgs {
-    /// Opens the history; `avoid_devices` are under test.
-    ///
-    /// # Errors
-    /// It cannot be used, with the fix.
-    pub fn open(&self, avoid_devices: &[u64]) -> Result<Store, Failure> {
-        let store = Store::open(self.store.as_deref(), avoid_devices).map_err(failure)?;
-        store.notices().iter().for_each(|notice| say(notice));
-        Ok(store)
-    }
-
-    /// Makes the directory of a history that will be written, so that one that cannot be is told
-    /// before anything is measured and not after.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn make_room(store: &Store) -> Result<(), Failure> {
-        let parent = store.path().parent().unwrap_or(store.path());
-        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|error| {
-            let name = path_to_text(store.path());
-            Failure::refused(format!(
-                "cannot make the history {name}: {error}; name another file with --store PATH"
-            ))
-        })
-    }
-
-    /// The directory of the history, where one is known.
-    pub fn directory(&self) -> Option<PathBuf> {
-        let path = match &self.store {
-            Some(path) => path.clone(),
-            None => Store::open(None, &[]).ok()?.path().to_owned(),
-        };
-        path.parent().map(PathBuf::from)
-    }
-}
-
-/// The failure that a history gives.
-pub fn failure(error: RecordError) -> Failure {
-    match error {
-        RecordError::NoRun { .. } | RecordError::NoName { .. } | RecordError::NameTaken { .. } => {
-            Failure::usage(error)
-        }
-        RecordError::Kept { .. } => Failure::internal(error),
-        _ => Failure::refused(error),
-    }
-}
-
-/// The run that is meant by a number, a pinned name or `last`.
-///
-/// # Errors
-/// There is no such run.
-pub fn load(store: &Store, text: &str) -> Result<Document, Failure> {
-    let mut document = store.load(number(store, text)?).map_err(failure)?;
-    if !document.run.complete {
-        fill_estimates(&mut document);
-    }
-    Ok(document)
-}
-
-/// The number of the run that is meant.
-///
-/// # Errors
-/// There is no such name, or no run at all.
-pub fn number(store: &Store, text: &str) -> Result<u64, Failure> {
-    if let Ok(number) = text.parse() {
-        return Ok(number);
-    }
-    if text == "last" {
-        let last = store.last().map_err(failure)?;
-        return last
-            .map(|run| run.id)
-            .ok_or_else(|| Failure::usage("the history is empty: measure something first"));
-    }
-    store.named(text).map_err(|error| match error {
-        RecordError::NoName { .. } => Failure::usage(format!(
-            "'{}' is not a run: write its number, the name it is pinned by, or last; see iolab history",
-            text.escape_debug()
-        )),
-        other => failure(other),
-    })
-}
 
 /// List the runs that were recorded, newest first
 #[derive(Args, Clone, Debug)]
@@ -147,7 +52,7 @@ impl History {
     /// # Errors
     /// The history cannot be read.
     pub fn run(self, talk: &Talk) -> Ending {
-        let store = self.store.open(&[])?;
+        let store = self.store.open()?;
         let filter = Filter {
             limit: self.limit,
             workload: self.workload,

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::history::{StoreArgs, failure};
-use super::output::Talk;
+use super::store_args::{StoreArgs, failure};
 use super::terminal_io::{self, Ending, Failure, say};
+use super::verbosity::Talk;
 use iolab_model::catalog::{path_to_text, so_many};
 use iolab_model::result::Document;
 use iolab_record::history::{Imported, Store};
@@ -36,8 +36,8 @@ impl Import {
             let documents = import::read(path).map_err(Failure::usage)?;
             read.extend(documents.into_iter().map(|document| (path, document)));
         }
-        let store = self.store.open(&[])?;
-        StoreArgs::make_room(&store)?;
+        let store = self.store.open()?;
+        iolab_controller::make_room(&store)?;
         let mut numbers = Vec::new();
         for (path, document) in &read {
             let done = take(&store, document)?;

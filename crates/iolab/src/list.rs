@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::explain::wrap;
-use super::parts;
 use super::terminal_io::{self, Ending};
+use iolab_agent::catalog::{self, WORKLOADS};
 use iolab_io::metric::METRICS;
 use iolab_io::place::{PLACES, kind_named};
-use iolab_io::workload::WORKLOADS;
 use iolab_model::catalog::{Code, Factor, Part, PartKind, Role, WorkloadInfo};
 use iolab_model::spec::Vocabulary;
 use iolab_report::{FOLDERS, FORMATS};
@@ -95,14 +94,14 @@ fn rows(which: Which) -> Vec<Row> {
 }
 
 fn of_kind(kind: PartKind) -> Vec<Row> {
-    parts::all().iter().filter(|part| part.kind == kind).map(|p| part(p)).collect()
+    catalog::all().iter().filter(|part| part.kind == kind).map(|p| part(p)).collect()
 }
 
 /// Each with its workload: some are a rung of the ladder and a metadata call.
 fn operations() -> Vec<Row> {
     let of = |info: &&'static WorkloadInfo| {
         let id = info.part.id;
-        let vocabulary = Vocabulary { info, parts: parts::all() };
+        let vocabulary = Vocabulary { info, parts: catalog::all() };
         let rows = vocabulary.parts_of(Factor::Operation).map(move |operation| {
             let (name, summary) = part(operation);
             (name, format!("{id}: {summary}"))

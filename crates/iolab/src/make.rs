@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use clap::{Args, Subcommand, ValueHint};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::output::{Talk, dumb};
 use super::protocol_args::drawn_seed;
 use super::signals::Signals;
 use super::size_for_time::failure;
+use super::terminal_io::dumb;
 use super::terminal_io::{self, Ending, Failure};
+use super::verbosity::Talk;
 use iolab_io::place;
 use iolab_io::tool::{self, FileOrder};
 use iolab_model::catalog::{Fill, bytes_text, path_to_text, rate_text, time_text};

@@ -2,17 +2,20 @@
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 
+use super::console::argv;
 use super::factor_args::{self, Axes};
-use super::history::StoreArgs;
-use super::output::{OutputArgs, Talk};
-use super::places::PlaceArgs;
+use super::output::OutputArgs;
+use super::place_args::PlaceArgs;
+use super::plan_text;
 use super::protocol_args::ProtocolArgs;
-use super::session::{self, Session};
-use super::terminal_io::{self, Ending, Failure};
-use super::{facts, parts, plan_text, resume};
-use iolab_io::workload::WORKLOADS;
+use super::reported::{measured, session};
+use super::store_args::StoreArgs;
+use super::terminal_io::{self, Ending, Exit, Failure};
+use super::verbosity::Talk;
+use iolab_agent::catalog::{self, WORKLOADS};
+use iolab_controller::Prepared;
 use iolab_model::catalog::WorkloadInfo;
-use iolab_model::plan::{self, Plan};
+use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::Experiment;
 
@@ -35,15 +38,12 @@ impl Measure {
     pub fn run(self, talk: &Talk) -> Ending {
         let experiment = self.experiment()?;
         let output = self.output.read()?;
-        let guest = self.places.guest(&experiment)?;
-        let plan = plan_in(&experiment, guest.is_some())?;
+        let prepared = self.prepared(&experiment)?;
         if self.protocol.plan {
-            return terminal_io::data(|out| plan_text::write_plan(out, &plan, &self.output.format));
+            let format = &self.output.format;
+            return terminal_io::data(|out| plan_text::write_plan(out, &prepared.plan, format));
         }
-        plan_text::before_start(&plan, talk);
-        let argv = session::argv();
-        let places = self.places.terms(&plan);
-        Session { plan: &plan, output: &output, talk, argv, resumes: None, places, guest }.run()
+        measured(&prepared, argv(), None, &output, talk)
     }
 
     /// Goes on with a run that this command began.
@@ -54,45 +54,38 @@ impl Measure {
         self.protocol.fix_seed(document.run.seed);
         self.output.store = store;
         let output = self.output.read()?;
-        let experiment = self.experiment()?;
-        let guest = self.places.guest(&experiment)?;
-        let plan = plan_in(&experiment, guest.is_some())?;
-        plan_text::before_start(&plan, talk);
+        let prepared = self.prepared(&self.experiment()?)?;
         let argv = document.run.argv.clone();
-        let resumes = Some(resume::resumed(document, &plan)?);
-        let places = self.places.terms(&plan);
-        Session { plan: &plan, output: &output, talk, argv, resumes, places, guest }.run()
+        let resumes = Some(iolab_controller::resumed(document, &prepared.plan)?);
+        measured(&prepared, argv, resumes, &output, talk)
     }
 
-    /// The plan, altered.
+    /// The plan, altered, and where it runs.
     ///
     /// # Errors
     /// What was asked wrongly or cannot be had.
-    pub fn planned(&self, alter: &dyn Fn(&mut Plan)) -> Result<Plan, Failure> {
-        let experiment = self.experiment()?;
-        let guest = self.places.guest(&experiment)?;
-        let mut plan = plan_in(&experiment, guest.is_some())?;
-        alter(&mut plan);
-        Ok(plan)
+    pub fn planned(&self, alter: &dyn Fn(&mut Plan)) -> Result<Prepared, Failure> {
+        let mut prepared = self.prepared(&self.experiment()?)?;
+        alter(&mut prepared.plan);
+        Ok(prepared)
     }
 
-    /// Measures and records the altered plan, and reports nothing.
+    /// Measures and records what was planned, and reports nothing.
     ///
     /// # Errors
     /// What ended it.
-    pub fn measured(&self, alter: &dyn Fn(&mut Plan), talk: &Talk) -> Result<Document, Failure> {
+    pub fn measured(&self, prepared: &Prepared, talk: &Talk) -> Result<Document, Failure> {
         let output = self.output.read()?;
-        let plan = self.planned(alter)?;
-        let guest = self.places.guest(&self.experiment()?)?;
-        let places = self.places.terms(&plan);
-        let argv = session::argv();
-        let session =
-            Session { plan: &plan, output: &output, talk, argv, resumes: None, places, guest };
-        match session.measure()? {
-            (document, None) if document.run.complete => Ok(document),
-            (_, None) => Err(Failure::said(terminal_io::Exit::Interrupted)),
-            (_, Some(failure)) => Err(failure),
+        let measured = session(prepared, argv(), None, &output, talk)?.measure()?;
+        match measured.failure {
+            Some(failure) => Err(failure.into()),
+            None if measured.document.run.complete => Ok(measured.document),
+            None => Err(Failure::said(Exit::Interrupted)),
         }
+    }
+
+    fn prepared(&self, experiment: &Experiment) -> Result<Prepared, Failure> {
+        Ok(Prepared::of(experiment, &self.places.placement())?)
     }
 
     fn experiment(&self) -> Result<Experiment, Failure> {
@@ -100,33 +93,6 @@ impl Measure {
         let protocol = self.protocol.read()?;
         let workload = self.info.part.id.to_owned();
         Ok(Experiment { title: None, workload, directory, factors, protocol })
-    }
-}
-
-/// The plan of an experiment on this machine.
-///
-/// # Errors
-/// What was asked wrongly or cannot be had.
-pub fn plan_of(experiment: &Experiment) -> Result<Plan, Failure> {
-    plan_in(experiment, false)
-}
-
-/// The same, in a virtual machine on this one or not.
-///
-/// # Errors
-/// What was asked wrongly or cannot be had.
-pub fn plan_in(experiment: &Experiment, guest: bool) -> Result<Plan, Failure> {
-    let unknown = || Failure::usage(format!("there is no workload {}", experiment.workload));
-    let info = parts::workload(&experiment.workload).ok_or_else(unknown)?;
-    parts::check(experiment, info).map_err(Failure::usage)?;
-    let facts = facts::gather(experiment, guest)?;
-    plan::make(experiment, info, parts::all(), &facts).map_err(failure)
-}
-
-fn failure(error: plan::PlanError) -> Failure {
-    match error.is_refusal() {
-        true => Failure::refused(error),
-        false => Failure::usage(error),
     }
 }
 
@@ -151,7 +117,7 @@ impl FromArgMatches for Measure {
         let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
         let (name, axes) = matches.subcommand().ok_or_else(missing)?;
         Ok(Measure {
-            info: parts::workload(name).ok_or_else(missing)?,
+            info: catalog::workload(name).ok_or_else(missing)?,
             protocol: ProtocolArgs::from_arg_matches(axes)?,
             output: OutputArgs::from_arg_matches(axes)?,
             places: PlaceArgs::from_arg_matches(axes)?,
@@ -175,6 +141,6 @@ impl Subcommand for Measure {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        parts::workload(name).is_some()
+        catalog::workload(name).is_some()
     }
 }

@@ -1,4 +1,4 @@
-//! Where results go, as options, and what the place they go to can show.
+//! Where results go, as options.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -6,78 +6,17 @@ use std::io::IsTerminal;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::history::StoreArgs;
-use super::terminal_io::{self, Ending, Failure, say};
+use super::store_args::StoreArgs;
+use super::terminal_io::{self, Ending, Exit, Failure, say};
+use super::verbosity::Talk;
+use iolab_controller::Measured;
 use iolab_model::catalog::path_to_text;
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::choose;
-use iolab_report::{self as report, ExportError, FOLDERS, FORMATS, TextStyle};
-
-/// What is said beside the data.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Talk")]
-pub struct Talk {
-    /// Say nothing but errors
-    #[arg(short, long, global = true)]
-    pub quiet: bool,
-    /// Say more: every warning, every fact of the plan
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
-    pub verbose: bool,
-    /// Colours; NO_COLOR and TERM=dumb are honoured
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: When,
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    // On a terminal. (A doc comment here would make every help text twice as long.)
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
-
-impl Talk {
-    /// What stdout can show. A file is not a terminal: it gets 80 columns and no colour.
-    pub fn look(&self) -> TextStyle {
-        let stdout = std::io::stdout();
-        let terminal = stdout.is_terminal();
-        let color = match self.color {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => terminal && colours_wanted(),
-        };
-        let width = columns(&stdout).unwrap_or(80);
-        TextStyle { width, color, unicode: !terminal || unicode() }
-    }
-}
-
-fn colours_wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !dumb()
-}
-
-/// A terminal that cannot redraw a line.
-pub fn dumb() -> bool {
-    std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
-}
-
-/// Whether the locale has more than ASCII: the first of these variables that is set decides.
-pub fn unicode() -> bool {
-    let set = |name: &&str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
-    let locale = locale.to_string_lossy().to_ascii_lowercase();
-    locale.contains("utf-8") || locale.contains("utf8")
-}
-
-fn columns(stdout: &std::io::Stdout) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(stdout).ok().map(|size| usize::from(size.ws_col));
-    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
-    size.filter(|columns| *columns > 0).or_else(variable)
-}
+use iolab_report::{self as report, ExportError, FOLDERS, FORMATS};
 
 /// Where results go.
 #[derive(Args, Clone, Debug, Default)]
@@ -207,6 +146,19 @@ impl Output {
         Ok(())
     }
 
+    /// Reports what was measured, whatever ended it.
+    ///
+    /// # Errors
+    /// What ended the run, or what stdout met.
+    pub fn report(&self, measured: Measured, talk: &Talk) -> Ending {
+        let written = self.write(&measured.document, talk);
+        match measured.failure {
+            Some(failure) => Err(failure.into()),
+            None if !measured.document.run.complete => written.map(|_| Exit::Interrupted),
+            None => written,
+        }
+    }
+
     /// Writes the report to stdout and the files.
     ///
     /// # Errors
@@ -288,7 +240,7 @@ fn each_export(
     talk: &Talk,
     write: impl Fn(&str, &Path) -> Result<(), ExportError>,
 ) -> Ending {
-    let mut ending = Ok(terminal_io::Exit::Done);
+    let mut ending = Ok(Exit::Done);
     for (format, path) in exports {
         match write(format, path) {
             Ok(()) if talk.quiet => {}

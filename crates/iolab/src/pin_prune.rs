@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use super::history::{StoreArgs, failure, number};
-use super::output::Talk;
+use super::store_args::{StoreArgs, failure, number};
 use super::terminal_io::{self, Ending, Exit, Failure, say};
-use super::time;
+use super::verbosity::Talk;
+use iolab_controller::{now_seconds, now_text};
 use iolab_model::catalog::{so_many, utc_text};
 use iolab_model::spec;
 use iolab_record::history::Retention;
@@ -35,7 +35,7 @@ impl Pin {
     /// # Errors
     /// There is no such run, the name cannot be used, or the history cannot be written.
     pub fn run(self, talk: &Talk) -> Ending {
-        let store = self.store.open(&[])?;
+        let store = self.store.open()?;
         let id = number(&store, &self.run)?;
         let said = if self.remove {
             match store.unpin(id).map_err(failure)? {
@@ -44,7 +44,7 @@ impl Pin {
             }
         } else {
             self.name.as_deref().map(usable).transpose()?;
-            store.pin(id, self.name.as_deref(), &time::now_text()).map_err(failure)?;
+            store.pin(id, self.name.as_deref(), &now_text()).map_err(failure)?;
             match &self.name {
                 Some(name) => format!("run {id} is pinned as {name}"),
                 None => format!("run {id} is pinned"),
@@ -105,7 +105,7 @@ impl Prune {
         }
         let before = self.older_than.as_deref().map(moment).transpose()?;
         let retention = Retention { keep: self.keep, before, partial: self.partial };
-        let store = self.store.open(&[])?;
+        let store = self.store.open()?;
         let gone = match self.dry_run {
             true => store.expired(&retention),
             false => store.prune(&retention),
@@ -127,5 +127,5 @@ fn moment(text: &str) -> Result<String, Failure> {
         Some(days) => days.saturating_mul(DAY_NS),
         None => spec::parse_duration_ns(text).map_err(|e| Failure::usage(e.of("--older-than")))?,
     };
-    Ok(utc_text(time::now_seconds().saturating_sub(ago_ns / 1_000_000_000)))
+    Ok(utc_text(now_seconds().saturating_sub(ago_ns / 1_000_000_000)))
 }

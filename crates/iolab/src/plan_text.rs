@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::output::Talk;
 use super::terminal_io::say;
+use super::verbosity::Talk;
 use iolab_model::catalog::{
     Factor, Level, bytes_text, count_text, path_to_text, rough_time_text, so_many,
 };

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::output::Talk;
 use super::terminal_io::say;
+use super::verbosity::Talk;
 use iolab_model::catalog::{bytes_text, rate_text, rough_time_text, time_text};
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Fault, Measurement, Phase, Sample};
@@ -184,7 +184,7 @@ fn bar(unicode: bool) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::{Phase, Progress, Sample};
-    use crate::output::Talk;
+    use crate::verbosity::Talk;
     use iolab_model::result::Measurement;
 
     /// One slow round of eight once halved what the line said: 4.57 GiB/s beside 8.87 in the table.

@@ -60,7 +60,6 @@ impl ProtocolArgs {
         }
         if let Some(text) = &self.cpus {
             protocol.cpus = spec::parse_cpus(text).map_err(of("--cpus"))?;
-            refuse_forbidden(&protocol.cpus)?;
         }
         if let Some(text) = &self.rounds {
             protocol.rounds = Some(spec::parse_rounds(text).map_err(of("--rounds"))?);
@@ -74,24 +73,6 @@ impl ProtocolArgs {
 
 fn of(option: &'static str) -> impl Fn(SpecError) -> Failure {
     move |error| Failure::usage(error.of(option))
-}
-
-/// Refuses processors that this process may not use.
-///
-/// # Errors
-/// The first of them, and those there are.
-pub fn refuse_forbidden(cpus: &[u32]) -> Result<(), Failure> {
-    let Ok(allowed) = rustix::thread::sched_getaffinity(None) else { return Ok(()) };
-    let forbidden = |cpu: &&u32| {
-        let cpu = **cpu as usize;
-        cpu >= rustix::thread::CpuSet::MAX_CPU || !allowed.is_set(cpu)
-    };
-    let Some(cpu) = cpus.iter().find(forbidden) else { return Ok(()) };
-    let have: Vec<u32> = (0..rustix::thread::CpuSet::MAX_CPU as u32)
-        .filter(|cpu| allowed.is_set(*cpu as usize))
-        .collect();
-    let have = spec::format_cpus(&have);
-    Err(Failure::usage(format!("--cpus: processor {cpu} cannot be used here; there are {have}")))
 }
 
 /// A seed that nobody chose.

@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 
-use super::history::load;
-use super::output::{Output, OutputArgs, Talk};
+use super::output::{Output, OutputArgs};
+use super::store_args::load;
 use super::terminal_io::{self, Ending, Exit, Failure, say};
+use super::verbosity::Talk;
 use iolab_model::catalog::path_to_text;
 use iolab_model::result::Document;
 use iolab_report as report;
@@ -44,7 +45,7 @@ impl Report {
     pub fn run(self, talk: &Talk) -> Ending {
         let output = self.output.read()?;
         output.only_for_several(self.runs.len())?;
-        let store = output.store.open(&[])?;
+        let store = output.store.open()?;
         let runs = self.runs.iter().map(|run| load(&store, run));
         let runs = runs.collect::<Result<Vec<Document>, Failure>>()?;
         let exported = output.write_files(&runs, talk);

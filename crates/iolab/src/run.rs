@@ -2,23 +2,26 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::measure::plan_in;
-use super::output::{self, Output, OutputArgs, Talk};
-use super::places::PlaceArgs;
-use super::session::{self, Session};
+use super::console::argv;
+use super::output::{self, Output, OutputArgs};
+use super::place_args::PlaceArgs;
+use super::plan_text;
+use super::protocol_args::drawn_seed;
+use super::reported::measured;
+use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending, Exit, Failure, say};
-use super::{factor_args, facts, parts, plan_text, protocol_args, resume};
-use iolab_io::place::vm::Kernel;
-use iolab_io::workload::WORKLOADS;
-use iolab_model::catalog::{Factor, Level, path_to_text};
+use super::toml_text::{NoText, toml_text};
+use super::verbosity::Talk;
+use iolab_agent::catalog::{self, WORKLOADS};
+use iolab_controller::Prepared;
+use iolab_model::catalog::path_to_text;
 use iolab_model::plan::Plan;
-use iolab_model::spec::Experiment;
-use iolab_model::spec::file::{self, Loaded, MOST_BYTES, Words, Written};
+use iolab_model::spec::file::{self, Loaded, Words, Written};
 
 /// Run the experiments of a file, or go on with a run that was interrupted
 #[derive(Args, Clone, Debug)]
@@ -45,16 +48,18 @@ pub struct Run {
 }
 
 impl Run {
-    /// Measures what the file asks for, or what is left of a run.
+    /// The run to go on with, which history it is in, and where it may go on.
+    pub fn resumes(&self) -> Option<(&str, &StoreArgs, &PlaceArgs)> {
+        Some((self.resume.as_deref()?, &self.output.store, &self.places))
+    }
+
+    /// Measures what the file asks for.
     ///
     /// # Errors
     /// What is written wrongly or cannot be had.
     pub fn run(self, talk: &Talk) -> Ending {
         if self.example {
             return output::text(file::EXAMPLE);
-        }
-        if let Some(run) = &self.resume {
-            return resume::resume(run, self.output.store.clone(), self.places.clone(), talk);
         }
         let Some(path) = &self.file else { return Err(Failure::internal("no file")) };
         let written = read(path)?;
@@ -68,7 +73,7 @@ impl Run {
     fn print_plans(&self, written: &[Written]) -> Ending {
         let plans: Vec<Plan> = written
             .iter()
-            .map(|one| Ok(self.job(one, written.len() > 1)?.plan))
+            .map(|one| Ok(self.job(one, written.len() > 1)?.prepared.plan))
             .collect::<Result<_, Failure>>()?;
         terminal_io::data(|out| {
             for (number, plan) in plans.iter().enumerate() {
@@ -103,49 +108,16 @@ impl Run {
         args.add_exports(written.exports.iter().map(OsString::from));
         let exports = written.export_place.as_ref().unwrap_or(&written.place);
         let output = args.read().map_err(|failure| failure.at(exports))?;
-        let (plan, guest, places) = plan_of(written, &self.places)?;
-        output.spare_files_of(&plan).map_err(|failure| failure.at(exports))?;
-        Ok(Job { plan, output, places, guest })
+        let prepared = Prepared::of_file(written, &self.places.placement())?;
+        output.spare_files_of(&prepared.plan).map_err(|failure| failure.at(exports))?;
+        Ok(Job { prepared, output })
     }
 }
 
 /// An experiment that can be measured.
 struct Job {
-    plan: Plan,
+    prepared: Prepared,
     output: Output,
-    places: PlaceArgs,
-    guest: Option<Kernel>,
-}
-
-/// The plan of an experiment of a file, and where it runs.
-///
-/// # Errors
-/// What cannot be had, with the place in the file.
-pub fn plan_of(
-    written: &Written,
-    places: &PlaceArgs,
-) -> Result<(Plan, Option<Kernel>, PlaceArgs), Failure> {
-    let located = |failure: Failure| failure.at(&written.place);
-    let places = places.with_guest(written.vm, &written.kernel, &written.modules);
-    let experiment = anchored(&written.experiment).map_err(located)?;
-    protocol_args::refuse_forbidden(&experiment.protocol.cpus).map_err(located)?;
-    let guest = places.guest(&experiment).map_err(located)?;
-    let directory = written.directory_place.as_ref().unwrap_or(&written.place);
-    facts::check(&experiment).map_err(|failure| failure.at(directory))?;
-    let plan = plan_in(&experiment, guest.is_some()).map_err(located)?;
-    Ok((plan, guest, places))
-}
-
-/// Relative names start in the working directory, as on the command line.
-fn anchored(experiment: &Experiment) -> Result<Experiment, Failure> {
-    let mut experiment = experiment.clone();
-    experiment.directory = factor_args::absolute(&experiment.directory)?;
-    for level in experiment.factors.get_mut(&Factor::File).into_iter().flatten() {
-        if let Level::Path(path) = level {
-            *path = factor_args::absolute(path)?;
-        }
-    }
-    Ok(experiment)
 }
 
 /// One run after the other. One that fails costs itself alone; Ctrl-C ends the rest too.
@@ -170,28 +142,18 @@ fn measure_all(jobs: &[Job], talk: &Talk) -> Ending {
 
 impl Job {
     fn measure(&self, talk: &Talk) -> Ending {
-        plan_text::before_start(&self.plan, talk);
-        Session {
-            plan: &self.plan,
-            output: &self.output,
-            talk,
-            argv: session::argv(),
-            resumes: None,
-            places: self.places.terms(&self.plan),
-            guest: self.guest.clone(),
-        }
-        .run()
+        measured(&self.prepared, argv(), None, &self.output, talk)
     }
 }
 
 fn read(path: &Path) -> Result<Vec<Written>, Failure> {
     let loaded = load(path).map_err(Failure::usage)?;
-    let words = Words { workloads: WORKLOADS, parts: parts::all() };
+    let words = Words { workloads: WORKLOADS, parts: catalog::all() };
     let mut include = |from: &Loaded, name: &str| {
         let beside = from.identity.parent().unwrap_or(Path::new("."));
         load(&beside.join(iolab_model::catalog::path_from_text(name)))
     };
-    file::read(&loaded, words, protocol_args::drawn_seed(), &mut include).map_err(Failure::usage)
+    file::read(&loaded, words, drawn_seed(), &mut include).map_err(Failure::usage)
 }
 
 /// A file of text, never more of it than a person would write.
@@ -199,27 +161,16 @@ fn load(path: &Path) -> Result<Loaded, String> {
     const WHAT: &str = "a file of experiments";
     let stdin = path == Path::new("-");
     let name = if stdin { "stdin".to_owned() } else { path_to_text(path) };
-    let why = |error: io::Error| format!("{name}: {error}; name {WHAT}");
-    let (text, identity) = if stdin {
-        let here = std::env::current_dir().unwrap_or_default();
-        (toml_text(io::stdin().lock(), &name, WHAT)?, here.join("-"))
-    } else {
-        let text = toml_text(File::open(path).map_err(why)?, &name, WHAT)?;
-        (text, std::fs::canonicalize(path).map_err(why)?)
+    let read = || {
+        Ok(match stdin {
+            true => {
+                let here = std::env::current_dir().unwrap_or_default();
+                (toml_text(io::stdin().lock())?, here.join("-"))
+            }
+            false => (toml_text(File::open(path)?)?, std::fs::canonicalize(path)?),
+        })
     };
+    // The reader of files names the line that asks for one, and takes any reason in words.
+    let (text, identity) = read().map_err(|why: NoText| why.of(&name, WHAT))?;
     Ok(Loaded { text, name, identity })
-}
-
-/// What is written there, at most a byte more than [`MOST_BYTES`] of it; `what` it should be is
-/// for the message.
-pub(super) fn toml_text(source: impl Read, name: &str, what: &str) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    source
-        .take(MOST_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| format!("{name}: {error}; name {what}"))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        format!("{name}: byte {at} is not UTF-8; {what} is TOML, which is text")
-    })
 }

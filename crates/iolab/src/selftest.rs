@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::console::argv;
 use super::factor_args::absolute;
-use super::history::StoreArgs;
-use super::measure::plan_of;
-use super::output::{Output, Talk};
+use super::output::Output;
 use super::protocol_args::ProtocolArgs;
-use super::session::{Session, argv};
+use super::reported::session;
+use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending, Exit, say};
+use super::verbosity::Talk;
+use iolab_controller::{Placement, Prepared};
 use iolab_model::catalog::{Factor, Level, NamedCall, WorkloadId, percent_text};
 use iolab_model::result::{Document, Twin};
 use iolab_model::spec::Experiment;
@@ -79,22 +81,14 @@ impl Selftest {
                     .collect::<BTreeMap<_, _>>(),
                 protocol: protocol.clone(),
             };
-            let plan = plan_of(&experiment)?;
-            let session = Session {
-                plan: &plan,
-                output: &output,
-                talk,
-                argv: argv(),
-                resumes: None,
-                places: Default::default(),
-                guest: None,
-            };
-            let (document, failure) = session.measure()?;
-            lines.push(line(title, &document));
-            if let Some(failure) = failure {
-                return Err(failure);
+            let prepared = Prepared::of(&experiment, &Placement::default())?;
+            let measured = session(&prepared, argv(), None, &output, talk)?.measure()?;
+            lines.push(line(title, &measured.document));
+            let interrupted = measured.is_interrupted();
+            if let Some(failure) = measured.failure {
+                return Err(failure.into());
             }
-            if !document.run.complete {
+            if interrupted {
                 exit = Exit::Interrupted;
                 break;
             }

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::history::{StoreArgs, load};
-use super::output::{self, OutputArgs, Talk};
+use super::output::{self, OutputArgs};
+use super::store_args::{StoreArgs, load};
 use super::terminal_io::{Ending, Failure};
+use super::verbosity::Talk;
 
 /// Show a recorded run again, in any format
 #[derive(Args, Clone, Debug)]
@@ -28,7 +29,7 @@ impl Show {
     /// There is no such run, or no such format.
     pub fn run(self, talk: &Talk) -> Ending {
         let output = self.output.read()?;
-        let document = load(&output.store.open(&[])?, &self.run)?;
+        let document = load(&output.store.open()?, &self.run)?;
         output.write(&document, talk)
     }
 }
@@ -57,7 +58,7 @@ impl Export {
     pub fn run(self, talk: &Talk) -> Ending {
         let exports = self.exports.iter().map(|text| output::export(text));
         let exports = exports.collect::<Result<Vec<_>, Failure>>()?;
-        let document = load(&self.store.open(&[])?, &self.run)?;
+        let document = load(&self.store.open()?, &self.run)?;
         output::write_exports(&exports, &document, talk)
     }
 }

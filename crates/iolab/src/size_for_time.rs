@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::checksum::block;
 use super::factor_args::absolute;
-use super::output::Talk;
 use super::protocol_args::drawn_seed;
 use super::signals::Signals;
 use super::terminal_io::{self, Ending, Exit, Failure, say};
+use super::verbosity::Talk;
 use iolab_io::host;
 use iolab_io::place::{self, Scratch};
 use iolab_io::tool::{self, FileOrder, Interrupted, Kind, Model};

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::panic;
 use std::process::ExitCode;
 
+use iolab_controller::{Blame, Error};
 use unicode_width::UnicodeWidthStr;
 
 /// How the program ends. The numbers are part of the interface (README, "Exit status").
@@ -79,11 +80,6 @@ impl Failure {
         self.exit
     }
 
-    /// The line.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
     /// Says it, where there is something to say.
     pub fn tell(&self) {
         if !self.text.is_empty() {
@@ -111,6 +107,19 @@ impl From<io::Error> for Failure {
             io::ErrorKind::BrokenPipe => Failure::said(Exit::Done),
             _ => Failure::internal(format!("writing to stdout: {error}")),
         }
+    }
+}
+
+/// Whose matter it is decides the status.
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let exit = match error.blame() {
+            Blame::Request => Exit::Usage,
+            Blame::Refusal => Exit::Refused,
+            Blame::Incomparable => Exit::Incomparable,
+            Blame::Defect => Exit::Internal,
+        };
+        Failure { exit, text: error.to_string() }
     }
 }
 
@@ -142,13 +151,26 @@ pub fn say(line: &str) {
     let mut stderr = io::stderr().lock();
     let _ = match stderr.is_terminal() {
         true => {
-            let line = if super::output::unicode() { line.to_owned() } else { ascii(line) };
+            let line = if unicode() { line.to_owned() } else { ascii(line) };
             let size = rustix::termios::tcgetwinsize(&stderr).ok();
             let width = size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
             writeln!(stderr, "{}", wrapped(&line, width.unwrap_or(80)))
         }
         false => writeln!(stderr, "{line}"),
     };
+}
+
+/// A terminal that cannot redraw a line.
+pub fn dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}
+
+/// Whether the locale has more than ASCII: the first of these variables that is set decides.
+pub fn unicode() -> bool {
+    let set = |name: &&str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
+    let locale = locale.to_string_lossy().to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
 }
 
 /// One line with breaks between its words, so that each fits; what comes after a break stands as far

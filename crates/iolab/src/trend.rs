@@ -4,9 +4,10 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 
-use super::history::{StoreArgs, failure, number};
-use super::output::{self, Talk};
+use super::output;
+use super::store_args::{StoreArgs, failure, number};
 use super::terminal_io::{self, Ending, Exit, Failure, say};
+use super::verbosity::Talk;
 use iolab_model::catalog::path_to_text;
 use iolab_model::result::Document;
 use iolab_record::history::{Filter, Store};
@@ -54,7 +55,7 @@ impl Trend {
     pub fn run(self, talk: &Talk) -> Ending {
         let exports = self.exports.iter().map(|text| output::export(text));
         let exports = exports.collect::<Result<Vec<_>, Failure>>()?;
-        let store = self.store.open(&[])?;
+        let store = self.store.open()?;
         let runs = self.runs(&store)?;
         let found = trend(&runs);
         let chart = history::of_trend(&found);

@@ -3,7 +3,6 @@
 
 use std::fs::File;
 
-use super::fault;
 use super::prober::Prober;
 use super::stored::stored_bytes;
 use iolab_model::result::{CacheProof, Fault, Reached, Residency, Step};
@@ -13,7 +12,7 @@ const ALLOWED_GROWTH: u64 = 100;
 
 /// What is seen of the file before the window. Its state does not matter and is left as it is.
 pub fn before_direct(file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
-    let stored = stored_bytes(file).map_err(|e| fault("look where a file is stored", &e))?;
+    let stored = stored_bytes(file).map_err(|e| Fault::of("look where a file is stored", &e))?;
     Ok(CacheProof {
         wanted: CacheProof::DIRECT.into(),
         how: Reached::by(Step::PastTheCache),

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::fault;
 use iolab_model::result::Fault;
 
 /// Dirty memory that is always there on a living machine (logs) and too little to disturb.
@@ -26,8 +25,8 @@ pub fn drain(directory: &Path, limit: Duration) -> Result<Drained, Fault> {
     if left_bytes().is_some_and(|left| left < QUIET_BYTES) {
         return Ok(Drained { drained: true, left_bytes: left_bytes().unwrap_or(0) });
     }
-    let handle = std::fs::File::open(directory).map_err(|e| fault(doing(), &e))?;
-    rustix::fs::syncfs(&handle).map_err(|e| fault(doing(), &e.into()))?;
+    let handle = std::fs::File::open(directory).map_err(|e| Fault::of(doing(), &e))?;
+    rustix::fs::syncfs(&handle).map_err(|e| Fault::of(doing(), &e.into()))?;
     let start = Instant::now();
     loop {
         let left_bytes = left_bytes().unwrap_or(0);

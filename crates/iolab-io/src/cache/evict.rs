@@ -7,7 +7,6 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 use rustix::fs::{Advice, OFlags, fadvise, fdatasync, syncfs};
 
-use super::fault;
 use iolab_model::result::Fault;
 
 /// The primer's block. Folio sizes, and so the speed of warm reads, depend on how pages were
@@ -18,7 +17,7 @@ const PRIME_BYTES: usize = 128 * 1024;
 /// `POSIX_FADV_DONTNEED` drops clean pages only and reports success whatever happened
 /// (posix_fadvise(2)). Says nothing of the outcome: probe for it.
 pub fn evict(file: &File) -> Result<(), Fault> {
-    write_back(file).map_err(|e| fault("write a file back before evicting it", &e))?;
+    write_back(file).map_err(|e| Fault::of("write a file back before evicting it", &e))?;
     evict_written(file)
 }
 
@@ -26,7 +25,7 @@ pub fn evict(file: &File) -> Result<(), Fault> {
 /// of the device.
 pub fn evict_written(file: &File) -> Result<(), Fault> {
     fadvise(file, 0, None, Advice::DontNeed)
-        .map_err(|e| fault("evict a file from the page cache", &e.into()))
+        .map_err(|e| Fault::of("evict a file from the page cache", &e.into()))
 }
 
 /// Waits until a file's dirty pages are on the device. `fdatasync` works on descriptors opened
@@ -44,7 +43,7 @@ pub(super) fn write_back(file: &File) -> io::Result<()> {
 /// Reads a file once from start to end in calls of 128 KiB through a descriptor of its own, so
 /// that the read-ahead state of `file` stays fresh. Returns the bytes read.
 pub fn prime(file: &File) -> Result<u64, Fault> {
-    read_through(file).map_err(|e| fault("read a file into the page cache", &e))
+    read_through(file).map_err(|e| Fault::of("read a file into the page cache", &e))
 }
 
 fn read_through(file: &File) -> io::Result<u64> {

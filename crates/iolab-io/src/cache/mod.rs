@@ -16,16 +16,6 @@ pub use prober::{Prober, Rejected};
 pub use residency::{Probe, device_read_bytes};
 pub use stored::stored_bytes;
 
-/// A fault with the errno of an I/O error.
-fn fault(doing: impl Into<String>, error: &std::io::Error) -> iolab_model::result::Fault {
-    iolab_model::result::Fault {
-        doing: doing.into(),
-        cause: error.to_string(),
-        errno: error.raw_os_error(),
-        signal: None,
-    }
-}
-
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]

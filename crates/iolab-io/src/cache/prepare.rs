@@ -6,7 +6,6 @@ use std::time::Duration;
 use rustix::fs::syncfs;
 
 use super::evict::{drop_caches, evict, evict_written, prime, write_back};
-use super::fault;
 use super::prober::{Prober, Sight};
 use super::residency::is_memory_only;
 use super::stored::stored_bytes;
@@ -21,7 +20,7 @@ const EVICTIONS: u32 = 6;
 pub fn prepare(wanted: CacheState, file: &File, prober: &Prober) -> Result<CacheProof, Fault> {
     if wanted.is_cold() && !is_memory_only(file) {
         // The location of delayed extents is known only once they are written.
-        write_back(file).map_err(|e| fault("write a file back", &e))?;
+        write_back(file).map_err(|e| Fault::of("write a file back", &e))?;
     }
     reach_by(wanted, file, prober, evict)
 }
@@ -77,7 +76,7 @@ pub fn looked_at() -> CacheProof {
 /// matter: the device must deliver a block of names or attributes.
 pub fn just_mounted() -> CacheProof {
     let (wanted, how) = (CacheState::Cold.into(), Reached::REMOUNT);
-    let least = rustix::param::page_size() as u64;
+    let least = crate::sys::page::page_bytes();
     CacheProof { wanted, how, expected_device_bytes: Some(least), ..CacheProof::default() }
 }
 
@@ -92,7 +91,7 @@ fn reach_cold(
         proof.reason = Some("tmpfs and ramfs keep files in the page cache only".into());
         return Ok(());
     }
-    let stored = stored_bytes(file).map_err(|e| fault("look where a file is stored", &e))?;
+    let stored = stored_bytes(file).map_err(|e| Fault::of("look where a file is stored", &e))?;
     proof.expected_device_bytes = Some(stored);
     for attempt in 1..=EVICTIONS {
         proof.how = Reached::by(Step::Evict(attempt));
@@ -103,7 +102,7 @@ fn reach_cold(
         let _ = syncfs(file);
         std::thread::sleep(Duration::from_millis(1 << (attempt - 1)));
     }
-    if drop_caches().map_err(|e| fault("drop the machine's page cache", &e))? {
+    if drop_caches().map_err(|e| Fault::of("drop the machine's page cache", &e))? {
         proof.how = Reached::by(Step::DropCaches);
         evict_and_look(file, prober, evict, proof)?;
     }
@@ -181,7 +180,7 @@ fn reach_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<()
         prime(file)?;
         proof.how = Reached::by(Step::EvictAndPrime);
     } else {
-        write_back(file).map_err(|e| fault("write a file back", &e))?;
+        write_back(file).map_err(|e| Fault::of("write a file back", &e))?;
         proof.how = Reached::by(Step::WriteBack);
     }
     // The second read marks the pages as in use, and fills what the first could not keep.
@@ -263,7 +262,7 @@ pub fn conclude(
 pub(super) fn expected(proof: &CacheProof, worked_bytes: Option<u64>) -> Option<u64> {
     let stored = proof.expected_device_bytes?;
     let Some(worked) = worked_bytes else { return Some(stored) };
-    let page_bytes = rustix::param::page_size() as u64;
+    let page_bytes = crate::sys::page::page_bytes();
     let total = proof.before.as_ref().map_or(worked, |seen| seen.total_bytes);
     // The total is rounded up to a page; the last page may hold less.
     Some(stored.saturating_sub(total.saturating_sub(worked)).min(stored.min(worked + page_bytes)))

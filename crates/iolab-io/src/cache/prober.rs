@@ -8,7 +8,6 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use super::evict::{evict, prime};
-use super::fault;
 use super::residency::{Probe, device_read_bytes};
 use iolab_model::result::{Fault, Residency};
 
@@ -51,7 +50,7 @@ impl Prober {
     /// Where no probe survives this still succeeds, and [`Prober::residency`] says why not.
     pub fn start(scratch: &Path) -> Result<Prober, Fault> {
         let file = test_file(scratch)
-            .map_err(|e| fault(format!("make a test file in {}", scratch.display()), &e))?;
+            .map_err(|e| Fault::of(format!("make a test file in {}", scratch.display()), &e))?;
         let mut prober = Prober {
             accepted: Vec::new(),
             rejected: Vec::new(),
@@ -64,9 +63,9 @@ impl Prober {
 
     fn test(&mut self, file: &File) -> Result<(), Fault> {
         // A hole that nobody has read: no page can be in the cache.
-        file.set_len(TEST_BYTES).map_err(|e| fault("make a sparse test file", &e))?;
+        file.set_len(TEST_BYTES).map_err(|e| Fault::of("make a sparse test file", &e))?;
         let hole: Vec<_> = Probe::ALL.map(|probe| probe.look(file)).into();
-        fill(file).map_err(|e| fault("write a test file", &e))?;
+        fill(file).map_err(|e| Fault::of("write a test file", &e))?;
         evict(file)?;
         prime(file)?;
         let primed: Vec<_> = Probe::ALL.map(|probe| probe.look(file)).into();
@@ -109,10 +108,10 @@ impl Prober {
         let Some((best, rest)) = probes.split_first() else {
             return Err(self.no_probe());
         };
-        let first = best.look(file).map_err(|e| fault(doing, &e))?;
+        let first = best.look(file).map_err(|e| Fault::of(doing, &e))?;
         let other = rest.first().filter(|probe| !(gently && probe.disturbs()));
         let second = other.map(|probe| probe.look(file)).transpose();
-        Ok(Sight { first, second: second.map_err(|e| fault(doing, &e))? })
+        Ok(Sight { first, second: second.map_err(|e| Fault::of(doing, &e))? })
     }
 
     /// Whether the best probe for this file changes what it looks at.
@@ -123,7 +122,7 @@ impl Prober {
     /// The probes to believe for one file: those that see a page which was read just now. An
     /// overlay's `cachestat` does not, and permissions are the file's own.
     fn probes_for(&self, file: &File) -> Result<Vec<Probe>, Fault> {
-        let about = file.metadata().map_err(|e| fault("look at a file", &e))?;
+        let about = file.metadata().map_err(|e| Fault::of("look at a file", &e))?;
         let key = (about.dev(), about.ino(), about.uid(), about.mode());
         if let Some(known) = self.by_file.borrow().get(&key) {
             return Ok(known.clone());
@@ -131,7 +130,7 @@ impl Prober {
         let sees = |probe: &Probe| {
             probe.look(file).is_ok_and(|seen| seen.resident_bytes > 0 || seen.total_bytes == 0)
         };
-        read_one_byte(file).map_err(|e| fault("read the first byte of a file", &e))?;
+        read_one_byte(file).map_err(|e| Fault::of("read the first byte of a file", &e))?;
         let known: Vec<Probe> = self.accepted.iter().copied().filter(sees).collect();
         // An empty file says nothing of a probe, and may grow.
         if about.len() > 0 {
@@ -150,10 +149,12 @@ impl Prober {
         let reasons: Vec<String> =
             self.rejected.iter().map(|r| format!("{}: {}", r.probe.name(), r.reason)).collect();
         let cause = match reasons.len() {
-            0 => "no probe sees the pages of this file; use --cache any, or a file you own".into(),
+            0 => String::from(
+                "no probe sees the pages of this file; use --cache any, or a file you own",
+            ),
             _ => format!("no probe can be believed here ({}); use --cache any", reasons.join("; ")),
         };
-        Fault { doing: "probe the page cache".into(), cause, errno: None, signal: None }
+        Fault::new("probe the page cache", cause)
     }
 }
 

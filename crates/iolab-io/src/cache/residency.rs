@@ -49,7 +49,7 @@ impl Probe {
 
     /// What the probe sees of a file now.
     pub fn look(self, file: &File) -> io::Result<Residency> {
-        let page_bytes = rustix::param::page_size() as u64;
+        let page_bytes = crate::sys::page::page_bytes();
         let about = file.metadata()?;
         let file_bytes = about.len();
         let mut total_bytes = file_bytes.div_ceil(page_bytes) * page_bytes;

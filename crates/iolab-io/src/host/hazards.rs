@@ -1,17 +1,19 @@
 //! What on this machine can spoil or explain a result, in sentences that reason from its values.
 
+use serde::{Deserialize, Serialize};
+
 use super::mount::Mount;
 use super::pressure::PRESSURES;
 use iolab_model::catalog::{Code, Fact, bytes_text};
 use iolab_model::result::{Environment, Warning};
 
 /// What is going to be measured, as far as a hazard depends on it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Work<'a> {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
     /// Levels of `block`, in bytes.
-    pub block_bytes: &'a [u64],
+    pub block_bytes: Vec<u64>,
     /// Sizes of the files, in bytes.
-    pub file_bytes: &'a [u64],
+    pub file_bytes: Vec<u64>,
     /// Some cells start cold.
     pub cold: bool,
     /// Some cells start warm.
@@ -27,8 +29,8 @@ pub struct Work<'a> {
 }
 
 /// The hazards of a directory whose facts `environment` holds under plain names.
-pub fn hazards(environment: &Environment, work: &Work<'_>) -> Vec<Warning> {
-    const CHECKS: [fn(&Environment, &Work<'_>) -> Option<Warning>; 14] = [
+pub fn hazards(environment: &Environment, work: &Work) -> Vec<Warning> {
+    const CHECKS: [fn(&Environment, &Work) -> Option<Warning>; 14] = [
         page_reporting,
         smaller_than_cache,
         unaligned_block,
@@ -64,7 +66,7 @@ fn warn(code: Code, text: String) -> Option<Warning> {
     Some(Warning { code, text })
 }
 
-fn page_reporting(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+fn page_reporting(known: &Environment, work: &Work) -> Option<Warning> {
     let order = known.number(Fact::MemoryPageReportingOrder)?;
     if !(work.cold || work.writes) {
         return None;
@@ -85,7 +87,7 @@ fn page_reporting(known: &Environment, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn smaller_than_cache(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+fn smaller_than_cache(known: &Environment, work: &Work) -> Option<Warning> {
     let cache = known.number(Fact::CpuLlcBytes)?;
     let smallest = *work.file_bytes.iter().filter(|bytes| **bytes < cache).min()?;
     if !(work.warm && work.reads_files) {
@@ -112,7 +114,7 @@ fn smaller_than_cache(known: &Environment, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn unaligned_block(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+fn unaligned_block(known: &Environment, work: &Work) -> Option<Warning> {
     let page = known.number(Fact::PageBytes)?;
     // Blocks that divide the page never straddle one.
     let straddles =
@@ -126,7 +128,7 @@ fn unaligned_block(known: &Environment, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn dirty_throttling(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+fn dirty_throttling(known: &Environment, work: &Work) -> Option<Warning> {
     let available = known.number(Fact::MemoryAvailableBytes)?;
     let bytes = known.number(Fact::VmDirtyBackgroundBytes).filter(|bytes| *bytes > 0);
     let ratio = known.number(Fact::VmDirtyBackgroundRatio);
@@ -143,7 +145,7 @@ fn dirty_throttling(known: &Environment, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn network_fs(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+fn network_fs(known: &Environment, work: &Work) -> Option<Warning> {
     let fs_type = known.text(Fact::MountFsType)?.to_owned();
     let mount = Mount { fs_type, ..Mount::default() };
     mount.is_remote().then_some(())?;
@@ -154,7 +156,7 @@ fn network_fs(known: &Environment, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn zram(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+fn zram(known: &Environment, _: &Work) -> Option<Warning> {
     let device = known.text(Fact::DeviceName).filter(|name| name.starts_with("zram"))?;
     warn(
         Code::Zram,
@@ -162,7 +164,7 @@ fn zram(known: &Environment, _: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn no_cold_state(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+fn no_cold_state(known: &Environment, work: &Work) -> Option<Warning> {
     let fs = known.text(Fact::MountFsType).filter(|fs| ["tmpfs", "ramfs"].contains(fs))?;
     work.cold.then_some(())?;
     warn(
@@ -171,7 +173,7 @@ fn no_cold_state(known: &Environment, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn held_back(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+fn held_back(known: &Environment, work: &Work) -> Option<Warning> {
     let journal = known.flag(Fact::MountJournal)?;
     (work.remakes && !journal).then_some(())?;
     let fs = known.text(Fact::MountFsType).unwrap_or("this file system");
@@ -185,7 +187,7 @@ fn held_back(known: &Environment, work: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn read_ahead(known: &Environment, work: &Work<'_>) -> Option<Warning> {
+fn read_ahead(known: &Environment, work: &Work) -> Option<Warning> {
     let bytes = known.number(Fact::DeviceReadAheadBytes).filter(|bytes| *bytes >= 1 << 20)?;
     work.cold.then_some(())?;
     let device = known.text(Fact::DeviceName).unwrap_or("the device");
@@ -211,7 +213,7 @@ const FAST_CLOCKS: [&str; 8] = [
     "Constant",
 ];
 
-fn clock_source(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+fn clock_source(known: &Environment, _: &Work) -> Option<Warning> {
     let source = known.text(Fact::ClockSource).filter(|name| !FAST_CLOCKS.contains(name))?;
     let cost = known.real(Fact::ClockPairNs).unwrap_or(0.0);
     let fast = known.text(Fact::ClockAvailable).unwrap_or_default();
@@ -225,7 +227,7 @@ fn clock_source(known: &Environment, _: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn steal(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+fn steal(known: &Environment, _: &Work) -> Option<Warning> {
     let share = known.real(Fact::CpuStealShare).filter(|share| *share > 0.01)?;
     warn(
         Code::StealHigh,
@@ -233,7 +235,7 @@ fn steal(known: &Environment, _: &Work<'_>) -> Option<Warning> {
     )
 }
 
-fn busy(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+fn busy(known: &Environment, _: &Work) -> Option<Warning> {
     let processors = known.number(Fact::CpuCount).unwrap_or(1).max(1) as f64;
     let load = known.real(Fact::Load1).filter(|load| *load >= (processors / 2.0).max(1.0));
     let pressed = PRESSURES.into_iter().find_map(|(fact, resource)| {
@@ -246,7 +248,7 @@ fn busy(known: &Environment, _: &Work<'_>) -> Option<Warning> {
     warn(Code::BusyMachine, format!("{}: intervals will be wider", what.join(" and ")))
 }
 
-fn container(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+fn container(known: &Environment, _: &Work) -> Option<Warning> {
     let engine = known.text(Fact::Container)?;
     let memory = known.number(Fact::CgroupMemoryLimitBytes);
     let share = known.real(Fact::CgroupCpuLimit).map(|n| format!("{n:.1} processors"));
@@ -256,7 +258,7 @@ fn container(known: &Environment, _: &Work<'_>) -> Option<Warning> {
     warn(Code::Container, format!("this is a container ({engine}) with {limits}"))
 }
 
-fn virtual_machine(known: &Environment, _: &Work<'_>) -> Option<Warning> {
+fn virtual_machine(known: &Environment, _: &Work) -> Option<Warning> {
     let machine = known.text(Fact::Virtualisation)?;
     warn(
         Code::Virtualised,
@@ -276,18 +278,20 @@ mod tests {
         serde_json::from_value(facts.clone()).unwrap()
     }
 
-    const ALL: Work<'_> = Work {
-        block_bytes: &[1000, 4096],
-        file_bytes: &[1 << 20],
-        cold: true,
-        warm: true,
-        writes: true,
-        trees: false,
-        remakes: true,
-        reads_files: true,
-    };
+    fn all() -> Work {
+        Work {
+            block_bytes: vec![1000, 4096],
+            file_bytes: vec![1 << 20],
+            cold: true,
+            warm: true,
+            writes: true,
+            trees: false,
+            remakes: true,
+            reads_files: true,
+        }
+    }
 
-    fn codes(facts: &Value, work: &Work<'_>) -> Vec<Code> {
+    fn codes(facts: &Value, work: &Work) -> Vec<Code> {
         hazards(&machine(facts), work).iter().map(|warning| warning.code).collect()
     }
 
@@ -298,8 +302,8 @@ mod tests {
             "device.read_ahead_bytes": 131_072, "psi.io_some_avg10_percent": 0.5,
             "cpu.steal_share": 0.001, "memory.available_bytes": 1 << 30,
             "vm.dirty_background_ratio": 10});
-        let work = Work { block_bytes: &[512, 4096, 65536], file_bytes: &[64 << 20], ..ALL };
-        let work = Work { writes: false, ..work };
+        let (block_bytes, file_bytes) = (vec![512, 4096, 65536], vec![64 << 20]);
+        let work = Work { block_bytes, file_bytes, writes: false, ..all() };
         assert_eq!(hazards(&machine(&facts), &work), []);
     }
 
@@ -344,7 +348,7 @@ mod tests {
             ),
             (json!({"virtualisation": "kvm"}), Code::Virtualised, "kvm"),
         ] {
-            let found = hazards(&machine(&facts), &ALL);
+            let found = hazards(&machine(&facts), &all());
             assert_eq!(found.len(), 1, "{facts} gives {found:?}");
             assert_eq!(found[0].code, code);
             assert!(found[0].text.contains(words), "{words:?} is missing: {}", found[0].text);
@@ -354,7 +358,7 @@ mod tests {
     #[test]
     fn a_small_tree_takes_more_files_and_not_a_larger_one() {
         let facts = machine(&json!({"cpu.llc_bytes": 8 << 20}));
-        let text = hazards(&facts, &Work { trees: true, ..ALL }).remove(0).text;
+        let text = hazards(&facts, &Work { trees: true, ..all() }).remove(0).text;
         assert!(text.contains("a tree of 1 MiB") && !text.contains("--file-size"), "{text}");
     }
 
@@ -363,7 +367,7 @@ mod tests {
         let facts = json!({"memory.page_reporting_order": 9, "cpu.llc_bytes": 8 << 20,
             "mount.fs_type": "tmpfs", "device.read_ahead_bytes": 8 << 20,
             "mount.journal": false});
-        let calls = Work { warm: true, file_bytes: &[1], ..Work::default() };
+        let calls = Work { warm: true, file_bytes: vec![1], ..Work::default() };
         assert_eq!(codes(&facts, &calls), []);
     }
 
@@ -371,7 +375,7 @@ mod tests {
     fn facts_of_an_odd_type_are_passed_over() {
         let facts = json!({"cpu.llc_bytes": "x", "load.1": [], "page_bytes": null,
             "memory.page_reporting_order": -1, "device.read_ahead_bytes": {}, "container": 3});
-        assert_eq!(codes(&facts, &ALL), []);
+        assert_eq!(codes(&facts, &all()), []);
     }
 
     #[test]

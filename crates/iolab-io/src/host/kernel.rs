@@ -32,7 +32,7 @@ pub fn gather(tree: &Tree, facts: &mut Facts) {
     let (libc, allocator) = libc_and_allocator();
     facts.put(Fact::Libc, Some(libc));
     facts.put(Fact::Allocator, Some(allocator));
-    facts.put(Fact::PageBytes, Some(rustix::param::page_size()));
+    facts.put(Fact::PageBytes, Some(crate::sys::page::page_bytes()));
 }
 
 /// The clock source in use.

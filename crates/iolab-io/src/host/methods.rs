@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxFlags, statx};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::place::Scratch;
+use crate::sys::direct::alignment;
 use crate::sys::ring::{Ring, RingError};
 use crate::sys::uncached::try_dontcache;
 
@@ -82,19 +83,12 @@ pub fn greatest_locked_bytes() -> Option<u64> {
 /// one made in a directory; nothing where the kernel does not say (statx(2), Linux 6.1).
 pub fn direct_alignment_bytes(path: &Path) -> Option<u64> {
     if !path.is_dir() {
-        return alignment_of(path);
+        return alignment(path)?.block_bytes();
     }
     let scratch = Scratch::make(path).ok()?;
     let file = scratch.path().join("probe");
     std::fs::write(&file, [0x5a; 4096]).ok()?;
-    alignment_of(&file)
-}
-
-fn alignment_of(path: &Path) -> Option<u64> {
-    let about = statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
-    let told = about.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
-    let unit = u64::from(about.stx_dio_offset_align);
-    (told && unit > 0).then_some(unit)
+    alignment(&file)?.block_bytes()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statvfs, statx};
 
 use super::tree::{Facts, Tree};
+use crate::sys::direct::alignment_in;
 use iolab_model::catalog::{Fact, path_to_text};
 
 /// One line of /proc/self/mountinfo (proc_pid_mountinfo(5)).
@@ -97,9 +98,9 @@ pub fn gather(tree: &Tree, directory: &Path, facts: &mut Facts) {
     }
     let preferred = std::fs::metadata(directory).ok().map(|about| about.blksize());
     facts.put(Fact::FsPreferredIoBytes, preferred);
-    if let Some((memory, offset)) = direct_alignment(directory) {
-        facts.put(Fact::DioMemoryAlignBytes, Some(memory));
-        facts.put(Fact::DioOffsetAlignBytes, Some(offset));
+    if let Some(alignment) = alignment_in(directory) {
+        facts.put(Fact::DioMemoryAlignBytes, Some(alignment.memory_bytes));
+        facts.put(Fact::DioOffsetAlignBytes, Some(alignment.offset_bytes));
     }
 }
 
@@ -112,17 +113,6 @@ fn journal(tree: &Tree, mount: &Mount) -> Option<bool> {
     let name = tree.link_name(format!("sys/dev/block/{}", mount.device))?;
     let options = tree.text(format!("proc/fs/ext4/{name}/options"))?;
     Some(options.lines().any(|line| line.starts_with("data=")))
-}
-
-/// What O_DIRECT asks of addresses and offsets, from a file of no name (statx(2), Linux 6.1).
-/// 0 means that direct I/O is not supported; absent where the kernel does not tell.
-fn direct_alignment(directory: &Path) -> Option<(u32, u32)> {
-    use rustix::fs::{Mode, OFlags, openat};
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = openat(CWD, directory, flags, Mode::RUSR | Mode::WUSR).ok()?;
-    let about = statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-    let told = about.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
-    told.then_some((about.stx_dio_mem_align, about.stx_dio_offset_align))
 }
 
 /// `id parent major:minor root point options [optional…] - type source super-options`.

@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{Advice, AtFlags, CWD, Mode, OFlags, StatxFlags, fadvise, statx};
+use rustix::fs::{Advice, Mode, OFlags, fadvise};
 use rustix::io::Errno;
 
 use super::stop::Stop;
+use crate::sys::direct::{self, Alignment};
 use iolab_model::catalog::Readahead;
 
 /// How the bytes of a file are brought in.
@@ -64,7 +65,7 @@ fn open_direct(path: &Path, step_bytes: u64) -> Result<OwnedFd, Stop> {
         Stop { cause, errno: Some(errno.raw_os_error()) }
     };
     let file = open(path, OFlags::DIRECT).map_err(refused)?;
-    let unit = direct_alignment(path).unwrap_or(1);
+    let unit = direct::alignment(path).and_then(Alignment::block_bytes).unwrap_or(1);
     if !step_bytes.is_multiple_of(unit) {
         return Err(Stop::new(unaligned(step_bytes, unit)));
     }
@@ -77,13 +78,4 @@ fn unaligned(block_bytes: u64, unit: u64) -> String {
         "direct I/O moves multiples of {unit} bytes here, and {block_bytes} is none; take such a \
          block"
     )
-}
-
-/// The multiple that offsets and lengths of direct I/O must be of, as `statx(STATX_DIOALIGN)` tells
-/// (Linux 6.1); nothing where the kernel does not say, an error where it says that there is none.
-fn direct_alignment(path: &Path) -> Option<u64> {
-    let about = statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
-    let told = about.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
-    let unit = u64::from(about.stx_dio_offset_align);
-    (told && unit > 0).then_some(unit)
 }

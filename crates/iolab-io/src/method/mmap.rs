@@ -94,7 +94,7 @@ pub(super) fn touch<F: Fold, W: Watch>(
         mapping.advise(advice)?;
     }
     let all = mapping.bytes();
-    let page_bytes = rustix::param::page_size();
+    let page_bytes = crate::sys::page::page_bytes() as usize;
     let mut moved = Moved::default();
     for block in steps {
         let at = partition.offset(block);

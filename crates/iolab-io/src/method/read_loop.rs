@@ -74,12 +74,7 @@ pub fn read<R: Reader>(
             in_order::<R, _>(job, window, |l| Strided { count: l.count, stride })
         }
     }
-    .map_err(|stop| Fault {
-        doing: format!("read {}", path_to_text(job.path)),
-        cause: stop.cause,
-        errno: stop.errno,
-        signal: None,
-    })
+    .map_err(|stop| stop.fault(format!("read {}", path_to_text(job.path))))
 }
 
 fn in_order<R: Reader, O: AccessOrder + 'static>(

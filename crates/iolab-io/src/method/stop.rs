@@ -1,5 +1,6 @@
 //! Why work stopped, before anybody has said in words what was being done.
 
+use iolab_model::result::Fault;
 use rustix::io::Errno;
 
 /// Why work stopped: it becomes a fault once it is known what was being done.
@@ -15,6 +16,11 @@ impl Stop {
     /// Without an errno.
     pub fn new(cause: impl Into<String>) -> Stop {
         Stop { cause: cause.into(), errno: None }
+    }
+
+    /// As the fault of what it stopped.
+    pub fn fault(self, doing: impl Into<String>) -> Fault {
+        Fault::new(doing, self.cause).errno(self.errno)
     }
 }
 

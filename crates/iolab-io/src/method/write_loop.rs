@@ -110,7 +110,7 @@ pub fn fault(path: &Path, stop: Stop) -> Fault {
     };
     let cause = format!("{}{fix}", stop.cause);
     let doing = format!("write {}", path_to_text(path));
-    Fault { doing, cause, errno: stop.errno, signal: None }
+    Fault::new(doing, cause).errno(stop.errno)
 }
 
 fn in_order<W: Writer, O: AccessOrder>(

@@ -20,6 +20,6 @@ impl Missing {
 
     /// As the fault of making a place.
     pub fn fault(self, doing: impl Into<String>) -> Fault {
-        Fault { doing: doing.into(), cause: self.to_string(), errno: None, signal: None }
+        Fault::new(doing, self.to_string())
     }
 }

@@ -144,9 +144,5 @@ fn spot(ground: &Path, level: &PlaceLevel) -> Result<PathBuf, Fault> {
 
 /// A fault with the errno of an I/O error and a remedy in words.
 fn fault(doing: impl Into<String>, error: &std::io::Error, remedy: &str) -> Fault {
-    let cause = match remedy {
-        "" => error.to_string(),
-        remedy => format!("{error}; {remedy}"),
-    };
-    Fault { doing: doing.into(), cause, errno: error.raw_os_error(), signal: None }
+    Fault::of(doing, error).remedy(remedy)
 }

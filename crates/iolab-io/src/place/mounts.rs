@@ -112,12 +112,8 @@ impl Mount {
     fn attach(target: &Path, what: &Source<'_>) -> Result<Mount, Fault> {
         let doing = || format!("mount {} at {}", what.fs_type, target.display());
         std::fs::create_dir_all(target).map_err(|e| fault(doing(), &e, ""))?;
-        mount::mount(what.fs_type, what.source, target, what.options).map_err(|e| Fault {
-            doing: doing(),
-            cause: e.to_string(),
-            errno: e.error.raw_os_error(),
-            signal: None,
-        })?;
+        mount::mount(what.fs_type, what.source, target, what.options)
+            .map_err(|e| Fault::new(doing(), e.to_string()).errno(e.error.raw_os_error()))?;
         Mount::adopt(target)
     }
 

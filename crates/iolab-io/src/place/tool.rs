@@ -62,6 +62,6 @@ impl Tool {
         let lines: Vec<&str> =
             said.lines().map(str::trim).filter(|line| !line.is_empty()).take(4).collect();
         let cause = format!("{}: {}", output.status, lines.join(" / "));
-        Err(Fault { doing: doing(), cause, errno: None, signal: None })
+        Err(Fault::new(doing(), cause))
     }
 }

@@ -49,7 +49,7 @@ pub fn cachestat(file: &File) -> io::Result<CacheStat> {
 pub fn mincore_pages(file: &File, bytes: u64) -> io::Result<u64> {
     /// One window: the vector stays small whatever the size of the file.
     const WINDOW_BYTES: u64 = 1 << 30;
-    let page_bytes = rustix::param::page_size() as u64;
+    let page_bytes = crate::sys::page::page_bytes();
     let mut vector = Vec::new();
     let mut resident = 0;
     for offset in (0..bytes).step_by(WINDOW_BYTES as usize) {

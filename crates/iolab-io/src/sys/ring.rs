@@ -355,7 +355,7 @@ struct Memory {
 
 impl Memory {
     fn new(slots: usize, slot_bytes: usize) -> Result<Memory, Errno> {
-        let page_bytes = rustix::param::page_size();
+        let page_bytes = crate::sys::page::page_bytes() as usize;
         let stride_bytes = slot_bytes.checked_next_multiple_of(page_bytes).ok_or(Errno::NOMEM)?;
         let all_bytes = stride_bytes.checked_mul(slots).ok_or(Errno::NOMEM)?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;

@@ -21,15 +21,9 @@ use iolab_model::result::Fault;
 
 /// A fault about one file.
 fn fault(doing: &str, path: &Path, error: &io::Error) -> Fault {
-    Fault {
-        doing: format!("{doing} {}", path_to_text(path)),
-        cause: error.to_string(),
-        errno: error.raw_os_error(),
-        signal: None,
-    }
+    Fault::of(format!("{doing} {}", path_to_text(path)), error)
 }
 
 fn refusal(doing: &str, path: &Path, cause: impl Into<String>) -> Fault {
-    let doing = format!("{doing} {}", path_to_text(path));
-    Fault { doing, cause: cause.into(), errno: None, signal: None }
+    Fault::new(format!("{doing} {}", path_to_text(path)), cause)
 }

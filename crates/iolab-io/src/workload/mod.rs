@@ -146,8 +146,3 @@ pub struct Visit {
     /// written to.
     pub aside_bytes: u64,
 }
-
-/// A trial that cannot be done as asked.
-fn refusal(doing: &str, cause: impl Into<String>) -> Fault {
-    Fault { doing: doing.into(), cause: cause.into(), errno: None, signal: None }
-}

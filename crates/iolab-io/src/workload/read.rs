@@ -7,7 +7,7 @@ use iolab_model::catalog::{
 };
 use iolab_model::result::{Digest, Fault, Measurement, Proof};
 
-use super::{Extent, SetupTeardown, Trial, Visit, Workload, refusal};
+use super::{Extent, SetupTeardown, Trial, Visit, Workload};
 
 /// The workload.
 pub const WORKLOAD: Workload =
@@ -119,7 +119,7 @@ fn digest(outcome: &Outcome, real: bool) -> Option<Digest> {
 
 /// How the file is opened and how many requests are under way.
 fn access(levels: &Levels) -> Result<Access, Fault> {
-    let refuse = |cause: String| refusal("prepare a read trial", cause);
+    let refuse = |cause: String| Fault::new("prepare a read trial", cause);
     let depth = levels.number(Factor::QueueDepth).unwrap_or(1);
     let depth = u32::try_from(depth).ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
     Ok(Access {
@@ -136,7 +136,7 @@ fn visits(trial: &Trial<'_>) -> Result<Option<Visit>, Fault> {
 /// Levels to numbers. The plan has checked what people write; here nothing is taken on trust.
 fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
     const DOING: &str = "prepare a read trial";
-    let refuse = |cause: String| refusal(DOING, cause);
+    let refuse = |cause: String| Fault::new(DOING, cause);
     let levels = trial.levels;
     let id = levels.text(Factor::Method).unwrap_or("read");
     let entry = method::find(id)
@@ -160,5 +160,5 @@ fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
 }
 
 fn no_file() -> Fault {
-    refusal("prepare a read trial", "it names no file")
+    Fault::new("prepare a read trial", "it names no file")
 }

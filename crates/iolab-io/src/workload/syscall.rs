@@ -9,7 +9,7 @@ use iolab_model::catalog::{
 use iolab_model::result::{Fault, Measurement};
 
 use super::ladder::{Bench, find};
-use super::{Extent, SetupTeardown, Trial, Workload, refusal};
+use super::{Extent, SetupTeardown, Trial, Workload};
 
 /// The workload.
 pub const WORKLOAD: Workload = Workload {
@@ -53,22 +53,18 @@ const EXAMPLES: &[(&str, &str)] = &[
 fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
     const DOING: &str = "prepare a system-call trial";
     let id = trial.levels.text(Factor::Operation).unwrap_or(NamedCall::Getppid.word());
-    let rung = find(id)
-        .ok_or_else(|| refusal(DOING, format!("no operation {id:?}; `iolab list operations`")))?;
+    let rung = find(id).ok_or_else(|| {
+        Fault::new(DOING, format!("no operation {id:?}; `iolab list operations`"))
+    })?;
     let block = trial.levels.number(Factor::Block).unwrap_or(1);
     let idle = trial.levels.number(Factor::IdleThreads).unwrap_or(0);
     if idle > MOST_IDLE {
-        return Err(refusal(DOING, format!("{idle} idle threads are more than {MOST_IDLE}")));
+        return Err(Fault::new(DOING, format!("{idle} idle threads are more than {MOST_IDLE}")));
     }
     let calls = match trial.extent {
         Extent::Passes(calls) | Extent::Part { operations: calls, .. } => calls,
     };
-    let stopped = |stop: Stop| Fault {
-        doing: format!("call {id} {calls} times"),
-        cause: stop.cause,
-        errno: stop.errno,
-        signal: None,
-    };
+    let stopped = |stop: Stop| stop.fault(format!("call {id} {calls} times"));
     let mut bench = Bench::prepare(trial.scratch, block).map_err(stopped)?;
     let mut measure = || timed(rung.run, &mut bench, calls, window);
     let measured = if idle == 0 { measure() } else { beside_idle(idle as usize, measure) };

@@ -69,6 +69,7 @@ pub fn make(
         cost,
         notes,
         copies,
+        page_bytes: facts.page_bytes,
     })
 }
 

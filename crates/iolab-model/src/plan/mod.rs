@@ -10,6 +10,7 @@ mod error;
 mod instance;
 mod make;
 mod needs;
+mod paths;
 mod question;
 #[cfg(test)]
 mod tests;
@@ -21,15 +22,20 @@ pub use make::make;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::catalog::{CacheState, Factor, Level, Levels, Sync};
 use crate::spec::Protocol;
 use crate::tree::TreeOrder;
 
-/// What the plan must know of the machine; gathered by the caller.
-#[derive(Clone, Debug, Default)]
+/// What the plan must know of the machine that the files are on; told by the agent there.
+// Messages are compared in tests; of the one rule among the facts it is enough whether it is there.
+#[allow(unpredictable_function_pointer_comparisons)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The person's files by path: size in bytes, or a line that names the file, why it cannot be
     /// used and what to do.
+    #[serde(with = "paths")]
     pub files: BTreeMap<PathBuf, Result<u64, String>>,
     /// Bytes free to this person in the directory, reserve taken off.
     pub free_bytes: u64,
@@ -52,15 +58,18 @@ pub struct Facts {
     /// Part id (a method, an operation, a cache state, a place) → why it cannot be had here, and the remedy.
     pub unavailable: BTreeMap<String, String>,
     /// Why a workload (by its id) cannot be done with some levels together, and what to do instead.
+    /// It is the same everywhere, and so not told by anybody.
+    #[serde(skip)]
     pub impossible: Option<fn(&str, &Levels) -> Option<String>>,
     /// The person's trees by path: what is in them, or why they cannot be used and what to do.
+    #[serde(with = "paths")]
     pub trees: BTreeMap<PathBuf, Result<TreeFacts, String>>,
     /// Every place that was named, as written.
     pub places: BTreeMap<String, PlaceNeeds>,
 }
 
 /// What is in a tree of the person's.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeFacts {
     /// Files that can be read.
     pub files: u64,
@@ -101,6 +110,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// Whether each pass leaves a new file as large as the one it works on.
     pub copies: bool,
+    /// Size of a page where it runs, in bytes.
+    pub page_bytes: u64,
 }
 
 impl Plan {
@@ -156,7 +167,7 @@ impl Cell {
 }
 
 /// What a place takes and gives.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceNeeds {
     /// Space that its images take in the directory under test.
     pub disk_bytes: u64,

@@ -13,6 +13,7 @@ mod name;
 mod place;
 mod reached;
 mod sample;
+mod topic;
 
 pub use answer::{
     Answer, AnswerKind, CellStanding, Comparison, Finding, FindingKind, Grade, Interval, Pick,
@@ -32,3 +33,4 @@ pub use sample::{
     CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Residency,
     Sample,
 };
+pub use topic::Topic;

@@ -1,5 +1,7 @@
 //! What one trial yields.
 
+use std::io;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +73,39 @@ pub struct Fault {
     /// The signal, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
+}
+
+impl Fault {
+    /// What was being done and why it is not done; no system call said so.
+    pub fn new(doing: impl Into<String>, cause: impl Into<String>) -> Fault {
+        Fault { doing: doing.into(), cause: cause.into(), errno: None, signal: None }
+    }
+
+    /// A system call failed: its text and its errno.
+    pub fn of(doing: impl Into<String>, error: &io::Error) -> Fault {
+        Fault::new(doing, error.to_string()).errno(error.raw_os_error())
+    }
+
+    /// The same, and what would help.
+    #[must_use]
+    pub fn remedy(mut self, remedy: &str) -> Fault {
+        if !remedy.is_empty() {
+            self.cause = format!("{}; {remedy}", self.cause);
+        }
+        self
+    }
+
+    /// The same, with an errno where there is one.
+    #[must_use]
+    pub fn errno(self, errno: Option<i32>) -> Fault {
+        Fault { errno, ..self }
+    }
+
+    /// The same, with the signal that ended it where there is one.
+    #[must_use]
+    pub fn signal(self, signal: Option<i32>) -> Fault {
+        Fault { signal, ..self }
+    }
 }
 
 /// The evidence that a trial measured what it says.

@@ -163,7 +163,7 @@ impl VirtualMachine {
 }
 
 fn lost(cause: &str) -> Fault {
-    Fault { doing: "virtual trial".into(), cause: cause.into(), errno: None, signal: None }
+    Fault::new("virtual trial", cause)
 }
 
 fn since(rounds: &BTreeMap<usize, u32>, cell: usize, round: u32) -> bool {

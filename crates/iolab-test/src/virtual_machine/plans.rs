@@ -86,6 +86,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         cost: Cost::default(),
         notes: Vec::new(),
         copies: false,
+        page_bytes: 4096,
     }
 }
 

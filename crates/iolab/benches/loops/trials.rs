@@ -20,6 +20,7 @@ pub fn rows(directory: &Path) -> bool {
     let start = Request::Start {
         version: env!("CARGO_PKG_VERSION").into(),
         directory: path_to_text(directory),
+        only_reads: false,
         cpus: Vec::new(),
     };
     assert!(matches!(agent.ask(&start), Ok(Reply::Started { .. })));

@@ -6,9 +6,9 @@ use std::time::Instant;
 use clap::{Args, ValueHint};
 
 use super::{ContentArgs, Progress, refuse_without_room};
-use crate::output::Talk;
 use crate::signals::Signals;
 use crate::terminal_io::{self, Ending, Exit, Failure};
+use crate::verbosity::Talk;
 use iolab_io::place;
 use iolab_io::workload::files::{Listing, MAKE_BLOCK, clear, make_directories, make_files};
 use iolab_model::catalog::{

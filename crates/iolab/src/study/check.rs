@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::super::protocol_args;
-use super::super::terminal_io::{self, Ending, Failure};
-use super::{Text, words};
+use super::load::{Text, words};
+use crate::protocol_args;
+use crate::terminal_io::{self, Ending, Failure};
 use iolab_model::spec::file::Source;
 use iolab_study::{self as study, Checked};
 

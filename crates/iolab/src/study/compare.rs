@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::super::history::{StoreArgs, failure, number};
-use super::super::terminal_io::{self, Ending, Failure};
-use super::load;
+use super::load::load;
 use super::machine::machine;
-use super::run::{ALPHA, title};
+use super::run::ALPHA;
+use crate::store_args::{StoreArgs, number};
+use crate::terminal_io::{self, Ending, Failure};
+use iolab_controller::newest;
+use iolab_controller::study::title;
 use iolab_model::result::Document;
-use iolab_record::history::{Filter, Store};
+use iolab_record::history::Store;
 use iolab_study::{self as study, Evidence, Side, Study};
 
 /// The same study from two machines, kernels or days, claim by claim
@@ -73,23 +75,13 @@ impl CompareStudies {
 
     /// A history and the run in it: `30`, `last`, `old.db`, `old.db:30`.
     fn history<'a>(&self, text: &'a str) -> Result<(Store, &'a str), Failure> {
-        let open = |path: &Path| StoreArgs { store: Some(path.to_owned()) }.open(&[]);
+        let open = |path: &Path| StoreArgs { store: Some(path.to_owned()) }.open();
         if Path::new(text).is_file() && text.parse::<u64>().is_err() {
             return Ok((open(Path::new(text))?, "last"));
         }
         match text.rsplit_once(':') {
             Some((path, run)) if Path::new(path).is_file() => Ok((open(Path::new(path))?, run)),
-            _ => Ok((self.store.open(&[])?, text)),
+            _ => Ok((self.store.open()?, text)),
         }
     }
-}
-
-/// The newest run with a title, not newer than a run.
-pub(super) fn newest(store: &Store, title: &str, until: u64) -> Result<Option<Document>, Failure> {
-    let filter = Filter { title: Some(title.to_owned()), ..Filter::default() };
-    let runs = store.list(&filter).map_err(failure)?;
-    let Some(run) = runs.iter().find(|run| run.title == title && run.id <= until) else {
-        return Ok(None);
-    };
-    store.load(run.id).map(Some).map_err(failure)
 }

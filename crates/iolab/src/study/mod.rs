@@ -2,25 +2,21 @@
 
 mod check;
 mod compare;
+mod load;
 mod machine;
 mod pages;
 mod run;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::output::Talk;
-use super::places::PlaceArgs;
-use super::run::toml_text;
-use super::terminal_io::{self, Ending, Exit, Failure};
-use super::{parts, protocol_args};
-use iolab_io::workload::WORKLOADS;
-use iolab_model::catalog::{bytes_text, path_to_text, rough_time_text};
-use iolab_model::plan::Plan;
-use iolab_model::spec::choose;
-use iolab_model::spec::file::{MOST_BYTES, Source, Words};
+use super::terminal_io::{self, Ending, Exit};
+use super::verbosity::Talk;
+use iolab_controller::{Placement, Prepared};
+use iolab_model::catalog::{bytes_text, rough_time_text};
 use iolab_study::{self as study, SHIPPED, Study};
+use load::{load, parse};
 
 /// Published results: run them here and see which of their claims hold
 #[derive(Args, Clone, Debug)]
@@ -70,61 +66,6 @@ impl StudyCommand {
     }
 }
 
-/// A study by its name, or from a file: a name with a dot or a slash is one.
-fn load(name: &Path) -> Result<Study, Failure> {
-    let Text { stem, file, text } = Text::of(name)?;
-    parse(&stem, &file, &text)
-}
-
-/// The text of a study.
-struct Text {
-    /// What the study is called.
-    stem: String,
-    /// What messages call the file.
-    file: String,
-    text: String,
-}
-
-impl Text {
-    fn of(name: &Path) -> Result<Text, Failure> {
-        let written = path_to_text(name);
-        if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == written) {
-            return Ok(Text { stem: (*name).into(), file: (*name).into(), text: (*text).into() });
-        }
-        if !name.exists() && !written.contains(['/', '.']) {
-            let names: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-            let nearest = choose(&written, &names);
-            return Err(Failure::usage(format!("there is no study '{written}': {nearest}")));
-        }
-        let stem = name.file_stem().map(|stem| path_to_text(Path::new(stem))).unwrap_or_default();
-        Ok(Text { stem, text: read_text(name)?, file: written })
-    }
-}
-
-fn words() -> Words<'static> {
-    Words { workloads: WORKLOADS, parts: parts::all() }
-}
-
-fn parse(name: &str, file: &str, text: &str) -> Result<Study, Failure> {
-    study::read(name, &Source { name: file, text }, words(), protocol_args::drawn_seed())
-        .map_err(Failure::usage)
-}
-
-/// Never more of a file than a person would write.
-fn read_text(path: &Path) -> Result<String, Failure> {
-    let name = path_to_text(path);
-    let file = std::fs::File::open(path)
-        .map_err(|error| Failure::usage(format!("{name}: {error}; name a study file")))?;
-    let text = toml_text(file, &name, "a study").map_err(Failure::usage)?;
-    if text.len() > MOST_BYTES {
-        return Err(Failure::usage(format!(
-            "{name}: more than {}; no study is so large",
-            bytes_text(MOST_BYTES as u64)
-        )));
-    }
-    Ok(text)
-}
-
 fn list() -> Ending {
     let mut lines = String::new();
     for (name, text) in SHIPPED {
@@ -138,8 +79,8 @@ fn list() -> Ending {
 fn needs(study: &Study) -> String {
     let (mut space_bytes, mut privileges, mut missing) = (0u64, Vec::<String>::new(), 0);
     for trial in &study.experiments {
-        match plan(trial, &PlaceArgs::default()) {
-            Ok((plan, ..)) => {
+        match Prepared::of_file(&trial.written, &Placement::default()) {
+            Ok(Prepared { plan, .. }) => {
                 space_bytes = space_bytes.max(plan.cost.space_bytes);
                 privileges.extend(plan.cost.privileges.iter().cloned());
                 missing += usize::from(plan.cells.iter().all(|cell| cell.skip.is_some()));
@@ -163,14 +104,6 @@ fn needs(study: &Study) -> String {
         text.push_str(&format!("; {missing} of its {all} experiments cannot be had here"));
     }
     text
-}
-
-/// The plan of one experiment.
-fn plan(
-    trial: &study::Trial,
-    places: &PlaceArgs,
-) -> Result<(Plan, Option<iolab_io::place::vm::Kernel>, PlaceArgs), Failure> {
-    super::run::plan_of(&trial.written, places)
 }
 
 fn show(study: &Study) -> Ending {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::super::terminal_io::{Failure, say};
 use super::machine::machine;
-use super::run::Outcome;
+use crate::terminal_io::{Failure, say};
+use iolab_controller::study::StudyRuns;
 use iolab_report as report;
 use iolab_study::{self as study, Evidence, Page, Ruling, Study};
 
@@ -12,7 +12,7 @@ use iolab_study::{self as study, Evidence, Page, Ruling, Study};
 pub(super) fn write_pages(
     directory: &Path,
     study: &Study,
-    outcome: &Outcome,
+    outcome: &StudyRuns,
     evidence: &Evidence<'_>,
     rulings: &[Ruling],
 ) -> Result<(), Failure> {
@@ -46,7 +46,7 @@ pub(super) fn write_pages(
 }
 
 /// Writes the charts of each run into a directory of its own; their paths from the page.
-fn charts(directory: &Path, study: &Study, outcome: &Outcome) -> Vec<(String, Vec<String>)> {
+fn charts(directory: &Path, study: &Study, outcome: &StudyRuns) -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
     for (name, run) in &outcome.runs {
         let Ok(document) = run else { continue };

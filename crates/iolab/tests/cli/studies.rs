@@ -153,7 +153,8 @@ fn what_is_asked_wrongly() {
 }
 
 fn shipped() -> Vec<Checked> {
-    let words = Words { workloads: iolab_io::workload::WORKLOADS, parts: iolab::parts_of_all() };
+    let words =
+        Words { workloads: iolab_agent::catalog::WORKLOADS, parts: iolab_agent::catalog::all() };
     let one = |(name, text): &(&str, &str)| {
         check(name, &Source { name, text }, words, 1).unwrap_or_else(|error| panic!("{error}"))
     };

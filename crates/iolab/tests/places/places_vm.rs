@@ -54,6 +54,7 @@ fn a_guest_boots_and_speaks_in_time() {
     let start = Request::Start {
         version: env!("CARGO_PKG_VERSION").into(),
         directory: "/tmp".into(),
+        only_reads: false,
         cpus: Vec::new(),
     };
     let Reply::Started { scratch, .. } = guest.ask(&start).unwrap() else { panic!("not started") };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use iolab_agent::catalog;
 use iolab_model::catalog::{Factor, Level, Levels};
 use iolab_model::result::{
     CellRecord, CellStatus, Digest, Document, Environment, ExperimentRecord, Measurement, Phase,
@@ -18,7 +19,7 @@ const ROUNDS: u32 = 80;
 const BYTES: u64 = 1 << 20;
 
 fn words() -> Words<'static> {
-    Words { workloads: iolab_io::workload::WORKLOADS, parts: iolab::parts_of_all() }
+    Words { workloads: catalog::WORKLOADS, parts: catalog::all() }
 }
 
 fn study(claims: &str) -> Study {

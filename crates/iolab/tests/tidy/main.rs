@@ -225,6 +225,29 @@ fn pure_rooms_touch_no_machine() {
     report(&faults);
 }
 
+/// The subcommands that work on this machine alone. Every other one may run where another agent is,
+/// and asks that one.
+const TOOLS: &[&str] = &["checksum", "clean", "diff", "doctor", "list", "make", "size_for_time"];
+
+#[test]
+fn only_the_small_tools_look_at_this_machine() {
+    let mut faults = Vec::new();
+    for (path, text) in sources("src").into_iter().filter(|(p, _)| p.starts_with("crates/iolab/")) {
+        let tool = TOOLS.iter().any(|tool| {
+            path.iter().any(|part| Path::new(part).file_stem().is_some_and(|stem| stem == *tool))
+        });
+        for (number, line) in code(&text) {
+            if line.contains("iolab_io::") && !tool {
+                faults.push(format!(
+                    "{}:{number}: what is known of the machine is asked of the agent",
+                    path.display()
+                ));
+            }
+        }
+    }
+    report(&faults);
+}
+
 #[test]
 fn unsafe_stays_in_sys() {
     let mut faults = Vec::new();

@@ -118,6 +118,7 @@ fn start(directory: &Path) -> Request {
     Request::Start {
         version: env!("CARGO_PKG_VERSION").into(),
         directory: path_to_text(directory),
+        only_reads: false,
         cpus: Vec::new(),
     }
 }
@@ -453,7 +454,10 @@ fn strangers_and_other_versions_are_refused() {
     say(&mut agent, &Request::Renew(Vec::new()));
     assert!(matches!(hear(&mut agent), Reply::Refused(_)));
     let Request::Start { directory, cpus, .. } = start(dir.path()) else { unreachable!() };
-    say(&mut agent, &Request::Start { version: "0.0.0".into(), directory, cpus });
+    say(
+        &mut agent,
+        &Request::Start { version: "0.0.0".into(), directory, only_reads: false, cpus },
+    );
     assert!(matches!(hear(&mut agent), Reply::Refused(fault) if fault.cause.contains("0.0.0")));
     say(&mut agent, &start(Path::new("/nonexistent")));
     assert!(matches!(hear(&mut agent), Reply::Refused(fault) if fault.errno == Some(2)));
@@ -466,7 +470,12 @@ fn trials_run_on_the_processors_asked_for() {
     let dir = directory();
     let mut child = LocalChild::start_program(program()).unwrap();
     let Request::Start { version, directory, .. } = start(dir.path()) else { unreachable!() };
-    let on = |cpus| Request::Start { version: version.clone(), directory: directory.clone(), cpus };
+    let on = |cpus| Request::Start {
+        version: version.clone(),
+        directory: directory.clone(),
+        only_reads: false,
+        cpus,
+    };
     for none in [1023, 70_000] {
         assert!(matches!(child.ask(&on(vec![none])).unwrap(), Reply::Refused(_)));
     }
@@ -522,6 +531,7 @@ fn plan(dir: &Path) -> Plan {
         cost: Cost::default(),
         notes: Vec::new(),
         copies: false,
+        page_bytes: 4096,
     }
 }
 

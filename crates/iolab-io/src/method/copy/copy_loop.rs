@@ -118,12 +118,7 @@ pub fn copy<M: Mover>(job: &CopyJob<'_>, window: &mut dyn MeasuredWindow) -> Res
         Sync::Fsync | Sync::Dsync | Sync::Sync => run::<M, _>(job, window, EveryNth::new(1)),
         Sync::Every(blocks) => run::<M, _>(job, window, EveryNth::new(blocks.max(1))),
     };
-    copied.map_err(|stop| Fault {
-        doing: format!("copy {} to {target}", path_to_text(job.source)),
-        cause: stop.cause,
-        errno: stop.errno,
-        signal: None,
-    })
+    copied.map_err(|stop| stop.fault(format!("copy {} to {target}", path_to_text(job.source))))
 }
 
 fn run<M: Mover, B: Barrier>(

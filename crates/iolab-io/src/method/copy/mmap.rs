@@ -51,7 +51,7 @@ fn each_chunk(
     range: Range<u64>,
     mut each: impl FnMut(u64, Range<u64>) -> Result<(), Stop>,
 ) -> Result<Moved, Stop> {
-    let page_bytes = rustix::param::page_size() as u64;
+    let page_bytes = crate::sys::page::page_bytes();
     let mut moved = Moved::default();
     let mut at = range.start;
     while at < range.end {

@@ -21,7 +21,7 @@ use iolab_model::catalog::{
 };
 use iolab_model::result::{Fault, Measurement, Metrics};
 
-use super::{Extent, SetupTeardown, Trial, Workload, copy, files, read, refusal, write};
+use super::{Extent, SetupTeardown, Trial, Workload, copy, files, read, write};
 use order::CommandOrder;
 
 /// Runs of a process that does nothing, of which the median counts.
@@ -93,7 +93,7 @@ fn run(
 ) -> Result<Measurement, Fault> {
     let order = CommandOrder::new(capability, trial)?;
     let passes = match trial.extent {
-        Extent::Passes(0) => return Err(refusal("run a command", "it asks for no pass")),
+        Extent::Passes(0) => return Err(Fault::new("run a command", "it asks for no pass")),
         Extent::Passes(passes) => passes,
         // A command cannot be told to do a part.
         Extent::Part { .. } => 1,
@@ -201,11 +201,11 @@ fn judge(order: &CommandOrder, ended: io::Result<(Status, Usage)>) -> Result<(),
         None => cause,
     };
     let signal = if let Status::Signal(signal) = status { Some(signal) } else { None };
-    Err(Fault { signal, ..refusal(&doing(order), cause) })
+    Err(Fault::new(doing(order), cause).signal(signal))
 }
 
 fn failed(order: &CommandOrder, error: &io::Error) -> Fault {
-    Fault { errno: error.raw_os_error(), ..refusal(&doing(order), error.to_string()) }
+    Fault::of(doing(order), error)
 }
 
 fn doing(order: &CommandOrder) -> String {

@@ -11,8 +11,8 @@ use crate::sys::child::dies_with_us;
 use iolab_model::catalog::{AxisWord, Capability, Contender, Factor, Slot, Until, path_to_text};
 use iolab_model::result::Fault;
 
+use super::super::Trial;
 use super::super::files::Listing;
-use super::super::{Trial, refusal};
 use crate::workload::spread_directories::make_apart;
 
 /// What a command may say of its failure.
@@ -44,7 +44,7 @@ pub struct CommandOrder {
 impl CommandOrder {
     /// From the levels of a trial.
     pub fn new(capability: Capability, trial: &Trial<'_>) -> Result<CommandOrder, Fault> {
-        let refuse = |cause: String| refusal("prepare a command", cause);
+        let refuse = |cause: String| Fault::new("prepare a command", cause);
         let text = trial.levels.text(Factor::Contender).unwrap_or_default();
         let contender = Contender::parse(text, capability)
             .map_err(|error| refuse(format!("{}; {}", error.problem, error.fix)))?;
@@ -78,12 +78,9 @@ impl CommandOrder {
 
     /// The command, to be started any number of times. What it prints is kept where it is read.
     pub fn command(&self) -> Result<Command, Fault> {
-        let failed = |error: io::Error| Fault {
-            errno: error.raw_os_error(),
-            ..refusal("prepare a command", error.to_string())
-        };
+        let failed = |error: io::Error| Fault::of("prepare a command", &error);
         let Some((program, arguments)) = self.argv.split_first() else {
-            return Err(refusal("prepare a command", "it has no words"));
+            return Err(Fault::new("prepare a command", "it has no words"));
         };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.directory).stdin(Stdio::null());
@@ -151,7 +148,7 @@ pub fn unharmed(trial: &Trial<'_>) -> Result<(), Fault> {
         false => {
             let name = path_to_text(subject.path);
             let cause = format!("the command changed its size to {}", about.len());
-            Err(refusal(&format!("look at {name}"), cause))
+            Err(Fault::new(format!("look at {name}"), cause))
         }
     }
 }
@@ -172,6 +169,5 @@ pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
 }
 
 pub fn failed(doing: &str, path: &Path, error: &io::Error) -> Fault {
-    let doing = format!("{doing} {}", path_to_text(path));
-    Fault { errno: error.raw_os_error(), ..refusal(&doing, error.to_string()) }
+    Fault::of(format!("{doing} {}", path_to_text(path)), error)
 }

@@ -9,8 +9,8 @@ use crate::tool::{Walk, compare_trees};
 use iolab_model::catalog::{Capability, Consume, FileOperation, shell_text};
 use iolab_model::result::{Digest, Fault, Measurement};
 
+use super::super::Trial;
 use super::super::copy::is_clone;
-use super::super::{Trial, refusal};
 use super::order::{CommandOrder, failed};
 
 /// Bytes compared at a time.
@@ -26,7 +26,7 @@ pub fn file(
 ) -> Result<(), Fault> {
     let order = CommandOrder::new(capability, trial)?;
     let wrong = |cause: String| {
-        Err(refusal(&format!("check what {} made", shell_text(&order.argv)), cause))
+        Err(Fault::new(format!("check what {} made", shell_text(&order.argv)), cause))
     };
     let about = match fs::symlink_metadata(&order.target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -94,7 +94,7 @@ pub fn tree(trial: &Trial<'_>) -> Result<(), Fault> {
         Some(line) => {
             let doing = format!("check what {} made", shell_text(&order.argv));
             let cause = format!("{differences} differences, the first: {line}");
-            Err(refusal(&doing, cause))
+            Err(Fault::new(&doing, cause))
         }
     }
 }

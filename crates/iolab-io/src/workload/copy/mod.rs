@@ -13,7 +13,7 @@ use iolab_model::catalog::{
 };
 use iolab_model::result::{CopyRoute, Fault, Measurement};
 
-use super::{Extent, SetupTeardown, Subject, Trial, Visit, Workload, refusal};
+use super::{Extent, SetupTeardown, Subject, Trial, Visit, Workload};
 
 /// The workload.
 pub const WORKLOAD: Workload = Workload {
@@ -84,7 +84,7 @@ pub(super) fn impossible(levels: &Levels) -> Option<String> {
 const DOING: &str = "prepare a copy trial";
 
 fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
-    let refuse = |cause: String| refusal(DOING, cause);
+    let refuse = |cause: String| Fault::new(DOING, cause);
     let (entry, holes, layout) = read_levels(trial)?;
     let subject = trial.subject.ok_or_else(no_file)?;
     let targets = target::paths(trial);
@@ -92,7 +92,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         Extent::Passes(_) => Work::Whole(targets),
         Extent::Part { .. } => {
             let target = targets.into_iter().next();
-            let target = target.ok_or_else(|| refusal(DOING, "it names no target"))?;
+            let target = target.ok_or_else(|| Fault::new(DOING, "it names no target"))?;
             let mut ranges = Vec::new();
             layout.each_range(|range| ranges.push(range));
             Work::Part(target, ranges)
@@ -143,7 +143,7 @@ const ASIDE_BYTES: u64 = 256 << 10;
 
 /// Levels to numbers. The plan has checked what people write; here nothing is taken on trust.
 fn read_levels(trial: &Trial<'_>) -> Result<(&'static CopyEntry, Holes, Layout), Fault> {
-    let refuse = |cause: String| refusal(DOING, cause);
+    let refuse = |cause: String| Fault::new(DOING, cause);
     let levels = trial.levels;
     let id = levels.text(Factor::Method).unwrap_or("read-write");
     let entry = copy::find(id)
@@ -183,9 +183,9 @@ fn queue_depth(trial: &Trial<'_>) -> Result<u32, Fault> {
     u32::try_from(depth)
         .ok()
         .filter(|depth| (1..=MOST_DEPTH as u32).contains(depth))
-        .ok_or_else(|| refusal(DOING, format!("a queue depth of {depth}; 1 to {MOST_DEPTH}")))
+        .ok_or_else(|| Fault::new(DOING, format!("a queue depth of {depth}; 1 to {MOST_DEPTH}")))
 }
 
 fn no_file() -> Fault {
-    refusal(DOING, "it names no file")
+    Fault::new(DOING, "it names no file")
 }

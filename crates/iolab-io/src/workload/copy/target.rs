@@ -26,7 +26,7 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
         && passes > MOST_COPIES
     {
         let cause = format!("{passes} copies in one trial are more than {MOST_COPIES}");
-        return Err(super::refusal(super::DOING, cause));
+        return Err(Fault::new(super::DOING, cause));
     }
     clear(trial)
 }
@@ -36,7 +36,7 @@ pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     for path in paths(trial) {
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(failed(format!("remove the copy {}", path_to_text(&path)), &error));
+                return Err(Fault::of(format!("remove the copy {}", path_to_text(&path)), &error));
             }
             _ => {}
         }
@@ -47,11 +47,6 @@ pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
 /// Permission bits of the source.
 pub(super) fn mode_of(source: &Path) -> Result<u32, Fault> {
     let about = std::fs::metadata(source)
-        .map_err(|e| failed(format!("look at {}", path_to_text(source)), &e))?;
+        .map_err(|e| Fault::of(format!("look at {}", path_to_text(source)), &e))?;
     Ok(about.permissions().mode() & 0o7777)
-}
-
-/// A fault with the errno of an I/O error.
-pub(super) fn failed(doing: String, error: &io::Error) -> Fault {
-    Fault { doing, cause: error.to_string(), errno: error.raw_os_error(), signal: None }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
-use super::target::{failed, mode_of, paths};
+use super::target::{mode_of, paths};
 use super::{no_file, read_levels};
 use crate::method::consume::{CrcStream, Fold, Partial};
 use crate::method::copy::Holes;
@@ -37,7 +37,7 @@ pub(super) fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result
     let mut digest: Option<Digest> = None;
     for path in paths(trial) {
         let (proof, one) = look(&path, &wanted, &ranges)
-            .map_err(|e| failed(format!("verify the copy {}", path_to_text(&path)), &e))?;
+            .map_err(|e| Fault::of(format!("verify the copy {}", path_to_text(&path)), &e))?;
         let same = digest.as_ref().is_none_or(|first| first.hex == one.hex);
         let first = measurement.proof.copy.is_none();
         if first || !proof.matches || !same {
@@ -149,7 +149,7 @@ fn hole_bytes_of(path: &Path) -> Result<u64, Fault> {
         let bytes = file.metadata()?.len();
         hole_bytes(&file, bytes)
     };
-    look().map_err(|e| failed(format!("look for holes in {}", path_to_text(path)), &e))
+    look().map_err(|e| Fault::of(format!("look for holes in {}", path_to_text(path)), &e))
 }
 
 /// Bytes that are holes (SEEK_DATA, SEEK_HOLE).

@@ -19,7 +19,7 @@ pub(super) fn fault(doing: impl Into<String>, errno: Errno, name: &str) -> Fault
         "" => format!("{text}{fix}"),
         name => format!("{name}: {text}{fix}"),
     };
-    Fault { doing: doing.into(), cause, errno: Some(errno.raw_os_error()), signal: None }
+    Fault::new(doing, cause).errno(Some(errno.raw_os_error()))
 }
 
 /// The file system is full: what was done until then is a result.

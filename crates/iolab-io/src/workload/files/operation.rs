@@ -13,7 +13,6 @@ use super::task::Task;
 use super::verify;
 use super::worker_threads::{self, WorkerJob};
 use crate::method::{Buffer, MeasuredWindow, Stop};
-use crate::workload::refusal;
 use iolab_model::catalog::{Capability, Factor, FileOperation, Part, PartKind, Sync};
 use iolab_model::result::{Fault, Measurement};
 
@@ -204,7 +203,7 @@ fn write(
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     let Listing::Made(tree) = settings.listing else {
-        return Err(refusal("write files", "only a tree that iolab describes is written"));
+        return Err(Fault::new("write files", "only a tree that iolab describes is written"));
     };
     let each = settings.sync == Sync::Each;
     let empty = settings.operation == FileOperation::Create;
@@ -228,7 +227,7 @@ fn copy(
         "read-write" => {
             copy_by(settings, block_ranges, || Ok(ByBuffer(Buffer::new(settings.block)?)), window)
         }
-        other => Err(refusal(
+        other => Err(Fault::new(
             "copy files",
             format!("no way {other:?}; take copy_file_range, read-write, sendfile or reflink"),
         )),

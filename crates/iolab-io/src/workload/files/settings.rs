@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::assign_files::passes;
 use super::listing::Listing;
 use super::task::TreeCursor;
-use crate::workload::{Extent, Trial, refusal};
+use crate::workload::{Extent, Trial};
 use iolab_model::catalog::{Consume, Factor, FileOperation, Sync, list_text};
 use iolab_model::result::Fault;
 
@@ -35,7 +35,7 @@ impl<'a> Settings<'a> {
     /// Nothing is taken on trust, though the plan has checked what people write.
     pub(super) fn of(trial: &Trial<'a>) -> Result<Settings<'a>, Fault> {
         const DOING: &str = "prepare a trial on many files";
-        let refuse = |cause: String| refusal(DOING, cause);
+        let refuse = |cause: String| Fault::new(DOING, cause);
         let levels = trial.levels;
         let operation = levels.word_or(FileOperation::Read).map_err(refuse)?;
         let no_tree = || refuse("it names no tree".into());

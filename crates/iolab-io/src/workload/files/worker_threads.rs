@@ -44,12 +44,8 @@ pub(super) fn run<T: Task, L: StepTimer>(
     let workers = order.block_ranges.len();
     let done = (0..workers).map(|_| Counter::default()).collect();
     let shared = Shared::new(done);
-    let stopped = |stop: Stop| Fault {
-        doing: format!("{} files with {workers} workers", order.operation),
-        cause: stop.cause,
-        errno: stop.errno,
-        signal: None,
-    };
+    let stopped =
+        |stop: Stop| stop.fault(format!("{} files with {workers} workers", order.operation));
     let one = |worker: usize, task: T| {
         let lasting = matches!(order.listing, Listing::Made(_));
         let block_ranges = &order.block_ranges[worker];
@@ -204,9 +200,7 @@ fn refuse_failure<T, L>(
             let name = path_to_text(&order.listing.path(file));
             Err(fault(format!("{} files", order.operation), errno, &name))
         }
-        _ if files == 0 => {
-            Err(crate::workload::refusal("work on a tree", "there is no file in it"))
-        }
+        _ if files == 0 => Err(Fault::new("work on a tree", "there is no file in it")),
         _ => Ok(()),
     }
 }

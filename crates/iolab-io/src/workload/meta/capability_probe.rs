@@ -30,7 +30,7 @@ pub fn impossible(directory: &Path) -> Result<BTreeMap<String, String>, Fault> {
     // A trial goes into its own directory, which is the thread's alone: in ours it would leave the
     // whole program in a directory that is gone.
     let missing = std::thread::scope(|scope| scope.spawn(all).join());
-    let missing = missing.map_err(|_| super::refusal("try calls", "it panicked"))?;
+    let missing = missing.map_err(|_| Fault::new("try calls", "it panicked"))?;
     tree.remove().map_err(|error| failed(&error))?;
     Ok(missing)
 }
@@ -50,7 +50,7 @@ fn attempt(id: &str, tree: &Tree) -> Result<(), Fault> {
         (around.verify)(&trial, &mut seen)?;
         match seen.proof.effects.as_ref().and_then(|effects| effects.example.clone()) {
             None => Ok(()),
-            Some(wrong) => Err(super::refusal("look at what it did", wrong)),
+            Some(wrong) => Err(Fault::new("look at what it did", wrong)),
         }
     });
     (around.clear)(&trial).and(ran)

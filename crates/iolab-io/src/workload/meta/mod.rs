@@ -24,7 +24,7 @@ use iolab_model::catalog::{
 };
 use iolab_model::result::{Fault, Measurement};
 
-use super::{Extent, SetupTeardown, Trial, Workload, refusal};
+use super::{Extent, SetupTeardown, Trial, Workload};
 use call_schedule::CallSchedule;
 use calls::Done;
 use operation::{Before, Effect, Loop, Operation, find};
@@ -96,7 +96,7 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn of(trial: &Trial<'_>) -> Result<Job, Fault> {
-        let refuse = |cause: String| refusal("prepare a metadata trial", cause);
+        let refuse = |cause: String| Fault::new("prepare a metadata trial", cause);
         let id = trial.levels.text(Factor::Operation).unwrap_or(NamedCall::Stat.word());
         let operation = find(id)
             .ok_or_else(|| refuse(format!("no operation {id:?}; `iolab list operations`")))?;

@@ -21,14 +21,13 @@ const MOST_CHECKED: u64 = 1024;
 
 /// A fault with the errno of an I/O error.
 pub(super) fn fault(doing: impl Into<String>, error: &io::Error) -> Fault {
-    let cause = advised(error.to_string(), error.raw_os_error());
-    Fault { doing: doing.into(), cause, errno: error.raw_os_error(), signal: None }
+    let errno = error.raw_os_error();
+    Fault::new(doing, advised(error.to_string(), errno)).errno(errno)
 }
 
 /// A fault of a loop that stopped.
 pub(super) fn stopped(doing: String, stop: Stop) -> Fault {
-    let cause = advised(stop.cause, stop.errno);
-    Fault { doing, cause, errno: stop.errno, signal: None }
+    Fault::new(doing, advised(stop.cause, stop.errno)).errno(stop.errno)
 }
 
 /// The cause, and what to do about it.

@@ -11,7 +11,7 @@ use crate::sys::resident::{cachestat, mincore_pages};
 use iolab_model::catalog::Code;
 use iolab_model::result::{Digest, Fault, Measurement};
 
-use super::super::{Trial, refusal};
+use super::super::Trial;
 use super::task::Task;
 
 /// Bytes read at a time.
@@ -61,7 +61,7 @@ pub fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result<(), Fa
     back.crc.end_pass();
     let same = back.same;
     let digest = back.crc.finish().and_then(|partial| partial.digest());
-    let (kind, hex) = digest.ok_or_else(|| refusal("digest a file", "it has no digest"))?;
+    let (kind, hex) = digest.ok_or_else(|| Fault::new("digest a file", "it has no digest"))?;
     measurement.proof.digest = Some(Digest { kind: kind.into(), hex, matches: Some(same) });
     if !same {
         measurement.flags.push(Code::CheckFailed);
@@ -72,7 +72,7 @@ pub fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result<(), Fa
 /// Whether more of a file that was written directly is in the page cache than its odd end. Asked
 /// before it is read back.
 fn cached(file: &File, bytes: u64) -> bool {
-    let page_bytes = rustix::param::page_size() as u64;
+    let page_bytes = crate::sys::page::page_bytes();
     let pages =
         cachestat(file).map(|seen| seen.cached_pages).or_else(|_| mincore_pages(file, bytes));
     // Without a probe nothing is claimed: the trial itself was asked to be direct.

@@ -6,16 +6,15 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    Advice, AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fadvise, fallocate, open, statx,
-};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 
 use crate::method::sync::fsync;
 use crate::method::{self, Layout, Pool, Stop, WriteEntry, WriteJob};
+use crate::sys::direct::alignment_in;
 use iolab_model::catalog::{Factor, Fill, Pattern, Sync, Target, Until, path_to_text};
 use iolab_model::result::Fault;
 
-use super::super::{Extent, Subject, Trial, refusal};
+use super::super::{Extent, Subject, Trial};
 
 /// Threads of one trial, at most.
 const MOST_THREADS: u64 = 4096;
@@ -50,7 +49,7 @@ pub struct Task {
 impl Task {
     /// The plan has checked what people write; here nothing is taken on trust.
     pub fn new(trial: &Trial<'_>) -> Result<Task, Fault> {
-        let refuse = |cause: String| refusal("prepare a write trial", cause);
+        let refuse = |cause: String| Fault::new("prepare a write trial", cause);
         let levels = trial.levels;
         if let Some(why) = super::impossible(levels) {
             return Err(refuse(why));
@@ -72,7 +71,7 @@ impl Task {
         let depth = u32::try_from(depth).ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
         let subject = trial.subject.ok_or_else(|| refuse("it names no file".into()))?;
         let path = path_of(trial, &subject, target);
-        if let Some(unit) = direct.then(|| direct_unit(trial.scratch)).flatten()
+        if let Some(unit) = direct.then(|| alignment_in(trial.scratch)?.block_bytes()).flatten()
             && !step_bytes.is_multiple_of(unit)
         {
             return Err(refuse(format!(
@@ -186,17 +185,6 @@ fn path_of(trial: &Trial<'_>, subject: &Subject<'_>, target: Target) -> PathBuf 
         Target::Overwrite => subject.path.to_owned(),
         _ => trial.scratch.join("written"),
     }
-}
-
-/// The multiple that offsets and lengths of direct I/O must be of for files made in this directory,
-/// where the kernel tells (`STATX_DIOALIGN`, Linux 6.1: only of a file, so one is made).
-fn direct_unit(directory: &Path) -> Option<u64> {
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    let file = open(directory, flags, Mode::RUSR | Mode::WUSR).ok()?;
-    let about = statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-    let told = about.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
-    let unit = u64::from(about.stx_dio_offset_align);
-    (told && unit > 0).then_some(unit)
 }
 
 /// What must be there before the first write, durable itself.

@@ -1,52 +1,22 @@
-//! Commands of the person's as cells: which can be had, what they are, and what is said of them.
+//! Commands of the person's as cells: what they are, and what is said of them.
 
 use std::collections::BTreeMap;
 
-use super::parts;
-use iolab_io::host;
-use iolab_model::catalog::{
-    Code, Contender, Factor, Family, Level, percent_text, rate_text, time_text,
-};
+use iolab_agent::catalog;
+use iolab_model::catalog::{Code, Contender, Factor, Family, percent_text, rate_text, time_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::{CellRecord, Document, Environment, Phase, Warning};
-use iolab_model::spec::Experiment;
 
-/// The commands of an experiment, with their texts.
-fn all<'a>(
-    workload: &str,
-    factors: &'a BTreeMap<Factor, Vec<Level>>,
-) -> impl Iterator<Item = (&'a str, Contender)> {
-    let capability = parts::workload(workload).map(|info| info.capability);
-    let levels = factors.get(&Factor::Contender).map_or(&[][..], Vec::as_slice);
-    levels.iter().filter_map(move |level| match level {
-        Level::Word(text) => Some((text.as_str(), Contender::parse(text, capability?).ok()?)),
-        _ => None,
-    })
-}
-
-/// Those that cannot be had, with the reason and the remedy.
-pub fn unavailable(experiment: &Experiment, guest: bool) -> BTreeMap<String, String> {
-    let why = |contender: &Contender| {
-        if guest {
-            return Some("commands of this machine are not in the virtual one".to_owned());
-        }
-        let program = contender.program();
-        if host::find_program(&program).is_some() {
-            return None;
-        }
-        Some(match contender.package() {
-            Some(package) => format!("{program} is not installed: install the package {package}"),
-            None => format!("{program} is not in PATH: install it, or write its whole path"),
-        })
-    };
-    let commands = all(&experiment.workload, &experiment.factors);
-    commands.filter_map(|(text, command)| Some((text.to_owned(), why(&command)?))).collect()
+/// The programs whose versions belong into the record.
+pub fn programs(plan: &Plan) -> Vec<String> {
+    let commands = catalog::commands(&plan.workload, &plan.factors);
+    commands.map(|(_, contender)| contender.program()).collect()
 }
 
 /// Records the words and the version of each.
-pub fn record(plan: &Plan, environment: &mut Environment) {
-    for (text, contender) in all(&plan.workload, &plan.factors) {
-        let version = host::find_program(&contender.program()).and_then(|p| host::version_line(&p));
+pub fn record(plan: &Plan, versions: &BTreeMap<String, String>, environment: &mut Environment) {
+    for (text, contender) in catalog::commands(&plan.workload, &plan.factors) {
+        let version = versions.get(&contender.program());
         let facts = serde_json::json!({ "argv": contender.template(), "version": version });
         environment.put_named(Family::Contender, text, facts);
     }
@@ -62,7 +32,7 @@ pub fn notes(document: &Document) -> Vec<Warning> {
 
 /// The commands that only read: nothing that they leave shows whether they did.
 fn read_assumed(document: &Document) -> Option<Warning> {
-    let capability = parts::workload(&document.experiment.workload)?.capability;
+    let capability = catalog::capability(&document.experiment.workload)?;
     let reads = |cell: &&CellRecord| {
         let text = cell.factors.text(Factor::Contender);
         let command = text.and_then(|text| Contender::parse(text, capability).ok());

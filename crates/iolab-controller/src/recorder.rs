@@ -1,8 +1,8 @@
 //! The record of a running experiment: each trial is committed as it ends.
 
-use super::terminal_io::Failure;
+use super::error::Error;
 use iolab_model::result::{Document, Fault, Warning};
-use iolab_record::history::{RecordError, Writer};
+use iolab_record::history::Writer;
 use iolab_run::{Event, Observer};
 
 /// Hands the events of a run to the history.
@@ -27,8 +27,8 @@ impl Recorder {
     ///
     /// # Errors
     /// The history cannot take it; the text says where the run is kept.
-    pub fn finish(self, document: &Document) -> Result<u64, Failure> {
-        self.writer.finish(document).map_err(super::history::failure)
+    pub fn finish(self, document: &Document) -> Result<u64, Error> {
+        Ok(self.writer.finish(document)?)
     }
 
     /// Forgets the run, because nothing was measured.
@@ -52,10 +52,6 @@ impl Observer for Recorder {
             }
             _ => Ok(()),
         };
-        done.map_err(|error| fault(&error))
+        done.map_err(|error| Fault::new("record the run", error.to_string()))
     }
-}
-
-fn fault(error: &RecordError) -> Fault {
-    Fault { doing: "record the run".into(), cause: error.to_string(), errno: None, signal: None }
 }

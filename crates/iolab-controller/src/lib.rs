@@ -1,0 +1,26 @@
+//! From an experiment to its record: where the agent runs, what it says can be had there, the plan,
+//! the rounds, the document. Whoever drives it brings a [`Console`]; the command line is one.
+
+mod console;
+mod contenders;
+mod error;
+mod history;
+mod placement;
+mod prepared;
+pub mod quick;
+mod recorder;
+mod resume;
+mod session;
+pub mod study;
+mod survey_parts;
+mod wall_clock;
+mod work_ahead;
+
+pub use console::Console;
+pub use error::{Blame, Error};
+pub use history::{make_room, newest};
+pub use placement::Placement;
+pub use prepared::{Prepared, plan_at};
+pub use resume::{Resumed, resumed};
+pub use session::{Measured, Session};
+pub use wall_clock::{now_seconds, now_text};

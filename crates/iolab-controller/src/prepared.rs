@@ -1,0 +1,81 @@
+//! From an experiment to a plan and the place where it runs.
+
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+use super::placement::Placement;
+use iolab_agent::{Location, PlaceTerms, Subject, SurveyOrder, catalog};
+use iolab_model::catalog::{Factor, Level};
+use iolab_model::plan::{self, Plan};
+use iolab_model::spec::Experiment;
+use iolab_model::spec::file::Written;
+
+/// An experiment that can be measured.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What is measured.
+    pub plan: Plan,
+    /// Where.
+    pub location: Box<dyn Location>,
+    /// Under which terms places are made there.
+    pub places: PlaceTerms,
+}
+
+impl Prepared {
+    /// An experiment, with the place that was asked for or that it needs.
+    ///
+    /// # Errors
+    /// What was asked wrongly or cannot be had.
+    pub fn of(experiment: &Experiment, placement: &Placement) -> Result<Prepared, Error> {
+        let location = placement.location(experiment)?;
+        let plan = plan_at(&*location, experiment)?;
+        let places = placement.terms(&plan);
+        Ok(Prepared { plan, location, places })
+    }
+
+    /// An experiment of a file.
+    ///
+    /// # Errors
+    /// What cannot be had, with the place in the file.
+    pub fn of_file(written: &Written, placement: &Placement) -> Result<Prepared, Error> {
+        let prepare =
+            || Prepared::of(&anchored(&written.experiment)?, &placement.or_as_written(written));
+        let directory = written.directory_place.as_ref().unwrap_or(&written.place);
+        prepare().map_err(|error| match &error {
+            Error::Objected(objection) if objection.subject == Subject::Directory => {
+                error.at(directory)
+            }
+            _ => error.at(&written.place),
+        })
+    }
+}
+
+/// The plan of an experiment where it is going to run: what can be had there, that agent says.
+///
+/// # Errors
+/// What was asked wrongly or cannot be had.
+pub fn plan_at(location: &dyn Location, experiment: &Experiment) -> Result<Plan, Error> {
+    let unknown = || Error::NoWorkload(experiment.workload.clone());
+    let info = catalog::workload(&experiment.workload).ok_or_else(unknown)?;
+    catalog::check(experiment, info)?;
+    let mut facts = location.survey(&SurveyOrder::of(experiment))?;
+    facts.impossible = Some(catalog::impossible);
+    Ok(plan::make(experiment, info, catalog::all(), &facts)?)
+}
+
+/// Relative names start in the working directory, as on the command line.
+fn anchored(experiment: &Experiment) -> Result<Experiment, Error> {
+    let mut experiment = experiment.clone();
+    experiment.directory = absolute(&experiment.directory)?;
+    for level in experiment.factors.get_mut(&Factor::File).into_iter().flatten() {
+        if let Level::Path(path) = level {
+            *path = absolute(path)?;
+        }
+    }
+    Ok(experiment)
+}
+
+/// The path from the root, for the agent need not have this working directory.
+fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    std::path::absolute(path).map_err(|error| Error::NoPath { path: path.to_owned(), error })
+}

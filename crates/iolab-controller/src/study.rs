@@ -1,0 +1,239 @@
+//! A study: every experiment a run in the history, then what its claims are judged by.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::console::Console;
+use super::error::Error;
+use super::history::{self, newest};
+use super::placement::Placement;
+use super::prepared::Prepared;
+use super::resume::resumed;
+use super::session::{Measured, Session};
+use iolab_model::plan::Plan;
+use iolab_model::result::Document;
+use iolab_study::{self as study, Claim, LeftOut, Study, Trial};
+
+/// Rounds that the full setting plans for: an interval needs about ten, a narrow one more.
+const FULL_ROUNDS: u32 = 20;
+
+/// A day.
+const NO_END_NS: u64 = 86_400_000_000_000;
+
+/// How a study is run.
+#[derive(Clone, Debug, Default)]
+pub struct StudyTerms {
+    /// Time for all of it; absent: what the study says.
+    pub budget_ns: Option<u64>,
+    /// Every published level, however long it takes.
+    pub full: bool,
+    /// Rounds, fixed; absent: as many as the answer needs.
+    pub rounds: Option<u32>,
+    /// Whether runs of the same experiments are taken from the history, and gone on with.
+    pub resume: bool,
+    /// The directory to work under, instead of the one that the study names.
+    pub directory: Option<PathBuf>,
+    /// Where it runs.
+    pub placement: Placement,
+}
+
+/// Why an experiment of a study gave no run.
+#[derive(Debug, thiserror::Error)]
+pub enum NotTested {
+    /// It was not asked for.
+    #[error("it belongs to the full setting: --full")]
+    Full,
+    /// The person ended the study.
+    #[error("the study was interrupted before it")]
+    Interrupted,
+    /// Every cell of it is skipped.
+    #[error("{0}")]
+    NoCell(String),
+    /// It cannot be had.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+/// One experiment that was prepared.
+pub struct Job<'a> {
+    /// What is run.
+    pub trial: &'a Trial,
+    /// Levels that the budget does not allow.
+    pub left_out: Vec<LeftOut>,
+    /// The plan of the rest, and where it runs.
+    pub planned: Result<Prepared, NotTested>,
+}
+
+/// A study that was run.
+#[derive(Default)]
+pub struct StudyRuns {
+    /// By the name of the experiment.
+    pub runs: BTreeMap<String, Result<Document, NotTested>>,
+    /// Levels that were left out, by the name of the experiment.
+    pub left_out: Vec<(String, Vec<LeftOut>)>,
+    /// Whether the person ended it.
+    pub interrupted: bool,
+}
+
+impl StudyTerms {
+    /// Every experiment with its part of the budget, and the levels that fit into it. `trials` are
+    /// those of the study; they are cut to what is run.
+    pub fn jobs<'a>(&self, study: &Study, trials: &'a mut [Trial]) -> Vec<Job<'a>> {
+        let budget_ns = self.budget_ns.unwrap_or(study.budget_ns);
+        let wanted = |trial: &Trial| self.full || !trial.full;
+        let shares: f64 = trials.iter().filter(|t| wanted(t)).map(|trial| trial.share).sum();
+        let job = |trial: &'a mut Trial| {
+            let claims: Vec<_> = study.claims.iter().filter(|c| c.is_about(&trial.name)).collect();
+            let experiment = &mut trial.written.experiment;
+            experiment.title = Some(title(study, &trial.name));
+            experiment.protocol.budget_ns = (budget_ns as f64 * trial.share / shares) as u64;
+            experiment.protocol.rounds = self.rounds.or(experiment.protocol.rounds);
+            // A claim about a slow cell needs its rounds as much as one about a fast one.
+            experiment.protocol.eliminate.get_or_insert(false);
+            if let Some(directory) = &self.directory {
+                experiment.directory.clone_from(directory);
+            }
+            let (left_out, planned) = match wanted(trial) {
+                true => self.fitted(trial, &claims),
+                false => (Vec::new(), Err(NotTested::Full)),
+            };
+            Job { trial, left_out, planned }
+        };
+        trials.iter_mut().map(job).collect()
+    }
+
+    /// The levels that are left out, and the plan of the rest.
+    fn fitted(
+        &self,
+        trial: &mut Trial,
+        claims: &[&Claim],
+    ) -> (Vec<LeftOut>, Result<Prepared, NotTested>) {
+        let mut left_out = match self.full {
+            true => Vec::new(),
+            false => study::sample(&mut trial.written.experiment, claims),
+        };
+        if self.full && self.budget_ns.is_none() {
+            self.lengthen(trial);
+        }
+        let mut planned = Prepared::of_file(&trial.written, &self.placement);
+        // What a round costs is known of a plan only.
+        while let Ok(Prepared { plan, .. }) = &planned {
+            let spare = self.full || plan.protocol.rounds.is_some();
+            let (experiment, rounds) = (&mut trial.written.experiment, plan.cost.rounds);
+            if spare || !study::resample(experiment, claims, rounds, &mut left_out) {
+                break;
+            }
+            planned = Prepared::of_file(&trial.written, &self.placement);
+        }
+        let planned = planned.map_err(NotTested::Failed);
+        (left_out, planned.and_then(|planned| runnable(&planned.plan).map(|()| planned)))
+    }
+
+    /// The full setting takes the time that its rounds take, unless the person names one.
+    fn lengthen(&self, trial: &mut Trial) {
+        let mut fixed = trial.written.clone();
+        let protocol = &mut fixed.experiment.protocol;
+        protocol.rounds.get_or_insert(FULL_ROUNDS);
+        // A forecast makes trials as short as its budget asks for: this one has no end.
+        protocol.budget_ns = NO_END_NS;
+        if let Ok(forecast) = Prepared::of_file(&fixed, &self.placement) {
+            let protocol = &mut trial.written.experiment.protocol;
+            protocol.budget_ns = protocol.budget_ns.max(forecast.plan.cost.time_ns);
+        }
+    }
+}
+
+/// Why no cell of a plan can run.
+fn runnable(plan: &Plan) -> Result<(), NotTested> {
+    match plan.cells.iter().any(|cell| cell.skip.is_none()) {
+        true => Ok(()),
+        false => {
+            let why = plan.cells.iter().find_map(|cell| cell.skip.clone());
+            Err(NotTested::NoCell(why.unwrap_or_else(|| "it has no cell".into())))
+        }
+    }
+}
+
+/// Measures a study.
+pub struct StudyRun<'a> {
+    /// How.
+    pub terms: &'a StudyTerms,
+    /// The file of the history; absent: the usual one.
+    pub store: Option<&'a Path>,
+    /// The command line, lossless.
+    pub argv: Vec<String>,
+    /// Who sees it, and may end it.
+    pub console: &'a dyn Console,
+}
+
+impl StudyRun<'_> {
+    /// Every job, one after the other. One that fails costs its own claims alone.
+    ///
+    /// # Errors
+    /// The history cannot be read.
+    pub fn measure(&self, study: &Study, jobs: Vec<Job<'_>>) -> Result<StudyRuns, Error> {
+        let mut outcome = StudyRuns::default();
+        let number_of_jobs = jobs.len();
+        for (number, job) in jobs.into_iter().enumerate() {
+            let name = &job.trial.name;
+            if !job.left_out.is_empty() {
+                outcome.left_out.push((name.clone(), job.left_out));
+            }
+            let run = match (job.planned, outcome.interrupted) {
+                (_, true) => Err(NotTested::Interrupted),
+                (Err(why), _) => Err(why),
+                (Ok(prepared), _) => {
+                    self.console.note(&format!(
+                        "{}: experiment {} of {number_of_jobs}, {name}",
+                        study.name,
+                        number + 1,
+                    ));
+                    let run = self.one(&prepared)?;
+                    outcome.interrupted = run.as_ref().is_ok_and(|run| !run.run.complete);
+                    run.map_err(NotTested::Failed)
+                }
+            };
+            if let Err(why) = &run {
+                self.console.note(&format!("{}: {name} is not tested: {why}", study.name));
+            }
+            outcome.runs.insert(name.clone(), run);
+        }
+        Ok(outcome)
+    }
+
+    /// The run of an experiment: from the history, gone on with, or new.
+    fn one(&self, prepared: &Prepared) -> Result<Result<Document, Error>, Error> {
+        let mut resumes = None;
+        if let Some(document) = self.earlier(&prepared.plan.title)? {
+            // A run of other cells, after a change of the study or of the machine, is none.
+            let complete = document.run.complete;
+            if let Ok(found) = resumed(document, &prepared.plan) {
+                if complete {
+                    return Ok(Ok(found.document));
+                }
+                resumes = Some(found);
+            }
+        }
+        self.console.announce(&prepared.plan);
+        let (store, argv, console) = (self.store, self.argv.clone(), self.console);
+        let measured = Session { prepared, store, argv, resumes, console }.measure();
+        Ok(measured.map(|Measured { document, failure }| {
+            if let Some(failure) = failure {
+                console.say(&format!("iolab: {failure}"));
+            }
+            document
+        }))
+    }
+
+    fn earlier(&self, title: &str) -> Result<Option<Document>, Error> {
+        if !self.terms.resume {
+            return Ok(None);
+        }
+        newest(&history::open(self.store, &[], self.console)?, title, u64::MAX)
+    }
+}
+
+/// What an experiment of a study is called in the history.
+pub fn title(study: &Study, experiment: &str) -> String {
+    format!("study {}: {experiment}", study.name)
+}

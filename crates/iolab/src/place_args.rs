@@ -1,0 +1,50 @@
+//! Where a run takes place, as options.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use iolab_controller::Placement;
+
+/// What may be done to devices of the person's.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Places")]
+pub struct PlaceArgs {
+    /// Let --place device:PATH write to this device, where it is free and empty; may be repeated
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    allow_device: Vec<PathBuf>,
+    /// The same, and what this device holds is lost; may be repeated
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    destroy: Vec<PathBuf>,
+    #[command(flatten)]
+    vm: VmArgs,
+}
+
+impl PlaceArgs {
+    /// What was asked for.
+    pub fn placement(&self) -> Placement {
+        Placement {
+            devices: self.allow_device.clone(),
+            destroy: self.destroy.clone(),
+            vm: self.vm.vm,
+            kernel: self.vm.kernel.clone(),
+            modules: self.vm.modules.clone(),
+        }
+    }
+}
+
+/// Whether to run in a virtual machine.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Places")]
+pub struct VmArgs {
+    /// Run every cell in a small virtual machine; taken by itself where this kernel lacks a file
+    /// system that is named
+    #[arg(long)]
+    vm: bool,
+    /// The kernel to boot [default: fetched by scripts/fetch-kernel.sh, or installed]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    kernel: Option<PathBuf>,
+    /// Its modules: …/lib/modules/VERSION
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    modules: Option<PathBuf>,
+}

@@ -1,0 +1,37 @@
+//! A run from what was prepared to what is reported.
+
+use super::output::Output;
+use super::terminal_io::{Ending, Failure};
+use super::verbosity::Talk;
+use iolab_controller::{Console, Prepared, Resumed, Session};
+
+/// A run that spares the files it is exported to.
+///
+/// # Errors
+/// An export would overwrite a file that is measured.
+pub fn session<'a>(
+    prepared: &'a Prepared,
+    argv: Vec<String>,
+    resumes: Option<Resumed>,
+    output: &'a Output,
+    talk: &'a Talk,
+) -> Result<Session<'a>, Failure> {
+    output.spare_files_of(&prepared.plan)?;
+    let store = output.store.store.as_deref();
+    Ok(Session { prepared, store, argv, resumes, console: talk })
+}
+
+/// Says what is going to happen, measures, records and reports.
+///
+/// # Errors
+/// What ended the run, after what there is has been recorded and reported.
+pub fn measured(
+    prepared: &Prepared,
+    argv: Vec<String>,
+    resumes: Option<Resumed>,
+    output: &Output,
+    talk: &Talk,
+) -> Ending {
+    talk.announce(&prepared.plan);
+    output.report(session(prepared, argv, resumes, output, talk)?.measure()?, talk)
+}

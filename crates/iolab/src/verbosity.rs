@@ -1,0 +1,58 @@
+//! How much is said beside the data, as options, and what the terminal can show of it.
+
+use std::io::IsTerminal;
+
+use clap::{Args, ValueEnum};
+
+use super::terminal_io::{dumb, unicode};
+use iolab_report::TextStyle;
+
+/// What is said beside the data.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Talk")]
+pub struct Talk {
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more: every warning, every fact of the plan
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Colours; NO_COLOR and TERM=dumb are honoured
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: When,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    // On a terminal. (A doc comment here would make every help text twice as long.)
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Talk {
+    /// What stdout can show. A file is not a terminal: it gets 80 columns and no colour.
+    pub fn look(&self) -> TextStyle {
+        let stdout = std::io::stdout();
+        let terminal = stdout.is_terminal();
+        let color = match self.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => terminal && colours_wanted(),
+        };
+        let width = columns(&stdout).unwrap_or(80);
+        TextStyle { width, color, unicode: !terminal || unicode() }
+    }
+}
+
+fn colours_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !dumb()
+}
+
+fn columns(stdout: &std::io::Stdout) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stdout).ok().map(|size| usize::from(size.ws_col));
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
+    size.filter(|columns| *columns > 0).or_else(variable)
+}
