@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use iolab_agent::catalog;
 use iolab_model::catalog::{Factor, Level, Levels};
 use iolab_model::result::{
     CellRecord, CellStatus, Digest, Document, Environment, ExperimentRecord, Measurement, Phase,
@@ -19,7 +18,7 @@ const ROUNDS: u32 = 80;
 const BYTES: u64 = 1 << 20;
 
 fn words() -> Words<'static> {
-    Words { workloads: catalog::WORKLOADS, parts: catalog::all() }
+    Words { workloads: iolab_agent::catalog::WORKLOADS, parts: iolab_agent::catalog::all() }
 }
 
 fn study(claims: &str) -> Study {

@@ -28,6 +28,8 @@ const CHECKS: &[Check] = &[
         s.rows("crates/iolab-model/src/spec/file/example.toml", "=", 10)
     }),
     ("a warning", |s| s.warnings()),
+    ("a place where the agent runs", |s| s.locations()),
+    ("a question to the agent", |s| s.questions()),
 ];
 
 const METHODS: &[&str] =
@@ -170,6 +172,40 @@ impl Sources {
             }
         }
         faults
+    }
+
+    /// Each is told by the door of the agent and taken by the placement, and stands where the row says.
+    fn locations(&self) -> Vec<String> {
+        let agent = Path::new("crates/iolab-agent/src");
+        let users = ["crates/iolab-agent/src/lib.rs", "crates/iolab-controller/src/placement.rs"];
+        let (mut faults, mut known) = (Vec::new(), 0);
+        for (path, text) in self.0.iter().filter(|(path, _)| !path.starts_with("crates/iolab-test"))
+        {
+            for after in text.split("impl Location for ").skip(1) {
+                known += 1;
+                let name = after.split(|c| !is_word(c)).next().unwrap_or("");
+                if path.parent() != Some(agent) {
+                    faults.push(format!("{}: the location {name}", path.display()));
+                }
+                let lost = users.iter().filter(|user| !self.of(user).contains(name));
+                faults.extend(lost.map(|user| format!("{user}: does not name {name}")));
+            }
+        }
+        assert!(known >= 2, "only {known} locations");
+        faults
+    }
+
+    /// Each question has its answer in one file.
+    fn questions(&self) -> Vec<String> {
+        let text = self.of("crates/iolab-agent/src/messages.rs");
+        let list = text.split("pub enum Request {").nth(1).unwrap().split("\n}").next().unwrap();
+        let rows = list.lines().filter_map(|line| line.strip_prefix("    "));
+        let rows = rows.filter(|row| row.starts_with(char::is_uppercase));
+        let names: Vec<&str> = rows.filter_map(|row| row.split(|c| !is_word(c)).next()).collect();
+        assert!(names.len() > 5, "{names:?}");
+        let serve = "crates/iolab-agent/src/serve.rs";
+        let lost = names.iter().filter(|n| !self.of(serve).contains(&format!("Request::{n}")));
+        lost.map(|name| format!("{serve}: does not answer `{name}`")).collect()
     }
 
     /// Each code is raised by somebody, or it is a row that nobody needs.

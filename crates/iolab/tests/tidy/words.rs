@@ -113,7 +113,7 @@ const OTHER_MEANING: [(&str, &str, &str); 7] = [
     ("crates/iolab-io/src/workload/write/task.rs", "write", "a method, by name"),
     ("crates/iolab-report/src/drawing/block_title.rs", "on", "a preposition"),
     ("crates/iolab/src/quick.rs", "read", "a method, by name"),
-    ("crates/iolab/src/quick.rs", "write", "a method, by name"),
+    ("crates/iolab-controller/src/survey_parts.rs", "write", "a method, by name"),
     ("crates/iolab/src/selftest.rs", "pread", "a method, by name"),
 ];
 

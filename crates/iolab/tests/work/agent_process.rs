@@ -115,12 +115,12 @@ fn greet(child: &mut LocalChild, directory: &Path) -> PathBuf {
 }
 
 fn start(directory: &Path) -> Request {
-    Request::Start {
-        version: env!("CARGO_PKG_VERSION").into(),
-        directory: path_to_text(directory),
-        only_reads: false,
-        cpus: Vec::new(),
-    }
+    start_as(env!("CARGO_PKG_VERSION"), directory, Vec::new())
+}
+
+fn start_as(version: &str, directory: &Path, cpus: Vec<u32>) -> Request {
+    let directory = path_to_text(directory);
+    Request::Start { version: version.into(), directory, only_reads: false, cpus }
 }
 
 fn read_levels(method: &str, consume: &str, cache: &str) -> Levels {
@@ -453,11 +453,7 @@ fn strangers_and_other_versions_are_refused() {
     let mut agent = by_hand(Command::new(program()).arg("agent"));
     say(&mut agent, &Request::Renew(Vec::new()));
     assert!(matches!(hear(&mut agent), Reply::Refused(_)));
-    let Request::Start { directory, cpus, .. } = start(dir.path()) else { unreachable!() };
-    say(
-        &mut agent,
-        &Request::Start { version: "0.0.0".into(), directory, only_reads: false, cpus },
-    );
+    say(&mut agent, &start_as("0.0.0", dir.path(), Vec::new()));
     assert!(matches!(hear(&mut agent), Reply::Refused(fault) if fault.cause.contains("0.0.0")));
     say(&mut agent, &start(Path::new("/nonexistent")));
     assert!(matches!(hear(&mut agent), Reply::Refused(fault) if fault.errno == Some(2)));
@@ -469,13 +465,7 @@ fn strangers_and_other_versions_are_refused() {
 fn trials_run_on_the_processors_asked_for() {
     let dir = directory();
     let mut child = LocalChild::start_program(program()).unwrap();
-    let Request::Start { version, directory, .. } = start(dir.path()) else { unreachable!() };
-    let on = |cpus| Request::Start {
-        version: version.clone(),
-        directory: directory.clone(),
-        only_reads: false,
-        cpus,
-    };
+    let on = |cpus| start_as(env!("CARGO_PKG_VERSION"), dir.path(), cpus);
     for none in [1023, 70_000] {
         assert!(matches!(child.ask(&on(vec![none])).unwrap(), Reply::Refused(_)));
     }
