@@ -43,7 +43,7 @@ impl Driver<'_, '_> {
         for (track, condition) in self.tracks.iter_mut().zip(&self.plan.conditions) {
             track.append(log);
             for cell in clones_among_copies(&condition.cells, cells) {
-                track.give_up(cell);
+                track.set_apart(cell);
             }
         }
         if !steady {

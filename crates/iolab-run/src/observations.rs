@@ -91,6 +91,9 @@ impl RoundLog {
 #[derive(Clone, Debug)]
 pub(super) struct ConditionLog {
     cells: Vec<usize>,
+    /// Which of them did another job.
+    apart: Vec<bool>,
+    rules: Rules,
     seed: u64,
     pub(super) seen: Observations,
     /// ln ratio of the twin in rounds that drew a cell of this answer.
@@ -109,7 +112,16 @@ impl ConditionLog {
             ..Observations::default()
         };
         let watch = Watch::new(k, rules.alpha, rules.unit_rounds);
-        ConditionLog { cells, seed, seen, control: Vec::new(), watch, epoch: None }
+        ConditionLog {
+            apart: vec![false; k],
+            rules: rules.clone(),
+            cells,
+            seed,
+            seen,
+            control: Vec::new(),
+            watch,
+            epoch: None,
+        }
     }
 
     /// Appends a round. One in which none of these cells ran is not theirs.
@@ -120,7 +132,8 @@ impl ConditionLog {
         if self.epoch.replace(log.epoch).is_some_and(|last| last != log.epoch) {
             self.watch.renew();
         }
-        let y: Vec<f64> = self.cells.iter().map(|cell| log.y(*cell)).collect();
+        let of = |(cell, apart): (&usize, &bool)| if *apart { f64::NAN } else { log.y(*cell) };
+        let y: Vec<f64> = self.cells.iter().zip(&self.apart).map(of).collect();
         let trials: Vec<Trial> = y.iter().map(|y| trial(*y)).collect();
         self.watch.push(&trials, log.steady);
         if !log.steady {
@@ -144,7 +157,20 @@ impl ConditionLog {
         }
     }
 
-    /// Takes a cell out of every comparison: it did another job, or was given up without proof.
+    /// Takes a cell out of every comparison from the first round on: it did another job, so nobody
+    /// is held against what it took.
+    pub(super) fn set_apart(&mut self, cell: usize) {
+        let Some(at) = self.cells.iter().position(|s| *s == cell) else { return };
+        if std::mem::replace(&mut self.apart[at], true) {
+            return;
+        }
+        self.seen.y[at].fill(f64::NAN);
+        self.seen.warmup.iter_mut().for_each(|round| round[at] = f64::NAN);
+        self.give_up(cell);
+        self.watch = self.seen.watch(&self.rules);
+    }
+
+    /// A cell that was given up without proof is not compared from here on.
     pub(super) fn give_up(&mut self, cell: usize) {
         if let Some(at) = self.cells.iter().position(|s| *s == cell)
             && !self.seen.dropped.contains(&at)
@@ -215,7 +241,7 @@ pub(super) fn condition_log(
             log.give_up(cell);
         }
     }
-    clones.into_iter().for_each(|cell| log.give_up(cell));
+    clones.into_iter().for_each(|cell| log.set_apart(cell));
     log
 }
 

@@ -379,8 +379,9 @@ fn a_killed_trial_is_recorded_as_failed_with_its_signal() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let agent = started(&room, &child);
+    // The agent of the rounds: the one that is asked before the plan has ended by then.
     measuring(&mut child, 2);
+    let agent = started(&room, &child);
     let mut killed = 0;
     wait_for("a trial to kill", || {
         for trial in children(agent) {

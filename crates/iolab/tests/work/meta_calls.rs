@@ -196,7 +196,11 @@ fn impossible_levels_are_refused_in_words() {
     assert!(refused("teleport", 2, "first", once).contains("teleport"));
     assert!(refused("stat", 0, "first", once).contains("0 files"));
     assert!(refused("stat", u64::MAX, "first", once).contains("10000000"));
-    assert!(refused("stat", 2, "last", once).contains("first, second, steady and whole"));
+    let said = refused("stat", 2, "last", once);
+    assert!(
+        ["first", "second", "steady", "whole"].iter().all(|word| said.contains(word)),
+        "{said}"
+    );
     assert!(refused("stat", 2, "steady", Extent::Passes(0)).contains("no call"));
     assert!(refused("stat", 2, "steady", once).contains("No such file"), "nothing was prepared");
 }
