@@ -16,7 +16,7 @@ pub enum Content {
     Sparse,
     /// Random bytes that trials write over: nothing is known of them afterwards.
     Overwritten,
-    /// Random bytes, and every second stretch of [`ISLAND_BYTES`] a hole.
+    /// Random bytes, and every second stretch of `ISLAND_BYTES` a hole.
     Islands,
 }
 

@@ -1,6 +1,6 @@
 //! The other process: the same binary, single-threaded, that touches the files and tells what can
 //! be had where it runs. The controller's end is a [`Location`], which starts it, and the
-//! [`Transport`] to it; the agent's is [`serve`].
+//! [`Transport`] to it; the agent's is `serve`.
 
 mod asked;
 pub mod catalog;

@@ -88,8 +88,7 @@ impl Observations {
 pub struct Rules {
     /// Error allowed for the answer.
     pub alpha: f64,
-    /// Differences smaller than this share do not matter ([`standing`]: δ_eff where a twin is
-    /// known; [`judge`]: δ as asked for, it derives δ_eff itself).
+    /// Differences smaller than this share do not matter: δ as asked for.
     pub delta: f64,
     /// Pairs of the answer, fixed at the start: k(k−1)/2.
     pub pairs: f64,

@@ -1,6 +1,6 @@
 //! Facts of the machine, probes of what can be had, hazards in words.
 //!
-//! Everything is read through a [`tree::Tree`], so that tests can show it another machine.
+//! Everything is read through a `tree::Tree`, so that tests can show it another machine.
 
 mod available;
 mod cpu;

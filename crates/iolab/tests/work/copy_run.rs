@@ -282,7 +282,7 @@ fn a_mapped_source_that_loses_its_tail_costs_its_trials_only() {
     let mut met = false;
     // On a busy machine a copy may be whole before this process runs again.
     for _ in 0..8 {
-        let said = cut_while_copied(&home, 64 << 20);
+        let said = cut_while_copied(&home, 512 << 20);
         assert!(said.code.is_some() && !said.err.contains("panicked"), "it lives: {said:?}");
         let run = document(&said);
         let faults: Vec<_> = run.cells[0].samples.iter().filter_map(|s| s.fault.as_ref()).collect();

@@ -1,4 +1,4 @@
-//! Experiments written in a file: TOML in, [`Experiment`]s out, and what is wrong with a caret.
+//! Experiments written in a file: TOML in, experiments out, and what is wrong with a caret.
 //!
 //! Pure: files that are included are read by the caller. Whoever has experiments inside of a
 //! larger file calls [`experiments`] with its table.
