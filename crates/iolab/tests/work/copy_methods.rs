@@ -403,8 +403,7 @@ fn impossible_levels_are_refused_in_words() {
     let once = Extent::Passes(1);
     assert!(refused(levels("teleport", 1, None), once).contains("teleport"));
     assert!(refused(levels("read-write", 0, None), once).contains("blocks of 0 bytes"));
-    let said = refused(levels("read-write", 1, Some("some")), once);
-    assert!(said.contains("keep") && said.contains("fill"), "{said}");
+    assert!(refused(levels("read-write", 1, Some("some")), once).contains("keep"));
     assert!(refused(levels("read-write", 1, None), Extent::Passes(0)).contains("no copy"));
     assert!(refused(levels("read-write", 1, None), Extent::Passes(1 << 40)).contains("copies"));
     assert!(METHODS.iter().all(|part| part.capabilities.contains(&Capability::Copy)));
