@@ -69,9 +69,9 @@ impl Asked {
     /// Whether copies are made beside what is read.
     pub fn copies(&self) -> bool {
         let writes = |level: &Level| {
-            files::OPERATIONS.iter().any(|part| {
-                *level == Level::word(part.id) && part.capabilities.contains(&Capability::Write)
-            })
+            files::OPERATIONS
+                .iter()
+                .any(|part| *level == Level::word(part.id) && part.can(Capability::Write))
         };
         match self.capability() {
             Some(Capability::Copy) => true,

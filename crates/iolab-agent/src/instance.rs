@@ -99,7 +99,8 @@ impl Instance {
         order: &InstanceOrder,
         wanted: &dyn Fn() -> bool,
     ) -> Result<Instance, Fault> {
-        let tree = Tree { root: root.clone(), files, bytes: order.bytes, seed: order.seed };
+        let &InstanceOrder { bytes, seed, attributes, .. } = order;
+        let tree = Tree { root: root.clone(), files, bytes, seed, attributes };
         let failed = |error: &io::Error| {
             let _ = tree.remove();
             let bytes = order.bytes;

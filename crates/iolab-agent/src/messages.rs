@@ -176,6 +176,9 @@ pub struct InstanceOrder {
     /// Where it is a tree of files: which.
     #[serde(default)]
     pub tree: Option<TreeOrder>,
+    /// The files of the tree carry an extended attribute.
+    #[serde(default)]
+    pub attributes: bool,
 }
 
 /// How places are made.

@@ -204,6 +204,7 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             targets: instance.targets.clone(),
             files: instance.files,
             tree: instance.tree.clone(),
+            attributes: instance.attributes,
         };
         if has_place(&order) && !self.has_places() {
             self.ask(&Request::Places(self.terms.clone()))?;

@@ -179,7 +179,7 @@ fn works_in(
     let makes_its_own = |level: &Level| {
         let is = |part: &&'static Part| *level == Level::word(part.id);
         let part = vocabulary.parts_of(Factor::Operation).find(is);
-        part.is_some_and(|part| !part.capabilities.contains(&Capability::Read))
+        part.is_some_and(|part| !part.can(Capability::Read))
     };
     of_a_tree.iter().any(|factor| factors.contains_key(factor))
         || operations.iter().any(makes_its_own)

@@ -7,11 +7,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 use rustix::fs::{Advice, OFlags, fadvise, fdatasync, syncfs};
 
+use crate::sys::primer::read_through;
 use iolab_model::result::Fault;
-
-/// The primer's block. Folio sizes, and so the speed of warm reads, depend on how pages were
-/// brought in: every file is primed in the same way.
-const PRIME_BYTES: usize = 128 * 1024;
 
 /// Asks the kernel to drop a file from the page cache: writes it back first, because
 /// `POSIX_FADV_DONTNEED` drops clean pages only and reports success whatever happened
@@ -43,22 +40,9 @@ pub(super) fn write_back(file: &File) -> io::Result<()> {
 /// Reads a file once from start to end in calls of 128 KiB through a descriptor of its own, so
 /// that the read-ahead state of `file` stays fresh. Returns the bytes read.
 pub fn prime(file: &File) -> Result<u64, Fault> {
-    read_through(file).map_err(|e| Fault::of("read a file into the page cache", &e))
-}
-
-fn read_through(file: &File) -> io::Result<u64> {
     let own = reopen(file);
-    let file = own.as_ref().unwrap_or(file);
-    let mut buffer = vec![0; PRIME_BYTES];
-    let mut offset = 0;
-    loop {
-        match file.read_at(&mut buffer, offset) {
-            Ok(0) => return Ok(offset),
-            Ok(count) => offset += count as u64,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    read_through(own.as_ref().unwrap_or(file))
+        .map_err(|e| Fault::of("read a file into the page cache", &e.into()))
 }
 
 /// The same file by a new open-file description: its own position, flags and read-ahead state.

@@ -16,6 +16,7 @@ pub mod mount;
 pub mod namespace;
 pub mod page;
 pub mod path;
+pub mod primer;
 pub mod process;
 pub mod resident;
 pub mod ring;

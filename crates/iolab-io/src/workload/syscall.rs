@@ -23,6 +23,9 @@ pub const WORKLOAD: Workload = Workload {
 /// Idle threads, at most.
 const MOST_IDLE: u64 = 4096;
 
+/// Calls before the clock starts: a child that was just forked has its first faults then.
+const MOMENT_CALLS: u64 = 1000;
+
 const INFO: WorkloadInfo = WorkloadInfo {
     part: Part {
         id: WorkloadId::Syscall.word(),
@@ -65,7 +68,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         Extent::Passes(calls) | Extent::Part { operations: calls, .. } => calls,
     };
     let stopped = |stop: Stop| stop.fault(format!("call {id} {calls} times"));
-    let mut bench = Bench::prepare(trial.scratch, block).map_err(stopped)?;
+    let mut bench = Bench::prepare(trial.scratch, block, rung).map_err(stopped)?;
     let mut measure = || timed(rung.run, &mut bench, calls, window);
     let measured = if idle == 0 { measure() } else { beside_idle(idle as usize, measure) };
     let mut measured = measured.map_err(stopped)?;
@@ -81,6 +84,7 @@ fn timed(
     calls: u64,
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Stop> {
+    call(bench, calls.min(MOMENT_CALLS))?;
     window.open();
     let before = usage();
     let start_ns = now_ns();

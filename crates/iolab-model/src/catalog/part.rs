@@ -38,6 +38,8 @@ pub enum Capability {
     Unconsumed,
     /// Makes a call on a name or an attribute of a file.
     Metadata,
+    /// That attribute is an extended one, which its file must have.
+    Attributes,
     /// Does something with each of many files.
     Files,
 }
@@ -59,6 +61,13 @@ pub struct Part {
     pub needs: &'static str,
     /// Left out unless asked for by name (`null`, unconsumed methods).
     pub by_name_only: bool,
+}
+
+impl Part {
+    /// Whether it has this capability.
+    pub fn can(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
+    }
 }
 
 /// One axis of a workload and the levels taken when the person names none.

@@ -66,7 +66,7 @@ pub(super) fn cross(
 /// A method whose bytes no program looks at is consumed by nothing, whatever the others do: it
 /// stands in an answer of its own.
 fn settle(full: &mut Levels, part: Option<&Part>) {
-    let unconsumed = part.is_some_and(|p| p.capabilities.contains(&Capability::Unconsumed));
+    let unconsumed = part.is_some_and(|p| p.can(Capability::Unconsumed));
     if unconsumed && full.get(Factor::Consume).is_some() {
         full.set_word(Consume::None);
     }
@@ -118,7 +118,7 @@ fn ignored(levels: &Levels, vocabulary: Vocabulary<'_>) -> Vec<(&'static Part, F
 /// What the cell's operation does with a tree of files.
 fn does(levels: &Levels, vocabulary: Vocabulary<'_>) -> Does {
     let operation = named(Factor::Operation, levels, vocabulary);
-    let can = |capability| operation.is_some_and(|part| part.capabilities.contains(&capability));
+    let can = |capability| operation.is_some_and(|part| part.can(capability));
     Does { reads: can(Capability::Read), writes: can(Capability::Write) }
 }
 

@@ -8,7 +8,7 @@ use super::draft::{Does, Draft};
 use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts};
 use crate::catalog::{
-    CacheState, Factor, FileOperation, Levels, Target, bytes_text, mix, path_to_text,
+    CacheState, Capability, Factor, FileOperation, Levels, Target, bytes_text, mix, path_to_text,
 };
 use crate::spec::Experiment;
 use crate::tree::{Tree, TreeOrder};
@@ -50,6 +50,7 @@ struct Wanted {
     used: FileUse,
     sparse: bool,
     tree: Option<TreeOrder>,
+    attributes: bool,
 }
 
 impl Wanted {
@@ -110,15 +111,26 @@ impl Instances {
                 && i.used == wanted.used
                 && i.sparse == wanted.sparse
                 && i.tree == wanted.tree
+                && i.attributes == wanted.attributes
         };
         if let Some(instance) = self.all.iter().find(same) {
             return instance.id;
         }
         let id = self.all.len();
-        let Wanted { path, bytes, files, place, used, sparse, tree } = wanted;
-        let (seed, targets) = (mix(seed, id as u64), Vec::new());
-        let made = Instance { id, path, bytes, files, place, seed, used, targets, sparse, tree };
-        self.all.push(made);
+        let Wanted { path, bytes, files, place, used, sparse, tree, attributes } = wanted;
+        self.all.push(Instance {
+            id,
+            path,
+            bytes,
+            files,
+            place,
+            seed: mix(seed, id as u64),
+            used,
+            targets: Vec::new(),
+            sparse,
+            tree,
+            attributes,
+        });
         id
     }
 
@@ -252,7 +264,8 @@ fn wanted(
         Some(_) => FileUse::Absent,
     };
     let files = draft.full.number(Factor::Files).filter(|_| touches);
-    Ok(Some(Wanted { path: None, bytes, files, place, used, sparse, tree: None }))
+    let attributes = touches && draft.part.is_some_and(|part| part.can(Capability::Attributes));
+    Ok(Some(Wanted { bytes, files, place, used, sparse, attributes, ..Wanted::default() }))
 }
 
 /// A tree of the person's.

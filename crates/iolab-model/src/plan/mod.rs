@@ -214,6 +214,9 @@ pub struct Instance {
     pub sparse: bool,
     /// Where it is a tree of files: which.
     pub tree: Option<TreeOrder>,
+    /// Its files carry an extended attribute: those alone that a call on one is made on, for a copy of
+    /// the file's metadata copies it too.
+    pub attributes: bool,
 }
 
 /// What trials do with a file of the plan.

@@ -29,7 +29,7 @@ fn is_direct(levels: &Levels) -> bool {
 
 fn no_direct(levels: &Levels, part: Option<&Part>) -> Option<String> {
     let part = part.filter(|part| is_direct(levels) && !part.ignores.contains(&Factor::Direct))?;
-    let can = part.capabilities.contains(&Capability::Direct);
+    let can = part.can(Capability::Direct);
     (!can).then(|| format!("{} cannot bypass the page cache; take --direct=off", part.id))
 }
 
@@ -46,7 +46,7 @@ fn unaligned(levels: &Levels, facts: &Facts) -> Option<String> {
 /// Buffers that are registered with the kernel are locked in memory: one for each request of each
 /// thread, and two pages of the ring itself are charged in some kernels.
 fn too_much_to_lock(levels: &Levels, part: Option<&Part>, facts: &Facts) -> Option<String> {
-    let part = part.filter(|part| part.capabilities.contains(&Capability::Locks))?;
+    let part = part.filter(|part| part.can(Capability::Locks))?;
     let limit = facts.greatest_locked_bytes?;
     let count = |factor| levels.number(factor).unwrap_or(1);
     let page = facts.page_bytes.max(1);

@@ -54,7 +54,7 @@ impl Vocabulary<'_> {
         self.parts
             .iter()
             .copied()
-            .filter(move |part| Some(part.kind) == kind && part.capabilities.contains(&capability))
+            .filter(move |part| Some(part.kind) == kind && part.can(capability))
     }
 
     /// The words that may be written for a factor of words.

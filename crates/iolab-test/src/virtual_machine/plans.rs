@@ -64,6 +64,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         targets: Vec::new(),
         sparse: false,
         tree: None,
+        attributes: false,
     };
     Plan {
         title: "virtual".into(),

@@ -35,6 +35,7 @@ pub fn rows(directory: &Path) -> bool {
         targets: Vec::new(),
         files: None,
         tree: None,
+        attributes: false,
     };
     assert_eq!(agent.ask(&Request::Make(order)).unwrap(), Reply::Done);
     let levels = Levels::new().with(Factor::Operation, Level::word("getppid"));

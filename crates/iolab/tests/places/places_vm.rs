@@ -75,6 +75,7 @@ fn a_guest_boots_and_speaks_in_time() {
             targets,
             files: None,
             tree: None,
+            attributes: false,
         };
         assert_eq!(guest.ask(&Request::Make(order)).unwrap(), Reply::Done, "{name}");
         let levels = Levels::new()

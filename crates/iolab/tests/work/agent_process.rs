@@ -61,6 +61,7 @@ impl Agent {
             targets: vec![],
             files: None,
             tree: None,
+            attributes: false,
         };
         assert_eq!(self.ask(Request::Make(order)), Reply::Done);
     }
@@ -77,6 +78,7 @@ impl Agent {
             targets: vec![],
             files: None,
             tree: None,
+            attributes: false,
         };
         self.ask(Request::Make(order))
     }
@@ -433,6 +435,7 @@ fn a_limit_on_file_size_is_a_refusal_and_leaves_nothing() {
         targets: Vec::new(),
         files: None,
         tree: None,
+        attributes: false,
     };
     say(&mut agent, &Request::Make(order(8 << 20)));
     match hear(&mut agent) {
@@ -516,6 +519,7 @@ fn plan(dir: &Path) -> Plan {
             targets: Vec::new(),
             sparse: false,
             tree: None,
+            attributes: false,
         }],
         baseline: Some(0),
         cost: Cost::default(),

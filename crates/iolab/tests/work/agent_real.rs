@@ -60,6 +60,7 @@ fn made(bytes: u64) -> Instance {
         targets: Vec::new(),
         sparse: false,
         tree: None,
+        attributes: false,
     }
 }
 

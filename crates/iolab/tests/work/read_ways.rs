@@ -20,7 +20,19 @@ fn agent(directory: &Path) -> Agent {
 
 fn instance(id: usize, path: Option<PathBuf>, bytes: u64) -> Instance {
     let (used, files, sparse, targets) = (FileUse::Read, None, false, Vec::new());
-    Instance { id, path, bytes, files, place: None, seed: 5, used, targets, sparse, tree: None }
+    Instance {
+        id,
+        path,
+        bytes,
+        files,
+        place: None,
+        seed: 5,
+        used,
+        targets,
+        sparse,
+        tree: None,
+        attributes: false,
+    }
 }
 
 fn trial(

@@ -13,6 +13,8 @@ use iolab_model::catalog::{Capability, Factor, NamedCall, Part, PartKind};
 pub struct Rung {
     /// What it is.
     pub part: Part,
+    /// Whether it changes its file or the file's times.
+    pub changes: bool,
     /// The loop.
     pub run: fn(&mut Bench, u64) -> Result<u64, Stop>,
 }
@@ -27,8 +29,14 @@ const fn rung(
     let capabilities = &[Capability::Call];
     Rung {
         part: Part { id, kind, summary, capabilities, ignores, needs: "", by_name_only: false },
+        changes: false,
         run,
     }
+}
+
+/// A rung that changes its file.
+const fn change(rung: Rung) -> Rung {
+    Rung { changes: true, ..rung }
 }
 
 const NO_BYTES: &[Factor] = &[Factor::Block];
@@ -49,23 +57,33 @@ const RUNGS: [Rung; 12] = [
     ),
     rung(NamedCall::Read.word(), calls::read, &[], "read at the file position, cached"),
     rung(NamedCall::Pread.word(), calls::pread, &[], "read at an offset, cached"),
-    rung(
+    change(rung(
         NamedCall::Write.word(),
         calls::write,
         &[],
         "write at the file position, to the page cache",
-    ),
-    rung(NamedCall::Pwrite.word(), calls::pwrite, &[], "write at an offset, to the page cache"),
+    )),
+    change(rung(
+        NamedCall::Pwrite.word(),
+        calls::pwrite,
+        &[],
+        "write at an offset, to the page cache",
+    )),
     rung(NamedCall::Fstat.word(), calls::fstat, NO_BYTES, "attributes of a descriptor"),
     rung(NamedCall::Stat.word(), calls::stat, NO_BYTES, "attributes of a path"),
     rung(NamedCall::OpenClose.word(), calls::open_close, NO_BYTES, "open a path and close it"),
-    rung("fchmod", calls::fchmod, NO_BYTES, "change the mode of a descriptor, back and forth"),
-    rung(
+    change(rung(
+        "fchmod",
+        calls::fchmod,
+        NO_BYTES,
+        "change the mode of a descriptor, back and forth",
+    )),
+    change(rung(
         NamedCall::Chmod.word(),
         calls::chmod,
         NO_BYTES,
         "change the mode of a path, back and forth",
-    ),
+    )),
 ];
 
 /// Every rung's description.

@@ -107,7 +107,8 @@ impl Job {
         }
         let span = span(trial, operation, files).map_err(refuse)?;
         let (root, bytes, seed) = (subject.path.to_owned(), subject.bytes, subject.seed);
-        Ok(Job { operation, tree: Tree { root, files, bytes, seed }, span })
+        let attributes = operation.part.can(Capability::Attributes);
+        Ok(Job { operation, tree: Tree { root, files, bytes, seed, attributes }, span })
     }
 }
 

@@ -101,6 +101,12 @@ impl Operation {
         self
     }
 
+    const fn on_attributes(mut self) -> Operation {
+        self.part.needs = "extended attributes (user.*)";
+        self.part.capabilities = &[Capability::Metadata, Capability::Attributes];
+        self
+    }
+
     const fn after(mut self, before: Before) -> Operation {
         self.before = before;
         self
@@ -126,7 +132,6 @@ impl Operation {
 const ONCE: &[Factor] = &[Factor::Repeats];
 /// The same, and no file is involved.
 const NO_FILE: &[Factor] = &[Factor::FileSize, Factor::Repeats];
-const ATTRIBUTES: &str = "extended attributes (user.*)";
 
 use Effect as E;
 
@@ -157,9 +162,8 @@ const ALL: [Operation; 23] = [
     row("chown", both!(chown), E::Owner, "change the owner, back and forth").needing("root"),
     row("utimens", both!(utimens), E::Time, "change the times, back and forth"),
     row("setxattr", both!(set_attribute), E::Attribute, "change an extended attribute")
-        .needing(ATTRIBUTES),
-    row("getxattr", both!(get_attribute), E::Nothing, "read an extended attribute")
-        .needing(ATTRIBUTES),
+        .on_attributes(),
+    row("getxattr", both!(get_attribute), E::Nothing, "read an extended attribute").on_attributes(),
     row(
         NamedCall::Rename.word(),
         both!(rename),
