@@ -39,7 +39,7 @@ pub(crate) fn found(
     let mut drifts = hub.map_or(Vec::new(), |hub| drifts_of(&contrasts, hub, material, seed));
     findings.extend(drifts.iter().map(drift_finding));
     drifts.extend(behind_the_moved(watch, claims, &drifts, &contrasts, material, seed));
-    let mut merged = vec![1; watch_cells(claims)];
+    let mut merged = vec![1; claims.cells.len()];
     for (cell, d) in &contrasts {
         // A step makes neighbours alike, and is acted on as a drift.
         merged[*cell] = if step_explains(d) { 1 } else { smallest_merge(d, lag1) };
@@ -49,10 +49,6 @@ pub(crate) fn found(
         .filter(|found| found.by_cell)
         .map(|found| super::claims::CarryOver { p: found.p, effect: found.effect });
     Found { bias: Bias { carry_over, drifts, merged }, findings }
-}
-
-fn watch_cells(claims: &Claims) -> usize {
-    claims.cells.len()
 }
 
 /// d of every compared cell against the hub, by unit.

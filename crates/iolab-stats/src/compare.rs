@@ -1,5 +1,6 @@
 //! Pairs of cells, for whoever wants one pair: the two-sided sequence. Claims do not rest on it.
 
+use super::claims::lag_limit;
 use super::series::{Series, median_in_place};
 use super::sign::RankTable;
 use super::{Observations, Pair, Rules};
@@ -7,11 +8,6 @@ use iolab_model::result::{Interval, Verdict};
 
 /// Under this many units a lag-1 correlation says nothing.
 const FEWEST_FOR_LAG: usize = 8;
-
-/// The lag-1 correlation above which neighbouring rounds are merged.
-pub(crate) fn lag_limit(n: usize) -> f64 {
-    (1.96 / (n as f64).sqrt()).max(0.2)
-}
 
 /// What an interval of ln(time of a / time of b) shows of a, and whether it lies beyond δ.
 pub fn verdict(interval: &Interval, delta: f64) -> (Verdict, bool) {

@@ -1,6 +1,6 @@
 //! Drift: a trend (Mann–Kendall, Theil–Sen) or a step (Pettitt) in a series of rounds.
 
-use super::compare::lag_limit;
+use super::claims::lag_limit;
 use super::random::{generator, shuffle};
 use super::rank::{mid_ranks, normal_p};
 use super::series::{Series, median_in_place};

@@ -7,6 +7,7 @@ use iolab_model::catalog::Code;
 pub(crate) const SMALL_SHARE: f64 = 0.01;
 /// Under this many instances the answer is about one file layout.
 pub(crate) const FEWEST_INSTANCES: u32 = 5;
+
 /// What the judgement must know beside the observations. Empty or 0: nothing known against it.
 #[derive(Clone, Debug, Default)]
 pub struct Context {

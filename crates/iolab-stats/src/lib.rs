@@ -32,11 +32,11 @@ pub use regression::{Line, line};
 pub use series::median;
 pub use shape::{TwoStates, quantised, two_states};
 pub use sign::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
-pub use verdict::{Judgement, judge};
+pub use verdict::{Judgement, claimed, judge};
 
 use iolab_model::result::{Interval, Verdict};
 
-use claims::{Trial, Watch};
+use claims::{Round, Table, Trial, Watch};
 
 /// What was seen of the cells of one answer. All outer vectors are by cell (index within the
 /// answer), all inner ones by steady round, from the first; a missing trial is NaN / `None`.
@@ -61,20 +61,24 @@ pub struct Observations {
 impl Observations {
     /// The claims after all of these rounds.
     pub fn watch(&self, rules: &Rules) -> Watch {
-        let mut watch = Watch::new(self.y.len(), rules.alpha, rules.unit_rounds);
-        for round in &self.warmup {
-            watch.push(&round.iter().map(|y| trial(*y)).collect::<Vec<Trial>>(), false);
-        }
-        for round in 0..self.rounds() {
-            if round > 0 && self.epoch.get(round) != self.epoch.get(round - 1) {
-                watch.renew();
-            }
-            let trials: Vec<Trial> =
-                self.y.iter().map(|y| y.get(round).map_or(Trial::Absent, |y| trial(*y))).collect();
-            watch.push(&trials, true);
-        }
+        let mut watch = self.table(rules.unit_rounds).watch(rules.alpha);
         self.dropped.iter().for_each(|cell| watch.give_up(*cell));
         watch
+    }
+
+    /// Warm-up, which is of no epoch, and then the steady rounds.
+    fn table(&self, unit_rounds: usize) -> Table {
+        let mut table = Table { unit_rounds, ..Table::new(self.y.len()) };
+        for round in &self.warmup {
+            table.push(round.iter().map(|y| trial(*y)).collect(), false);
+        }
+        for round in 0..self.rounds() {
+            let of = |y: &Vec<f64>| y.get(round).map_or(Trial::Absent, |y| trial(*y));
+            let epoch = self.epoch.get(round).copied().unwrap_or(u32::MAX);
+            let trials = self.y.iter().map(of).collect();
+            table.rounds.push(Round { trials, steady: true, epoch });
+        }
+        table
     }
 
     /// Steady rounds seen.
@@ -100,6 +104,18 @@ pub struct Rules {
     pub cost: Vec<u64>,
     /// Seed of the bootstrap and of permutations.
     pub seed: u64,
+}
+
+impl Rules {
+    /// Those of them that decide a claim.
+    pub fn of_claims(&self) -> claims::Rules {
+        claims::Rules {
+            alpha: self.alpha,
+            delta: self.delta,
+            cost: self.cost.clone(),
+            ..claims::Rules::default()
+        }
+    }
 }
 
 /// A pair of cells (indices within the answer), a < b. Logarithms of ratios.

@@ -88,7 +88,7 @@ impl Series {
         match self.sorted.len() {
             0 => f64::NAN,
             n if n % 2 == 1 => self.at(n / 2),
-            n => (self.at(n / 2 - 1) + self.at(n / 2)) / 2.0,
+            n => halfway(self.at(n / 2 - 1), self.at(n / 2)),
         }
     }
 
@@ -137,7 +137,7 @@ impl Series {
     }
 }
 
-/// The median, reordering the slice; NaN where empty. All must be finite.
+/// The median, reordering the slice; NaN where empty. ±∞ may be among the values, NaN may not.
 pub(crate) fn median_in_place(values: &mut [f64]) -> f64 {
     let n = values.len();
     if n == 0 {
@@ -148,8 +148,12 @@ pub(crate) fn median_in_place(values: &mut [f64]) -> f64 {
     if n % 2 == 1 {
         return middle;
     }
-    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (lower + middle) / 2.0
+    halfway(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), middle)
+}
+
+/// The middle of two values, whose sum may be too large for a number.
+pub(crate) fn halfway(low: f64, high: f64) -> f64 {
+    low / 2.0 + high / 2.0
 }
 
 /// The median of the finite values; `None` where there is none.

@@ -8,7 +8,8 @@ use std::f64::consts::LN_2;
 
 use statrs::function::factorial::ln_binomial;
 
-/// ln E_n for `w` wins among `n` rounds (w ≤ n). In logarithms, so that n = 10⁶ is as safe as 10.
+/// ln E_n for `w` wins among `n` rounds (w ≤ n): the two-sided evidence that a coin which fell on one
+/// side `w` times is not fair. In logarithms, so that n = 10⁶ is as safe as 10.
 pub fn ln_e_value(n: u32, w: u32) -> f64 {
     let (n, w) = (u64::from(n), u64::from(w.min(n)));
     n as f64 * LN_2 - ((n + 1) as f64).ln() - ln_binomial(n, w)
@@ -153,7 +154,9 @@ mod tests {
     #[test]
     fn e_values_are_exact_and_safe_for_a_million_rounds() {
         assert!((ln_e_value(8, 0).exp() - 256.0 / 9.0).abs() < 1e-9);
-        assert!((ln_e_value(20, 2).exp() - 1_048_576.0 / (21.0 * 190.0)).abs() < 1e-9);
+        for w in [2, 18] {
+            assert!((ln_e_value(20, w).exp() - 1_048_576.0 / (21.0 * 190.0)).abs() < 1e-9);
+        }
         assert!(ln_e_value(1_000_000, 500_000).is_finite());
         assert!(ln_e_value(1_000_000, 490_000) > 20f64.ln());
         let l = lower_rank(1_000_000, 20.0);

@@ -2,14 +2,15 @@
 
 use super::bias::found;
 use super::claims::{
-    Claims, Control, Evidence, Facts, Raise, Standing, Unsound, Verdict, control, grade, wanting,
+    Claims, Control, Evidence, Facts, Raise, Standing, Unsound, Verdict, Watch, control, grade,
+    wanting,
 };
 use super::compare::pairs;
 use super::finding::{Context, Finding};
 use super::findings::{
     context_findings, machine_finding, outlier_findings, shape_findings, twin_finding,
 };
-use super::outlier::{outliers, parts, without};
+use super::outlier::{Parts, outliers, parts, without};
 use super::sign::fixed_rank;
 use super::{Observations, Pair, Rules, claims};
 use iolab_model::result::{AnswerKind, Grade};
@@ -64,14 +65,20 @@ impl Judgement {
     }
 }
 
-/// Judges one answer.
-pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement {
-    let ours = claims::Rules {
-        alpha: rules.alpha,
-        delta: rules.delta,
-        cost: rules.cost.clone(),
-        ..claims::Rules::default()
-    };
+/// What may be claimed of one answer, and what it was made from.
+struct Weighed {
+    watch: Watch,
+    ours: claims::Rules,
+    control: Option<Control>,
+    parts: Parts,
+    facts: Facts,
+    /// What can bias a claim, in words.
+    findings: Vec<Finding>,
+    claims: Claims,
+}
+
+fn weigh(seen: &Observations, rules: &Rules, context: &Context) -> Weighed {
+    let ours = rules.of_claims();
     let watch = seen.watch(rules);
     let control = control(&context.twin, rules.alpha);
     let told = control.filter(|control| control.rounds >= FEWEST_CONTROLS);
@@ -81,7 +88,18 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     let found = found(seen, &watch, &watch.claims(&ours, &plain), &parts, rules.seed);
     let facts = Facts { bias: found.bias, ..plain };
     let claims = watch.claims(&ours, &facts);
+    Weighed { watch, ours, control, parts, facts, findings: found.findings, claims }
+}
 
+/// The claims of [`judge`] alone, with everything that can bias them: no pairs and no words.
+pub fn claimed(seen: &Observations, rules: &Rules, context: &Context) -> Claims {
+    weigh(seen, rules, context).claims
+}
+
+/// Judges one answer.
+pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement {
+    let Weighed { watch, ours, control, parts, facts, findings: biases, claims } =
+        weigh(seen, rules, context);
     let outliers = outliers(&parts);
     let changes = !outliers.is_empty() && {
         let rest = without(seen, &outliers).watch(rules).claims(&ours, &facts);
@@ -89,7 +107,7 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     };
     let mut findings = context_findings(context, &claims);
     findings.extend(twin_finding(control.as_ref(), rules.delta));
-    findings.extend(found.findings);
+    findings.extend(biases);
     let machine: Vec<f64> = parts.machine.iter().copied().filter(|b| b.is_finite()).collect();
     findings.extend(machine_finding(&machine, rules));
     findings.extend(shape_findings(seen, context));
@@ -158,13 +176,7 @@ fn graded(
         at_most,
         forecast,
     };
-    let (grade, raise) = grade(&evidence);
-    let grade = match grade {
-        claims::Grade::A => Grade::A,
-        claims::Grade::B => Grade::B,
-        claims::Grade::C => Grade::C,
-    };
-    (grade, raise)
+    grade(&evidence)
 }
 
 /// Half the width of the exact 95 % interval of a median of logarithms.

@@ -5,8 +5,9 @@
 //! against that is a fault of labelling or of what comes after it, or one chance in a hundred. It
 //! cannot show that a second visit is faster.
 
-use super::evidence::{Bar, ln_two_sided};
-use super::series::median_in_place;
+use super::evidence::Bar;
+use crate::series::median_in_place;
+use crate::sign::ln_e_value;
 
 /// Evidence from which the measurement does not agree with itself.
 const BROKEN: f64 = 100.0;
@@ -42,7 +43,7 @@ pub fn control(ln_ratios: &[f64], alpha: f64) -> Option<Control> {
         Some(wins) => (d[n - wins], d[wins - 1]),
         None => (f64::NEG_INFINITY, f64::INFINITY),
     };
-    let ln_e = ln_two_sided(above + below, above);
+    let ln_e = ln_e_value(above + below, above);
     Some(Control { rounds: n as u32, ln_ratio, low, high, ln_e })
 }
 

@@ -52,13 +52,6 @@ fn series(mut a: f64, mut b: f64) -> f64 {
     sum
 }
 
-/// ln of the two-sided evidence 2ⁿ/[(n+1)·C(n, w)] that a coin which fell on one side `w` times of
-/// `n` is not fair (mixture over p in [0, 1]).
-pub fn ln_two_sided(n: u32, w: u32) -> f64 {
-    let ways = ln_binomial(u64::from(n), u64::from(w.min(n)));
-    f64::from(n) * LN_2 - f64::from(n).ln_1p() - ways
-}
-
 /// The fewest wins among `n` rounds with ln E ≥ `ln_bar`; `None` where not even n wins reach it.
 pub fn fewest_wins(n: u32, ln_bar: f64) -> Option<u32> {
     if ln_evidence(n, n) < ln_bar {
@@ -106,7 +99,7 @@ impl Bar {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bar, fewest_rounds, fewest_wins, ln_evidence, ln_two_sided};
+    use super::{Bar, fewest_rounds, fewest_wins, ln_evidence};
 
     #[test]
     fn golden_values_of_the_protocol() {
@@ -190,11 +183,5 @@ mod tests {
             assert!(ln_evidence(n as u32, now as u32) >= 440f64.ln());
             assert!(ln_evidence(n as u32, now as u32 - 1) < 440f64.ln());
         }
-    }
-
-    #[test]
-    fn two_sided_is_that_of_the_first_edition() {
-        assert!((ln_two_sided(8, 0).exp() - 256.0 / 9.0).abs() < 1e-9);
-        assert!((ln_two_sided(20, 18).exp() - 1_048_576.0 / (21.0 * 190.0)).abs() < 1e-9);
     }
 }

@@ -7,7 +7,8 @@
 //! can go. So any truly best cell is ever excluded with probability at most α.
 
 use super::evidence::ln_evidence;
-use super::series::{median_in_place, median_of_sorted};
+use super::series::median_of_sorted;
+use crate::series::median_in_place;
 
 /// A cell not seen for this many rounds is nobody's opponent. Longer than the pause of one that is
 /// measured every fourth round.

@@ -1,16 +1,7 @@
 //! The grade of an answer's figures (statistics.md, 10). A claim that stands is proven whatever the
 //! grade.
 
-/// How good the figures are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grade {
-    /// 20 rounds, a clock that takes at most 1 %, five instances, the pick within 2 %.
-    A,
-    /// The pick within 5 %.
-    B,
-    /// Wider, or fewer rounds.
-    C,
-}
+use iolab_model::result::Grade;
 
 /// Steady rounds that a grade above C needs.
 const ROUNDS: usize = 20;
@@ -49,7 +40,10 @@ pub enum Raise {
     LongerTrials(f64),
 }
 
-/// The grade, and what would raise it; `None` for an A.
+/// The grade of figures that are sound, and what would raise it; `None` for an A.
+///
+/// A: 20 rounds, a clock that takes at most 1 %, five instances, the pick within 2 %. B: the pick
+/// within 5 %. C: wider, or fewer rounds.
 pub fn grade(evidence: &Evidence) -> (Grade, Option<Raise>) {
     let within = |share: f64| evidence.at_most.is_some_and(|high| high <= share.ln_1p());
     let instances = evidence.instances.unwrap_or(INSTANCES);

@@ -19,9 +19,9 @@ mod watch;
 
 pub use bias::{Bias, CarryOver, Drift, LEVEL, Withdrawn, lag_limit, smallest_merge};
 pub use control::{Control, control};
-pub use evidence::{Bar, fewest_rounds, fewest_wins, ln_evidence, ln_two_sided};
+pub use evidence::{Bar, fewest_rounds, fewest_wins, ln_evidence};
 pub use forecast::{rounds_to_exclude, rounds_within};
-pub use grade::{Evidence, Grade, Raise, grade};
+pub use grade::{Evidence, Raise, grade};
 pub use hopeless::{Pace, QUARTER, due, given_up, hopeless};
 pub use pick::{Pick, Unsound, Verdict, pick, plateau};
 pub use report::{CellClaim, Claims, Facts, NotCompared, Rules, Standing, claims};

@@ -152,7 +152,7 @@ impl<'a> Bounds<'a> {
             self.unit.clear();
             self.unit.extend(d[start..*end].iter().filter(|d| !d.is_nan()));
             start = *end;
-            let median = super::series::median_in_place(&mut self.unit);
+            let median = crate::series::median_in_place(&mut self.unit);
             if !median.is_nan() {
                 self.d.push(median);
             }

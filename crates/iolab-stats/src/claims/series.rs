@@ -1,5 +1,7 @@
 //! What was measured: trials of cells by round.
 
+use crate::series::{halfway, median_in_place};
+
 /// One cell in one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Trial {
@@ -79,20 +81,6 @@ impl Table {
     }
 }
 
-/// The median, reordering the slice; NaN where empty. ±∞ may be among the values, NaN may not.
-pub(crate) fn median_in_place(values: &mut [f64]) -> f64 {
-    let n = values.len();
-    if n == 0 {
-        return f64::NAN;
-    }
-    let (below, middle, _) = values.select_nth_unstable_by(n / 2, f64::total_cmp);
-    let middle = *middle;
-    if n % 2 == 1 {
-        return middle;
-    }
-    halfway(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), middle)
-}
-
 /// The median of sorted values; NaN where empty.
 pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     match sorted.len() {
@@ -100,10 +88,6 @@ pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
         n if n % 2 == 1 => sorted[n / 2],
         n => halfway(sorted[n / 2 - 1], sorted[n / 2]),
     }
-}
-
-fn halfway(low: f64, high: f64) -> f64 {
-    low / 2.0 + high / 2.0
 }
 
 /// Replaces the values by the medians of each `size` neighbours; what is left over at the end, and

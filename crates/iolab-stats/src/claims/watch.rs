@@ -93,7 +93,7 @@ impl Watch {
             let mut unit: Vec<f64> =
                 d[start..*end].iter().copied().filter(|d| !d.is_nan()).collect();
             start = *end;
-            units.push(super::series::median_in_place(&mut unit));
+            units.push(crate::series::median_in_place(&mut unit));
         }
         units.retain(|d| !d.is_nan());
         units
