@@ -2,14 +2,13 @@
 
 use super::budget::FEWEST_STEADY;
 use super::name::{is_plural, names_of};
-use super::plateau::along_factors;
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
     digits_text, list_text, percent_text, rate_text, rough_time_text, slower_text, so_many,
     time_text,
 };
 use iolab_model::plan::{Condition, Plan};
-use iolab_model::result::{AnswerKind, Estimate};
+use iolab_model::result::{AnswerKind, Estimate, Finding};
 use iolab_stats::Judgement;
 use iolab_stats::claims::{Claims, Verdict, runner_up};
 
@@ -25,6 +24,8 @@ pub(super) struct AnswerParts<'a> {
     pub(super) condition: &'a Condition,
     pub(super) judgement: &'a Judgement,
     pub(super) estimates: &'a [Option<Estimate>],
+    /// Along the ordered factors.
+    pub(super) findings: &'a [Finding],
     pub(super) more_seconds: Option<f64>,
 }
 
@@ -56,7 +57,7 @@ pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
 /// `64 KiB is the smallest block within 2 % of the best`, where that is news.
 fn plateau_text(told: &AnswerParts<'_>) -> Option<String> {
     let claims = &told.judgement.claims;
-    let found = along_factors(told.plan, told.condition, claims).into_iter().next()?;
+    let found = told.findings.first()?;
     let winner = match claims.verdict {
         Verdict::Winner { cell, .. } => Some(&told.plan.cells[told.condition.cells[cell]].id),
         _ => None,

@@ -18,7 +18,7 @@ use iolab_model::result::{
     Answer, AnswerKind, Comparison, Estimate, Phase, Pick, Regret, Sample, Twin, Warning,
 };
 use iolab_stats::claims::{Claims, Control, Raise, Standing, control};
-use iolab_stats::{Context, Judgement, Observations, Pair, judge, median};
+use iolab_stats::{Context, Judgement, Observations, Pair, claimed, judge, median};
 
 /// The share of processor time that the host took, in a trial's metrics.
 const STEAL: &str = "steal_share";
@@ -47,7 +47,9 @@ pub fn conclude(plan: &Plan, outcome: &Outcome) -> Conclusion {
     let answers = (0..plan.conditions.len())
         .filter(|index| !plan.conditions[*index].cells.is_empty())
         .map(|index| {
-            let judgement = judged(plan, outcome, index, &log_of(plan, outcome, index, &logs));
+            let log = log_of(plan, outcome, index, &logs);
+            let context = context(plan, outcome, index, &log);
+            let judgement = judge(&log.seen, &log.rules, &context);
             let cells = &plan.conditions[index].cells;
             let rounds = rounds_of(cells, &logs);
             for (at, place) in &judgement.outliers {
@@ -94,17 +96,15 @@ pub fn observations_of(plan: &Plan, outcome: &Outcome, condition: usize) -> Obse
     log_of(plan, outcome, condition, &logs(plan, &outcome.cells, &outcome.twin)).seen
 }
 
-/// Judges one answer with everything that can bias it.
-pub(super) fn judged(
+/// The claims of one answer with everything that can bias them, as they will be concluded.
+pub(super) fn doubted<'a>(
     plan: &Plan,
     outcome: &Outcome,
     index: usize,
-    log: &ConditionLog,
-) -> Judgement {
-    let condition = &plan.conditions[index];
-    let rules = rules_of(plan, index, outcome.calibration.epoch_rounds);
-    let context = context(plan, outcome, condition, &log.seen, &log.control);
-    judge(&log.seen, &rules, &context)
+    log: &'a ConditionLog,
+) -> &'a Claims {
+    let claims = || claimed(&log.seen, &log.rules, &context(plan, outcome, index, log));
+    log.doubted.get_or_init(claims)
 }
 
 /// Seconds that so many more rounds would take.
@@ -131,17 +131,27 @@ fn answer(
     let more_seconds = judgement.more_rounds.map(|rounds| seconds_of(outcome, rounds));
     let id = |at: &usize| plan.cells[condition.cells[*at]].id.clone();
     let pick = claims.pick.filter(|_| sound && condition.cells.len() > 1);
-    let told = AnswerParts { plan, outcome, condition, judgement, estimates, more_seconds };
+    let findings = if sound { along_factors(plan, condition, claims) } else { Vec::new() };
+    let told = AnswerParts {
+        plan,
+        outcome,
+        condition,
+        judgement,
+        estimates,
+        findings: &findings,
+        more_seconds,
+    };
+    let sentence = answer_text(&told);
     Answer {
         condition: condition.levels.clone(),
         kind: judgement.kind(),
         best: judgement.best().iter().map(id).collect(),
         pick: pick.map(|pick| Pick { cell: id(&pick.cell).into(), at_most: pick.at_most.exp() }),
         regret: if sound { regret(claims, &id) } else { Vec::new() },
-        findings: if sound { along_factors(plan, condition, claims) } else { Vec::new() },
+        findings,
         grade: judgement.grade,
         raise: judgement.raise.map(|raise| raise_text(&raise)),
-        sentence: answer_text(&told),
+        sentence,
         rounds: claims.rounds as u32,
         detectable: None,
         more_seconds,
@@ -193,13 +203,8 @@ fn comparison(pair: &Pair, id: &impl Fn(&usize) -> String) -> Comparison {
     }
 }
 
-fn context(
-    plan: &Plan,
-    outcome: &Outcome,
-    condition: &Condition,
-    seen: &Observations,
-    twin: &[f64],
-) -> Context {
+fn context(plan: &Plan, outcome: &Outcome, index: usize, log: &ConditionLog) -> Context {
+    let condition = &plan.conditions[index];
     let clock = &outcome.calibration.clock;
     let samples = |cell: &usize| &outcome.cells[*cell].samples[..];
     let walls = |cell: &usize| {
@@ -209,13 +214,13 @@ fn context(
     let shortest =
         condition.cells.iter().filter_map(walls).min_by(f64::total_cmp).unwrap_or(f64::INFINITY);
     let cell_of = |cell: &usize| &plan.cells[*cell];
-    let mut epochs = seen.epoch.clone();
+    let mut epochs = log.seen.epoch.clone();
     epochs.dedup();
     let failed =
         |s: &Sample| s.measurement.proof.digest.as_ref().is_some_and(|d| d.matches == Some(false));
     let steals = condition.cells.iter().map(|cell| steal(samples(cell)));
     Context {
-        twin: twin.to_vec(),
+        twin: log.control.clone(),
         overhead: clock.pair_cost_ns / shortest,
         resolution: clock.resolution_ns / shortest,
         steal: steals.fold(0.0, f64::max),

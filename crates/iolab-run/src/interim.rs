@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::answer_rules::rules_of;
 use super::clone_class::clones_among_copies;
-use super::conclude::judged;
+use super::conclude::doubted;
 use super::observations::RoundLog;
 use super::rounds::{Driver, Halt};
 use super::{Event, ExclusionReason, Left};
 use iolab_model::catalog::ratio_text;
 use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::claims::{
-    self, Claims, Pace, Progress, Standing, Wanting, given_up, hopeless, leaving, wanting,
+    Claims, Pace, Progress, Standing, Wanting, given_up, hopeless, leaving, wanting,
 };
 
 /// Of more cells than this nobody asks what can bias a claim before one leaves.
@@ -62,19 +61,14 @@ impl Driver<'_, '_> {
         if !condition.cells.iter().any(|c| self.is_active(*c)) {
             return Ok(true);
         }
-        let rules = rules_of(self.plan, index, self.out.calibration.epoch_rounds);
-        let n = self.tracks[index].watch.rounds() as u32;
+        let log = &self.tracks[index];
+        let rules = &log.rules;
+        let n = log.watch.rounds() as u32;
         let fixed = self.plan.protocol.rounds.is_some();
         if fixed || !self.policy.looks_after(n, rules.pairs, self.trials_ns()) {
             return Ok(false);
         }
-        let ours = claims::Rules {
-            alpha: rules.alpha,
-            delta: rules.delta,
-            cost: rules.cost.clone(),
-            ..claims::Rules::default()
-        };
-        let claims = (self.policy.judge)(&self.tracks[index].watch, &ours);
+        let claims = (self.policy.judge)(&log.watch, &rules.of_claims());
         self.slow_down(index, &claims)?;
         let stops = self.is_enough(index, &claims, n);
         self.retired[index] = stops && self.plan.eliminate;
@@ -126,13 +120,17 @@ impl Driver<'_, '_> {
         let mut settled = leaving(claims, PRECISION);
         settled.retain(|at| self.is_active(cells[*at]));
         if !settled.is_empty() && cells.len() <= DOUBTED {
-            let known = judged(self.plan, &self.out, index, &self.tracks[index]).claims;
+            let known = self.doubted(index);
             let stands = |at: &usize| {
                 known.cells[*at].standing == Standing::Slower && known.cells[*at].settled
             };
             settled.retain(stands);
         }
         settled
+    }
+
+    fn doubted(&self, index: usize) -> &Claims {
+        doubted(self.plan, &self.out, index, &self.tracks[index])
     }
 
     /// Of the settled cells those that may go so that all instances still visited are visited alike:
@@ -199,6 +197,6 @@ impl Driver<'_, '_> {
         n >= self.policy.fewest_rounds
             && (!renewed || instances >= self.policy.fewest_instances)
             && enough(claims)
-            && enough(&judged(self.plan, &self.out, index, &self.tracks[index]).claims)
+            && enough(self.doubted(index))
     }
 }

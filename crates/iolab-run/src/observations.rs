@@ -1,6 +1,7 @@
 //! Samples → the observations that statistics work on. The same code serves the end of each round
 //! and a record read back, so that both conclude alike.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::clone_class::clones_among_copies;
@@ -10,7 +11,7 @@ use super::{CellOutcome, ExclusionReason, TwinTrial};
 use iolab_model::catalog::Code;
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Phase, Sample};
-use iolab_stats::claims::{Trial, Watch};
+use iolab_stats::claims::{Claims, Trial, Watch};
 use iolab_stats::{Observations, Rules, trial};
 
 /// One trial of a finished round: of which cell, whether it was the second one of the twin, and its
@@ -93,12 +94,14 @@ pub(super) struct ConditionLog {
     cells: Vec<usize>,
     /// Which of them did another job.
     apart: Vec<bool>,
-    rules: Rules,
+    pub(super) rules: Rules,
     seed: u64,
     pub(super) seen: Observations,
     /// ln ratio of the twin in rounds that drew a cell of this answer.
     pub(super) control: Vec<f64>,
     pub(super) watch: Watch,
+    /// The claims of what there is with all that can bias them, once asked for.
+    pub(super) doubted: OnceCell<Claims>,
     epoch: Option<u32>,
 }
 
@@ -120,6 +123,7 @@ impl ConditionLog {
             seen,
             control: Vec::new(),
             watch,
+            doubted: OnceCell::new(),
             epoch: None,
         }
     }
@@ -129,6 +133,7 @@ impl ConditionLog {
         if !concerns(log, &self.cells) {
             return;
         }
+        self.doubted.take();
         if self.epoch.replace(log.epoch).is_some_and(|last| last != log.epoch) {
             self.watch.renew();
         }
@@ -164,6 +169,7 @@ impl ConditionLog {
         if std::mem::replace(&mut self.apart[at], true) {
             return;
         }
+        self.doubted.take();
         self.seen.y[at].fill(f64::NAN);
         self.seen.warmup.iter_mut().for_each(|round| round[at] = f64::NAN);
         self.give_up(cell);
@@ -176,6 +182,7 @@ impl ConditionLog {
             && !self.seen.dropped.contains(&at)
         {
             self.seen.dropped.push(at);
+            self.doubted.take();
             self.watch.give_up(at);
         }
     }

@@ -270,10 +270,9 @@ impl Driver<'_, '_> {
         let plan = self.plan;
         let Some(dose) = self.dose(cell) else { return Ok(None) };
         let extent = self.extent(cell, &dose);
-        let arm = cell;
-        let cell = &plan.cells[cell];
         let limit_ns = (PATIENCE * dose.trial_ns).max(SHORTEST_LIMIT_NS) as u64;
-        let order = TrialOrder { cell, extent, limit_ns, round: Some(self.round) };
+        let round = Some(self.round);
+        let order = TrialOrder { cell: &plan.cells[cell], extent, limit_ns, round };
         let before = self.executor.elapsed_ns();
         let (measurement, fault) = match self.executor.trial(&order) {
             Ok(mut measurement) => {
@@ -292,8 +291,8 @@ impl Driver<'_, '_> {
             }
         };
         let cost_ns = (self.executor.elapsed_ns() - before) as f64;
-        self.arms[arm].took(cost_ns);
-        self.arms[arm].trials += 1;
+        self.arms[cell].took(cost_ns);
+        self.arms[cell].trials += 1;
         let phase = self.phase();
         Ok(Some(Sample { round: self.round, position, phase, epoch, measurement, fault }))
     }
