@@ -18,7 +18,7 @@ use iolab_model::result::{
     Answer, AnswerKind, Comparison, Estimate, Phase, Pick, Regret, Sample, Twin, Warning,
 };
 use iolab_stats::claims::{Claims, Control, Raise, Standing, control};
-use iolab_stats::{Context, Judgement, Observations, Pair, claimed, judge, median};
+use iolab_stats::{Context, Judgement, Pair, claimed, judge, median};
 
 /// The share of processor time that the host took, in a trial's metrics.
 const STEAL: &str = "steal_share";
@@ -89,11 +89,6 @@ fn log_of(plan: &Plan, outcome: &Outcome, index: usize, logs: &[RoundLog]) -> Co
     let rules = rules_of(plan, index, outcome.calibration.epoch_rounds);
     let cells = plan.conditions[index].cells.clone();
     condition_log(cells, &outcome.cells, logs, &rules, plan.protocol.seed)
-}
-
-/// The observations of one answer, from a whole outcome.
-pub fn observations_of(plan: &Plan, outcome: &Outcome, condition: usize) -> Observations {
-    log_of(plan, outcome, condition, &logs(plan, &outcome.cells, &outcome.twin)).seen
 }
 
 /// The claims of one answer with everything that can bias them, as they will be concluded.

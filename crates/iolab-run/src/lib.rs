@@ -28,7 +28,7 @@ mod unproven;
 mod work;
 
 pub use agent_executor::RemoteExecutor;
-pub use conclude::{Conclusion, conclude, observations_of, twin};
+pub use conclude::{Conclusion, conclude, twin};
 pub use document::{document, experiment};
 pub use drive::{drive, drive_by};
 pub use estimate::fill_estimates;

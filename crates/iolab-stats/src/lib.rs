@@ -22,16 +22,14 @@ mod verdict;
 pub use between_runs::{Basis, Between, Seen, between};
 pub use change::{Change, changes};
 pub use compare::{pairs, verdict};
-pub use describe::{
-    MedianRatio, median_ratio, percentile, percentile_over_rounds, summary, variation,
-};
+pub use describe::summary;
 pub use drift::{MannKendall, Step, mann_kendall, pettitt, pettitt_p, theil_sen};
 pub use finding::{Context, Finding};
-pub use rank::{Test, kruskal_wallis, mann_whitney, mid_ranks, spearman};
+pub use rank::{Test, spearman};
 pub use regression::{Line, line};
 pub use series::median;
 pub use shape::{TwoStates, quantised, two_states};
-pub use sign::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
+pub use sign::fixed_rank;
 pub use verdict::{Judgement, claimed, judge};
 
 use iolab_model::result::{Interval, Verdict};
@@ -102,7 +100,7 @@ pub struct Rules {
     /// What taking a cell costs beside time, by cell of the answer: less is cheaper (the smallest
     /// block, the fewest threads). Cells beyond its end go by index.
     pub cost: Vec<u64>,
-    /// Seed of the bootstrap and of permutations.
+    /// Seed of permutations.
     pub seed: u64,
 }
 

@@ -15,16 +15,6 @@ pub fn ln_e_value(n: u32, w: u32) -> f64 {
     n as f64 * LN_2 - ((n + 1) as f64).ln() - ln_binomial(n, w)
 }
 
-/// ln E_n that the median of `d` is not 0, at s = 0. Exact zeros count as wins of neither side.
-/// 0 (no evidence) where neither sign has a majority.
-pub fn ln_evidence(d: &[f64]) -> f64 {
-    let n = d.iter().filter(|d| d.is_finite()).count() as u32;
-    let above = d.iter().filter(|d| d.is_finite() && **d > 0.0).count() as u32;
-    let below = d.iter().filter(|d| d.is_finite() && **d < 0.0).count() as u32;
-    let most = above.max(below);
-    if 2 * most <= n { 0.0 } else { ln_e_value(n, most).max(0.0) }
-}
-
 /// The rank l of the confidence sequence [d_(l), d_(n+1−l)]: how many c in 0..=n/2 have
 /// E_n(c) ≥ M/α (`m_over_alpha`). 0: the data bound nothing yet.
 pub fn lower_rank(n: u32, m_over_alpha: f64) -> u32 {
@@ -47,11 +37,6 @@ pub fn fixed_rank(n: u32, alpha: f64) -> u32 {
     }
     // d_(l) must not pass the middle.
     rank.min(n.div_ceil(2))
-}
-
-/// The fewest rounds with which the sequence can separate two cells.
-pub fn fewest_rounds(m_over_alpha: f64) -> u32 {
-    (1..).find(|n| lower_rank(*n, m_over_alpha) > 0).unwrap_or(u32::MAX)
 }
 
 fn count_prefix(len: u32, holds: impl Fn(u32) -> bool) -> u32 {
@@ -91,7 +76,7 @@ impl RankTable {
 
 #[cfg(test)]
 mod tests {
-    use super::{fewest_rounds, fixed_rank, ln_e_value, ln_evidence, lower_rank};
+    use super::{fixed_rank, ln_e_value, lower_rank};
 
     const N: [u32; 6] = [20, 30, 40, 60, 100, 200];
 
@@ -108,7 +93,8 @@ mod tests {
 
     #[test]
     fn fewest_rounds_are_those_of_the_protocol() {
-        assert_eq!([2.0, 6.0, 12.0, 24.0].map(|k| fewest_rounds(m(k) / 0.05)), [8, 12, 15, 17]);
+        let fewest = |k: f64| (1..).find(|n| lower_rank(*n, m(k) / 0.05) > 0).unwrap();
+        assert_eq!([2.0, 6.0, 12.0, 24.0].map(fewest), [8, 12, 15, 17]);
     }
 
     /// The chance that a fair walk has left the interval at 0 by round n, by dynamic programming
@@ -177,15 +163,5 @@ mod tests {
                 .sum();
             assert!((mean - 1.0).abs() < 1e-9);
         }
-    }
-
-    #[test]
-    fn zeros_are_evidence_for_neither_side() {
-        let mut d = vec![1.0; 12];
-        let all = ln_evidence(&d);
-        assert!((all - ln_e_value(12, 12)).abs() < 1e-12);
-        d.extend([0.0; 12]);
-        assert_eq!(ln_evidence(&d), 0.0);
-        assert_eq!(ln_evidence(&[f64::NAN]), 0.0);
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::cmp::Ordering;
+
 use iolab_stats as stats;
 use serde_json::Value;
 
@@ -56,7 +58,13 @@ fn pettitt_follows_its_definition() {
         close(got.k, &want["k"], &name);
         assert_eq!(got.at as u64, want["at"].as_u64().unwrap(), "{name}");
         // The probability of superiority is Mann–Whitney's U of the two parts.
-        let u = stats::mann_whitney(&x[got.at..], &x[..got.at]).unwrap().statistic;
+        let (before, after) = x.split_at(got.at);
+        let beats = |a: &f64, b: &f64| match a.total_cmp(b) {
+            Ordering::Greater => 1.0,
+            Ordering::Equal => 0.5,
+            Ordering::Less => 0.0,
+        };
+        let u: f64 = after.iter().flat_map(|a| before.iter().map(move |b| beats(a, b))).sum();
         let share = u / (got.at * (x.len() - got.at)) as f64;
         assert!((share.max(1.0 - share) - got.superiority).abs() < 1e-12, "{name}");
     }
@@ -72,7 +80,7 @@ fn a_step_has_a_small_p_and_noise_has_not() {
 }
 
 #[test]
-fn rank_tests_agree() {
+fn rank_correlation_agrees() {
     let golden = golden();
     for row in golden["spearman"].as_array().unwrap() {
         let (mut x, mut y) = (series(&golden, &row["x"]), series(&golden, &row["y"]));
@@ -82,19 +90,6 @@ fn rank_tests_agree() {
         let got = stats::spearman(&x, &y).unwrap();
         close(got.statistic, &row["rho"], "rho");
         close(got.p, &row["p"], "p of rho");
-    }
-    for row in golden["mann_whitney"].as_array().unwrap() {
-        let (x, y) = (series(&golden, &row["x"]), series(&golden, &row["y"]));
-        let got = stats::mann_whitney(&x, &y).unwrap();
-        close(got.statistic, &row["u"], "U");
-        close(got.p, &row["p"], "p of U");
-    }
-    for row in golden["kruskal"].as_array().unwrap() {
-        let names = row["groups"].as_array().unwrap();
-        let groups: Vec<Vec<f64>> = names.iter().map(|name| series(&golden, name)).collect();
-        let got = stats::kruskal_wallis(&groups).unwrap();
-        close(got.statistic, &row["h"], "H");
-        close(got.p, &row["p"], "p of H");
     }
 }
 
@@ -122,51 +117,6 @@ fn descriptive_figures_agree() {
             close(value, &want[field], &format!("{name} {field}"));
         }
     }
-}
-
-#[test]
-fn the_bootstrap_agrees_within_its_own_noise() {
-    for (stream, row) in golden()["bootstrap"].as_array().unwrap().iter().enumerate() {
-        let numbers = |name: &str| -> Vec<f64> {
-            row[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
-        };
-        let got = stats::median_ratio(&numbers("a"), &numbers("b"), 7, stream as u64).unwrap();
-        close(got.ratio, &row["ratio"], "ratio");
-        let (low, high) = (row["low"].as_f64().unwrap(), row["high"].as_f64().unwrap());
-        // A bound of 10 000 resamples moves by a few per cent of the interval's width.
-        let room = 0.06 * (high - low);
-        assert!((got.interval.low.unwrap() - low).abs() < room, "{got:?} {low} {high}");
-        assert!((got.interval.high.unwrap() - high).abs() < room, "{got:?} {low} {high}");
-    }
-}
-
-#[test]
-fn the_bootstrap_needs_twenty_rounds_and_its_seed() {
-    let scattered = |step: f64| (1..=20).map(|i| 1.0 + (f64::from(i) * step).fract()).collect();
-    let (a, b): (Vec<f64>, Vec<f64>) = (scattered(0.618_034), scattered(0.414_214));
-    let whole = stats::median_ratio(&a, &b, 1, 2).unwrap();
-    assert_eq!(whole, stats::median_ratio(&a, &b, 1, 2).unwrap());
-    let seeds = (2..12).map(|seed| stats::median_ratio(&a, &b, seed, 2).unwrap());
-    assert!(seeds.into_iter().any(|other| other != whole));
-    let mut holed = a.clone();
-    holed[3] = f64::NAN;
-    let few = stats::median_ratio(&holed, &b, 1, 2).unwrap();
-    assert_eq!((few.interval.low, few.interval.high), (None, None));
-    assert_eq!(stats::median_ratio(&[f64::NAN], &[1.0], 1, 1), None);
-}
-
-#[test]
-fn percentiles_are_given_only_where_the_samples_support_them() {
-    let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
-    assert_eq!(stats::percentile(&hundred, 0.99), Some(99.0));
-    assert_eq!(stats::percentile(&hundred[..99], 0.99), None);
-    assert_eq!(stats::percentile(&hundred, 0.999), None);
-    assert_eq!(stats::percentile(&hundred, 0.5), Some(50.0));
-    let thousand: Vec<f64> = (1..=1000).map(f64::from).collect();
-    assert_eq!(stats::percentile(&thousand, 0.999), Some(999.0));
-    assert_eq!(stats::percentile(&[], 0.5), None);
-    let over = stats::percentile_over_rounds(&vec![hundred; 6], 0.99).unwrap();
-    assert_eq!((over.n, over.low, over.high), (6, Some(99.0), Some(99.0)));
 }
 
 #[test]
