@@ -4,6 +4,8 @@ mod written;
 
 pub use iolab_model::result::Topic;
 
+use std::borrow::Cow;
+
 use iolab_model::catalog::{
     CacheState, Factor, MethodClass, NamedCall, Severity, bytes_text, rate_text, ratio_digits,
     ratio_text, slower_text, time_text,
@@ -23,10 +25,10 @@ struct Finding {
 
 /// The whole screen. `heading` is the first line, `next` the last; `width` columns.
 pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usize) -> String {
-    let runs: Vec<(Topic, Document)> =
-        runs.iter().map(|(topic, run)| (*topic, run.completed().into_owned())).collect();
+    let runs: Vec<(Topic, Cow<'_, Document>)> =
+        runs.iter().map(|(topic, run)| (*topic, run.completed())).collect();
     let runs = &runs[..];
-    let of = |topic| runs.iter().find(|(t, _)| *t == topic).map(|(_, d)| d);
+    let of = |topic| runs.iter().find(|(t, _)| *t == topic).map(|(_, d)| &**d);
     let findings = [
         reading(of(Topic::Warm), of(Topic::Cold)),
         of(Topic::Mapping).map(mapping).unwrap_or_default(),
@@ -313,7 +315,7 @@ fn calls(label: &'static str, document: &Document) -> Finding {
 }
 
 /// How far to trust the screen, in words, and the one thing to keep in mind.
-fn confidence(runs: &[(Topic, Document)]) -> String {
+fn confidence(runs: &[(Topic, Cow<'_, Document>)]) -> String {
     let answers = || runs.iter().flat_map(|(_, d)| &d.answers);
     let worst = answers().map(|a| a.grade).max();
     let words = match worst {

@@ -190,4 +190,13 @@ impl Document {
         }
         document
     }
+
+    /// Several runs, likewise; copied only where one of them lacks something.
+    pub fn all_completed(documents: &[Document]) -> Cow<'_, [Document]> {
+        let completed: Vec<Cow<'_, Document>> = documents.iter().map(Document::completed).collect();
+        match completed.iter().any(|d| matches!(d, Cow::Owned(_))) {
+            true => completed.into_iter().map(Cow::into_owned).collect(),
+            false => Cow::Borrowed(documents),
+        }
+    }
 }

@@ -24,8 +24,6 @@ pub use crate::drawing::svg::{
 pub use runs::Beside;
 
 use crate::drawing::cells::Index;
-use std::borrow::Cow;
-
 use iolab_model::result::Document;
 
 type Builder = fn(&Index<'_>) -> Vec<Chart>;
@@ -52,11 +50,7 @@ const BUILDERS: &[Builder] = &[
 /// The charts that say something about a run, the most telling first. Several runs are laid over
 /// each other where their cells have a common axis.
 pub fn charts_for(documents: &[Document]) -> Vec<Chart> {
-    let lacks = documents.iter().any(|d| matches!(d.completed(), Cow::Owned(_)));
-    let completed: Vec<Document> = match lacks {
-        true => documents.iter().map(|d| d.completed().into_owned()).collect(),
-        false => Vec::new(),
-    };
-    let index = Index::new(if lacks { &completed } else { documents });
+    let completed = Document::all_completed(documents);
+    let index = Index::new(&completed);
     BUILDERS.iter().flat_map(|build| build(&index)).collect()
 }
