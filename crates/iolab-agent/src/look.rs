@@ -1,17 +1,23 @@
 //! The machine as the agent sees it: facts, what of them can spoil a result, versions of programs.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::messages::{LookOrder, Sight};
 use iolab_io::host;
-use iolab_model::catalog::path_from_text;
+use iolab_model::catalog::{Family, path_from_text};
 
 /// Looks at this machine.
 pub fn look(order: &LookOrder) -> Sight {
     let directories: Vec<PathBuf> =
         order.directories.iter().map(|text| path_from_text(text)).collect();
     let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
-    let environment = host::environment(&directories);
+    let mut environment = host::environment(&directories);
+    for name in &order.files {
+        if let Some(identity) = identity(&path_from_text(name)) {
+            environment.put_named(Family::File, name, identity);
+        }
+    }
     let hazards = match &order.before {
         None => host::hazards(&environment, &order.work),
         Some(before) => host::swapped(before, &environment).into_iter().collect(),
@@ -22,4 +28,12 @@ pub fn look(order: &LookOrder) -> Sight {
     };
     let versions = order.programs.iter().filter_map(version).collect();
     Sight { environment, hazards, versions }
+}
+
+/// What changes when a file is replaced or written to; of a tree, its directory.
+fn identity(path: &Path) -> Option<String> {
+    let about = std::fs::metadata(path).ok()?;
+    let (bytes, inode) = (about.len(), about.ino());
+    let modified = format!("{}.{:09}", about.mtime(), about.mtime_nsec());
+    Some(format!("{bytes} bytes, inode {inode}, modified {modified}"))
 }

@@ -133,6 +133,9 @@ pub struct LookOrder {
     /// Programs whose version is wanted, by name or path.
     #[serde(default)]
     pub programs: Vec<String>,
+    /// Files of the person's as lossless text: what tells each from another of its name is wanted.
+    #[serde(default)]
+    pub files: Vec<String>,
     /// What was told at an earlier look: what has changed since is a hazard.
     #[serde(default)]
     pub before: Option<Environment>,

@@ -77,6 +77,22 @@ pub enum Error {
         "the cells of run {0} are not those that its command makes today (a file, the space or iolab has changed); measure anew"
     )]
     OtherCells(u64),
+    /// A run cannot be gone on with, for it would go on somewhere else.
+    #[error(
+        "run {run} cannot go on here, for this is not what it measured: {}; measure anew",
+        .differs.join("; ")
+    )]
+    OtherGround {
+        /// Its number.
+        run: u64,
+        /// `kernel.release: then → now`, one each.
+        differs: Vec<String>,
+    },
+    /// A run of another history cannot be gone on with.
+    #[error(
+        "run {0} was imported: what it was made of is not here, and its command is not yours; measure anew"
+    )]
+    Imported(u64),
     /// The same, of what stands there in a file.
     #[error("{place}: {error}")]
     At {
@@ -109,7 +125,9 @@ impl Error {
             }
             Error::Record(error) => blame_of_record(error),
             Error::Fault(fault) => blame_of_fault(fault),
-            Error::OtherCells(_) => Blame::Incomparable,
+            Error::OtherCells(_) | Error::OtherGround { .. } | Error::Imported(_) => {
+                Blame::Incomparable
+            }
             Error::Deaf(_) => Blame::Defect,
             Error::At { error, .. } => error.blame(),
         }

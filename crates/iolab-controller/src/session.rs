@@ -56,6 +56,9 @@ impl Session<'_> {
         let stop = self.console.listen().map_err(Error::Deaf)?;
         let mut started = location.start(plan, &self.prepared.places)?;
         let (look, mut environment, mut warnings) = self.look(&mut started)?;
+        if let Some(resumed) = &self.resumes {
+            resumed.fits(&environment)?;
+        }
         let mut info = self.info();
         let opening = self.opening(&info, &environment);
         let continues = self.resumes.as_ref().map(|resumed| resumed.document.run.id);

@@ -17,14 +17,18 @@ pub fn look_order(plan: &Plan) -> LookOrder {
         directories: directories(plan).iter().map(|path| path_to_text(path)).collect(),
         work: work(plan),
         programs: contenders::programs(plan),
+        files: files(plan).map(|path| path_to_text(&path)).collect(),
         before: None,
     }
 }
 
 /// Files and directories that trials touch.
 pub fn touched(plan: &Plan) -> Vec<PathBuf> {
-    let files = plan.instances.iter().filter_map(|instance| instance.path.clone());
-    files.chain(directories(plan)).collect()
+    files(plan).chain(directories(plan)).collect()
+}
+
+fn files(plan: &Plan) -> impl Iterator<Item = PathBuf> + '_ {
+    plan.instances.iter().filter_map(|instance| instance.path.clone())
 }
 
 /// The directories whose file systems are under test, that of the files first.

@@ -390,6 +390,7 @@ mod tests {
                 protocol: ProtocolRecord {
                     alpha: 0.05,
                     delta: 0.02,
+                    precision: None,
                     budget_ns: 1,
                     rounds: None,
                     eliminate: None,

@@ -102,8 +102,9 @@ impl<'a> Calibrator<'a> {
         let units =
             fewest_units(protocol.alpha, self.plan.conditions.iter().map(|c| c.cells.len()));
         let fixed_epoch = history.map(|h| h.epoch_rounds).filter(|e| *e > 0);
-        let gone_ns = self.executor.elapsed_ns() as f64 + spent_ns;
-        let left_ns = usable_ns(protocol.budget_ns) - gone_ns;
+        let own_ns = self.executor.elapsed_ns() as f64;
+        let gone_ns = own_ns + spent_ns;
+        let left_ns = usable_ns(protocol.budget_ns.saturating_sub(spent_ns as u64)) - own_ns;
         let longest = trial_max_ns(left_ns, rounds, arms).max(least);
         let fit = shortened(longest, least, |longest_ns| {
             let doses = self.doses(pilots, longest_ns, history);

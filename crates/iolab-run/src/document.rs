@@ -80,6 +80,7 @@ pub fn experiment(plan: &Plan, outcome: &Outcome) -> ExperimentRecord {
         protocol: ProtocolRecord {
             alpha: plan.protocol.alpha,
             delta: plan.protocol.delta,
+            precision: Some(plan.protocol.precision),
             budget_ns: plan.protocol.budget_ns,
             rounds: plan.protocol.rounds,
             eliminate: plan.protocol.eliminate,

@@ -15,8 +15,6 @@ use iolab_stats::claims::{
 
 /// Of more cells than this nobody asks what can bias a claim before one leaves.
 const DOUBTED: usize = 64;
-/// The runner-up's interval is to lie within ± this share before an answer stops of itself.
-const PRECISION: f64 = 0.05;
 
 impl Driver<'_, '_> {
     pub(super) fn leave(&mut self, cell: usize, left: Left) -> Result<(), Halt> {
@@ -117,7 +115,7 @@ impl Driver<'_, '_> {
     /// of cells that would take longer than the rounds themselves.
     fn settled(&self, index: usize, claims: &Claims) -> Vec<usize> {
         let cells = &self.plan.conditions[index].cells;
-        let mut settled = leaving(claims, PRECISION);
+        let mut settled = leaving(claims, self.plan.protocol.precision);
         settled.retain(|at| self.is_active(cells[*at]));
         if !settled.is_empty() && cells.len() <= DOUBTED {
             let known = self.doubted(index);
@@ -192,7 +190,7 @@ impl Driver<'_, '_> {
             Wanting::Precision(at) => !self.is_active(condition.cells[*at]),
             _ => false,
         };
-        let progress = Progress { instances: None, precision: PRECISION };
+        let progress = Progress { instances: None, precision: self.plan.protocol.precision };
         let enough = |claims: &Claims| wanting(claims, &progress).iter().all(in_vain);
         n >= self.policy.fewest_rounds
             && (!renewed || instances >= self.policy.fewest_instances)

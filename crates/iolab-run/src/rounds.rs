@@ -133,7 +133,8 @@ impl Driver<'_, '_> {
     }
 
     pub(super) fn usable_ns(&self) -> f64 {
-        usable_beside_trees_ns(self.plan.protocol.budget_ns, self.trees_made_ns)
+        let budget_ns = self.plan.protocol.budget_ns.saturating_sub(self.spent_ns);
+        self.spent_ns as f64 + usable_beside_trees_ns(budget_ns, self.trees_made_ns)
     }
 
     fn dose(&self, cell: usize) -> Option<Dose> {

@@ -270,6 +270,7 @@ pub fn empty() -> Document {
             protocol: ProtocolRecord {
                 alpha: 0.05,
                 delta: 0.02,
+                precision: None,
                 budget_ns: 60_000_000_000,
                 rounds: None,
                 eliminate: None,

@@ -107,6 +107,7 @@ pub fn document(
             protocol: ProtocolRecord {
                 alpha: 0.05,
                 delta: 0.02,
+                precision: None,
                 budget_ns: 30_000_000_000,
                 rounds: None,
                 eliminate: None,

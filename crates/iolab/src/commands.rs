@@ -7,7 +7,7 @@ use super::terminal_io::{Ending, Exit, Failure};
 use super::verbosity::Talk;
 use super::{
     checksum, clean, compare, completions, diff, doctor, explain, gate, history, import, list,
-    make, man, measure, pin_prune, quick, report, resume, run, schema, selftest, show,
+    make, man, measure, more, pin_prune, quick, report, resume, run, schema, selftest, show,
     size_for_time, study, trend,
 };
 
@@ -44,6 +44,7 @@ pub enum Command {
     #[command(flatten)]
     Measure(measure::Measure),
     Run(run::Run),
+    More(more::More),
     Study(study::StudyCommand),
     History(history::History),
     Show(show::Show),
@@ -79,9 +80,10 @@ impl Command {
             Command::Quick(quick) => quick.run(talk),
             Command::Measure(measure) => measure.run(talk),
             Command::Run(run) => match run.resumes() {
-                Some((number, store, places)) => resume::resume(number, store, places, talk),
+                Some((number, store, consent)) => resume::resume(number, store, consent, talk),
                 None => run.run(talk),
             },
+            Command::More(more) => more.run(talk),
             Command::Study(study) => study.run(talk),
             Command::History(history) => history.run(talk),
             Command::Show(show) => show.run(talk),

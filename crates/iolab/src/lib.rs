@@ -18,6 +18,7 @@ mod list;
 mod make;
 mod man;
 mod measure;
+mod more;
 mod output;
 mod pin_prune;
 mod place_args;

@@ -9,7 +9,6 @@ use super::place_args::PlaceArgs;
 use super::plan_text;
 use super::protocol_args::ProtocolArgs;
 use super::reported::{measured, session};
-use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending, Exit, Failure};
 use super::verbosity::Talk;
 use iolab_agent::catalog::{self, WORKLOADS};
@@ -46,18 +45,20 @@ impl Measure {
         measured(&prepared, argv(), None, &output, talk)
     }
 
-    /// Goes on with a run that this command began.
+    /// A run of this command again: its plan with that seed, and where its result went. What the
+    /// command allowed is not allowed for that.
     ///
     /// # Errors
     /// What cannot be had any more.
-    pub fn resume(mut self, document: Document, store: StoreArgs, talk: &Talk) -> Ending {
-        self.protocol.fix_seed(document.run.seed);
-        self.output.store = store;
-        let output = self.output.read()?;
+    pub fn again(
+        mut self,
+        seed: u64,
+        consent: &PlaceArgs,
+    ) -> Result<(Prepared, OutputArgs), Failure> {
+        self.protocol.fix_seed(seed);
+        self.places = self.places.allowing(consent);
         let prepared = self.prepared(&self.experiment()?)?;
-        let argv = document.run.argv.clone();
-        let resumes = Some(iolab_controller::resumed(document, &prepared.plan)?);
-        measured(&prepared, argv, resumes, &output, talk)
+        Ok((prepared, self.output))
     }
 
     /// The plan, altered, and where it runs.

@@ -21,6 +21,17 @@ pub struct PlaceArgs {
 }
 
 impl PlaceArgs {
+    /// The same place, with what `consent` allows and nothing else.
+    #[must_use]
+    pub fn allowing(mut self, consent: &PlaceArgs) -> PlaceArgs {
+        self.allow_device.clone_from(&consent.allow_device);
+        self.destroy.clone_from(&consent.destroy);
+        if consent.vm.is_named() {
+            self.vm = consent.vm.clone();
+        }
+        self
+    }
+
     /// What was asked for.
     pub fn placement(&self) -> Placement {
         Placement {
@@ -47,4 +58,10 @@ pub struct VmArgs {
     /// Its modules: …/lib/modules/VERSION
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     modules: Option<PathBuf>,
+}
+
+impl VmArgs {
+    fn is_named(&self) -> bool {
+        self.vm || self.kernel.is_some() || self.modules.is_some()
+    }
 }

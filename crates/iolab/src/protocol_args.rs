@@ -27,6 +27,9 @@ pub struct ProtocolArgs {
     /// Differences smaller than this do not matter [default: 2%]
     #[arg(long, value_name = "PCT", allow_hyphen_values = true)]
     delta: Option<String>,
+    /// Go on until the runner-up is known within ± this share [default: 5%]
+    #[arg(long, value_name = "PCT", allow_hyphen_values = true)]
+    precision: Option<String>,
     /// Print the cells and what they will cost, and do nothing
     #[arg(long)]
     pub plan: bool,
@@ -57,6 +60,9 @@ impl ProtocolArgs {
         }
         if let Some(text) = &self.delta {
             protocol.delta = spec::parse_percent(text).map_err(of("--delta"))?;
+        }
+        if let Some(text) = &self.precision {
+            protocol.precision = spec::parse_percent(text).map_err(of("--precision"))?;
         }
         if let Some(text) = &self.cpus {
             protocol.cpus = spec::parse_cpus(text).map_err(of("--cpus"))?;

@@ -1,46 +1,118 @@
-//! `iolab run --resume RUN`: goes on with a run that was interrupted or killed.
+//! Going on with a run of the history: one that was interrupted (`iolab run --resume RUN`), or one
+//! that left something open (`iolab more RUN`).
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use super::measure::Measure;
-use super::output::Output;
+use super::output::OutputArgs;
 use super::place_args::PlaceArgs;
 use super::reported::measured;
 use super::run::Run;
 use super::store_args::{StoreArgs, load};
 use super::terminal_io::{Ending, Failure};
 use super::verbosity::Talk;
-use iolab_controller::{Prepared, resumed};
-use iolab_model::catalog::{Fact, path_from_text};
+use iolab_controller::{Error, Prepared, is_imported, resumed};
+use iolab_model::catalog::{Fact, Factor, path_from_text};
+use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::file;
+
+/// What is allowed anew: no record holds a consent.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ConsentArgs {
+    #[command(flatten)]
+    pub places: PlaceArgs,
+    /// Start the commands (--contender) that the run was made with
+    #[arg(long)]
+    allow_commands: bool,
+}
+
+/// How to go on.
+#[derive(Clone, Copy, Debug)]
+pub struct GoOn<'a> {
+    /// Where the result goes; what the command of the run says where absent.
+    pub output: Option<&'a OutputArgs>,
+    /// Which history.
+    pub store: &'a StoreArgs,
+    /// What is allowed.
+    pub consent: &'a ConsentArgs,
+    /// So much more time than it had; the rest of its own where absent.
+    pub more_ns: Option<u64>,
+}
 
 /// Measures what is left of a run.
 ///
 /// # Errors
 /// There is no such run, it is complete, or it cannot be gone on with here.
-pub fn resume(run: &str, store: &StoreArgs, places: &PlaceArgs, talk: &Talk) -> Ending {
+pub fn resume(run: &str, store: &StoreArgs, consent: &ConsentArgs, talk: &Talk) -> Ending {
     let document = load(&store.open()?, run)?;
     let id = document.run.id;
     if document.run.complete {
         return Err(Failure::usage(format!(
-            "run {id} is complete, there is nothing to resume; see it with iolab show {id}"
+            "run {id} is complete, there is nothing to resume; iolab more {id} 60s measures more of it, \
+             iolab show {id} shows it"
         )));
     }
-    go_there(&document)?;
-    match command_of(&document)? {
-        Made::Measure(measure) => measure.resume(document, store.clone(), talk),
-        Made::Run(_) => from_file(document, store, places, talk),
-    }
+    go_on(document, &GoOn { output: None, store, consent, more_ns: None }, talk)
 }
 
-/// The file may have changed since: what the run was asked stands in its record.
-fn from_file(document: Document, store: &StoreArgs, places: &PlaceArgs, talk: &Talk) -> Ending {
-    let prepared = Prepared::of_file(&file::from_document(&document), &places.placement())?;
-    let output = Output::recording(store.clone());
+/// Goes on with a run.
+///
+/// # Errors
+/// It was imported, or cannot be gone on with here.
+pub fn go_on(document: Document, how: &GoOn<'_>, talk: &Talk) -> Ending {
+    if is_imported(&document) {
+        return Err(Error::Imported(document.run.id).into());
+    }
+    go_there(&document)?;
+    let (prepared, mut output) = match command_of(&document)? {
+        Made::Measure(measure) => measure.again(document.run.seed, &how.consent.places)?,
+        // The file may have changed since: what the run was asked stands in its record.
+        Made::Run(_) => {
+            let written = file::from_document(&document);
+            (Prepared::of_file(&written, &how.consent.places.placement())?, OutputArgs::default())
+        }
+    };
+    allowed(&document, &prepared.plan, how.consent)?;
+    if let Some(asked) = how.output {
+        output = asked.clone();
+    }
+    output.store = how.store.clone();
+    measure(document, prepared, &output, how.more_ns, talk)
+}
+
+fn measure(
+    document: Document,
+    mut prepared: Prepared,
+    output: &OutputArgs,
+    more_ns: Option<u64>,
+    talk: &Talk,
+) -> Ending {
+    let output = output.read()?;
     let argv = document.run.argv.clone();
-    let resumes = Some(resumed(document, &prepared.plan)?);
-    measured(&prepared, argv, resumes, &output, talk)
+    let mut resumed = resumed(document, &prepared.plan)?;
+    if let Some(more_ns) = more_ns {
+        resumed.extend(&mut prepared.plan, more_ns);
+    }
+    measured(&prepared, argv, Some(resumed), &output, talk)
+}
+
+/// Commands of a record are started only where that is said again.
+fn allowed(document: &Document, plan: &Plan, consent: &ConsentArgs) -> Result<(), Failure> {
+    let cells = plan.cells.iter().filter(|cell| cell.skip.is_none());
+    let commands: Vec<String> = cells
+        .filter_map(|cell| cell.levels.get(Factor::Contender).map(ToString::to_string))
+        .collect();
+    if consent.allow_commands || commands.is_empty() {
+        return Ok(());
+    }
+    let (id, mut commands) = (document.run.id, commands);
+    commands.sort();
+    commands.dedup();
+    Err(Failure::refused(format!(
+        "run {id} starts commands: {}; say --allow-commands to start them again",
+        commands.join(", ")
+    )))
 }
 
 /// Relative names of the command line start in the directory it was given in.

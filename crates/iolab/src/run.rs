@@ -9,10 +9,10 @@ use clap::{Args, ValueHint};
 
 use super::console::argv;
 use super::output::{self, Output, OutputArgs};
-use super::place_args::PlaceArgs;
 use super::plan_text;
 use super::protocol_args::drawn_seed;
 use super::reported::measured;
+use super::resume::ConsentArgs;
 use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending, Exit, Failure, say};
 use super::toml_text::{NoText, toml_text};
@@ -44,13 +44,13 @@ pub struct Run {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
-    places: PlaceArgs,
+    consent: ConsentArgs,
 }
 
 impl Run {
     /// The run to go on with, which history it is in, and where it may go on.
-    pub fn resumes(&self) -> Option<(&str, &StoreArgs, &PlaceArgs)> {
-        Some((self.resume.as_deref()?, &self.output.store, &self.places))
+    pub fn resumes(&self) -> Option<(&str, &StoreArgs, &ConsentArgs)> {
+        Some((self.resume.as_deref()?, &self.output.store, &self.consent))
     }
 
     /// Measures what the file asks for.
@@ -108,7 +108,7 @@ impl Run {
         args.add_exports(written.exports.iter().map(OsString::from));
         let exports = written.export_place.as_ref().unwrap_or(&written.place);
         let output = args.read().map_err(|failure| failure.at(exports))?;
-        let prepared = Prepared::of_file(written, &self.places.placement())?;
+        let prepared = Prepared::of_file(written, &self.consent.places.placement())?;
         output.spare_files_of(&prepared.plan).map_err(|failure| failure.at(exports))?;
         Ok(Job { prepared, output })
     }

@@ -1,6 +1,8 @@
 //! The keys of facts about a machine, for those who write them and those who read them: a fact
 //! that is read under a name that nobody writes does not compile.
 
+use serde_json::Value;
+
 macro_rules! facts {
     ($($fact:ident $key:literal,)*) => {
         /// A fact of a machine or a run with a key of its own, `kernel.release`. What is part of a
@@ -147,6 +149,42 @@ facts! {
     ImportFile "import.file",
 }
 
+/// Facts that make another machine.
+const MACHINE: &[Fact] = &[
+    Fact::HostMachine,
+    Fact::CpuModel,
+    Fact::CpuCount,
+    Fact::MemoryTotalBytes,
+    Fact::DeviceModel,
+    Fact::DeviceRotational,
+    Fact::PageBytes,
+    Fact::ClockSource,
+    Fact::Libc,
+    Fact::Allocator,
+    Fact::IolabBuild,
+    Fact::GuestAccelerator,
+];
+
+/// Total memory may differ by this share on one machine: the kernel keeps a part of it.
+const MEMORY_SHARE: f64 = 0.03;
+
+impl Fact {
+    /// Whether two values of it make two machines: times measured there do not compare.
+    pub fn is_of_machine(self) -> bool {
+        MACHINE.contains(&self)
+    }
+
+    /// Whether two values of it are not the same thing.
+    pub fn differs(self, first: &Value, second: &Value) -> bool {
+        match (self, first.as_f64(), second.as_f64()) {
+            (Fact::MemoryTotalBytes, Some(first), Some(second)) => {
+                first.max(second) > first.min(second) * (1.0 + MEMORY_SHARE)
+            }
+            _ => first != second,
+        }
+    }
+}
+
 /// Facts whose keys end in a name that is found at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -156,15 +194,23 @@ pub enum Family {
     Place,
     /// The words and the version of a command, by the command.
     Contender,
+    /// What tells a person's file from another of its name, by the file.
+    File,
 }
 
 impl Family {
+    /// Whether a key is that of one of them.
+    pub fn holds(self, key: &str) -> bool {
+        key.starts_with(&self.key(""))
+    }
+
     /// The key in records.
     pub fn key(self, name: &str) -> String {
         let before = match self {
             Family::CpuVulnerability => "cpu.vulnerabilities",
             Family::Place => "place",
             Family::Contender => "contender",
+            Family::File => "file",
         };
         format!("{before}.{name}")
     }

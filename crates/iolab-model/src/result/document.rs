@@ -88,6 +88,10 @@ pub struct ProtocolRecord {
     pub alpha: f64,
     /// Differences smaller than this share do not matter.
     pub delta: f64,
+    /// An answer goes on until its runner-up is known within this share; absent in runs of before it
+    /// was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
     /// Time allowed.
     pub budget_ns: u64,
     /// Rounds asked for, where fixed.

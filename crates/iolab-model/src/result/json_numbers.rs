@@ -18,6 +18,7 @@ impl Document {
                 protocol.clock_cost_ns,
             ]
             .iter()
+            .chain(&protocol.precision)
             .all(|v| v.is_finite())
             && self.cells.iter().filter_map(|c| c.estimate.as_ref()).all(Estimate::is_finite)
             && self.twin.as_ref().is_none_or(|t| {
@@ -50,6 +51,7 @@ impl Document {
         ] {
             *value = finite(*value).unwrap_or(0.0);
         }
+        drop_infinite(&mut protocol.precision);
         for cell in &mut self.cells {
             cell.samples.iter_mut().for_each(Sample::make_finite);
             cell.estimate = cell.estimate.take().and_then(Estimate::finite);

@@ -8,6 +8,9 @@ use crate::catalog::Factor;
 /// More rounds than any budget buys.
 const MOST_ROUNDS: u32 = 1_000_000;
 
+/// The runner-up's interval is to lie within ± this share before an answer stops of itself.
+const PRECISION: f64 = 0.05;
+
 /// How to measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Protocol {
@@ -23,6 +26,8 @@ pub struct Protocol {
     pub seed: u64,
     /// Differences smaller than this share do not matter.
     pub delta: f64,
+    /// An answer goes on until its runner-up is known within ± this share.
+    pub precision: f64,
     /// Error allowed for each answer.
     pub alpha: f64,
     /// Whether cells proven slower are left out; the workload decides where absent.
@@ -30,7 +35,7 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// α = 0.05, δ = 2 %, 60 s.
+    /// α = 0.05, δ = 2 %, ±5 %, 60 s.
     pub fn new(seed: u64) -> Protocol {
         Protocol {
             ask: None,
@@ -39,6 +44,7 @@ impl Protocol {
             rounds: None,
             seed,
             delta: 0.02,
+            precision: PRECISION,
             alpha: 0.05,
             eliminate: None,
         }

@@ -62,6 +62,7 @@ pub(super) fn document(head: Head, drafts: Vec<Draft>) -> Document {
             protocol: ProtocolRecord {
                 alpha: 0.05,
                 delta: 0.02,
+                precision: None,
                 budget_ns: 0,
                 rounds: Some(rounds as u32),
                 eliminate: None,

@@ -50,22 +50,6 @@ impl Difference {
     }
 }
 
-/// Facts that make another machine.
-const MACHINE: &[Fact] = &[
-    Fact::HostMachine,
-    Fact::CpuModel,
-    Fact::CpuCount,
-    Fact::MemoryTotalBytes,
-    Fact::DeviceModel,
-    Fact::DeviceRotational,
-    Fact::PageBytes,
-    Fact::ClockSource,
-    Fact::Libc,
-    Fact::Allocator,
-    Fact::IolabBuild,
-    Fact::GuestAccelerator,
-];
-
 /// Facts that tell machines of one kind apart.
 const KIN: &[Fact] = &[Fact::HostName, Fact::ImportTool];
 
@@ -111,9 +95,6 @@ const PASSING: &[Fact] = &[
     Fact::ImportFile,
 ];
 
-/// Total memory may differ by this share on one machine: the kernel keeps a part of it.
-const MEMORY_SHARE: f64 = 0.03;
-
 /// The facts that differ among runs, the gravest first.
 pub fn differences(runs: &[&Document]) -> Vec<Difference> {
     let mut values: BTreeMap<&str, Vec<Option<&Value>>> = BTreeMap::new();
@@ -156,11 +137,11 @@ fn weight(key: &str, values: &[Option<&Value>]) -> Option<Weight> {
         return None;
     }
     let unknown = values.iter().any(Option::is_none);
+    let of_machine = fact.is_some_and(Fact::is_of_machine);
     match fact {
         // A machine of which this is not known is not proven another one.
-        _ if among(MACHINE) && unknown => Some(Weight::Kin),
-        Some(Fact::MemoryTotalBytes) if alike(values) => None,
-        _ if among(MACHINE) => Some(Weight::Machine),
+        _ if of_machine && unknown => Some(Weight::Kin),
+        Some(fact) if of_machine => differs(fact, values).then_some(Weight::Machine),
         _ if among(KIN) => Some(Weight::Kin),
         // What one iolab records and another does not is no difference of the machine.
         _ if unknown => None,
@@ -168,10 +149,9 @@ fn weight(key: &str, values: &[Option<&Value>]) -> Option<Weight> {
     }
 }
 
-fn alike(values: &[Option<&Value>]) -> bool {
-    let numbers = values.iter().flatten().filter_map(|v| v.as_f64());
-    let (low, high) = numbers.fold((f64::INFINITY, 0.0_f64), |(l, h), v| (l.min(v), h.max(v)));
-    high <= low * (1.0 + MEMORY_SHARE)
+fn differs(fact: Fact, values: &[Option<&Value>]) -> bool {
+    let known = || values.iter().flatten();
+    known().any(|first| known().any(|second| fact.differs(first, second)))
 }
 
 fn text(value: &Value) -> String {

@@ -53,6 +53,8 @@ fn happenings(k: usize, rounds: u32) -> Vec<Scene> {
         bounded,
         Scene { flaky: 0.03, ..scene("3 % of trials fail", equal()) },
         Scene { broken_off: true, ..scene("broken off and resumed", equal()) },
+        Scene { more: true, ..scene("ended and gone on with", equal()) },
+        Scene { more: true, ..scene("ended and gone on with, some slower", mixed.clone()) },
         Scene {
             files: Files::Kept,
             noises: vec![TRAFFIC, Noise::LogNormal(0.05)],

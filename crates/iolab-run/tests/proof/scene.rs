@@ -82,6 +82,8 @@ pub struct Scene {
     pub eliminate: bool,
     /// Broken off at some trial and gone on with.
     pub broken_off: bool,
+    /// Brought to its end after half of the rounds, whatever it found, and gone on with (`iolab more`).
+    pub more: bool,
 }
 
 impl Scene {
@@ -102,6 +104,7 @@ impl Scene {
             fewest_rounds: Policy::default().fewest_rounds,
             eliminate: true,
             broken_off: false,
+            more: false,
         }
     }
 
@@ -163,14 +166,14 @@ impl Scene {
             claims
         };
         let judge: Box<Judge<'_>> = Box::new(judge);
-        let policy = Policy {
+        let mut policy = Policy {
             fewest_rounds: self.fewest_rounds,
             greatest_rounds: self.rounds,
             look_every: self.look_every,
             judge,
             ..policy
         };
-        let (out, concluded) = self.drive(seed, &policy);
+        let (out, concluded) = self.drive(seed, &mut policy);
         Told {
             ever_wrong: ever.get(),
             wrong: concluded_wrong(&out, &concluded, &regret),
@@ -179,7 +182,7 @@ impl Scene {
         }
     }
 
-    fn drive(&self, seed: u64, policy: &Policy<'_>) -> (Outcome, Conclusion) {
+    fn drive(&self, seed: u64, policy: &mut Policy<'_>) -> (Outcome, Conclusion) {
         let plan = plan(&self.shape(seed));
         let mut machine = self.machine(seed);
         let asked = Cell::new(0);
@@ -192,8 +195,12 @@ impl Scene {
                 false => StopSignal::None,
             }
         };
+        if self.more {
+            policy.greatest_rounds = self.rounds / 2;
+        }
         let mut out = drive_by(policy, &plan, &mut machine, &mut [], None, &stop).unwrap();
-        if out.stopped == Stopped::Interrupted {
+        policy.greatest_rounds = self.rounds;
+        if out.stopped == Stopped::Interrupted || self.more {
             let history = History {
                 cells: out.cells,
                 twin: out.twin,

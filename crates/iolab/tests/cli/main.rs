@@ -13,6 +13,7 @@ mod exports;
 mod gate_guide;
 mod google_benchmark;
 mod guide;
+mod more;
 mod quick;
 mod readme;
 mod studies;

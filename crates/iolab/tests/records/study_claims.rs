@@ -107,6 +107,7 @@ fn run_seeded(cells: &[True], seed: u64) -> Document {
             protocol: ProtocolRecord {
                 alpha: 0.05,
                 delta: 0.02,
+                precision: None,
                 eliminate: None,
                 budget_ns: 0,
                 rounds: None,

@@ -14,8 +14,8 @@ use crate::spec::{
 
 const KEYS: [&str; 9] =
     ["title", "workload", "directory", "factors", "protocol", "export", "vm", "kernel", "modules"];
-const PROTOCOL_KEYS: [&str; 8] =
-    ["ask", "cpus", "budget", "rounds", "seed", "delta", "alpha", "eliminate"];
+const PROTOCOL_KEYS: [&str; 9] =
+    ["ask", "cpus", "budget", "rounds", "seed", "delta", "precision", "alpha", "eliminate"];
 
 /// What a file may name: the workloads and every part there is.
 #[derive(Clone, Copy, Debug)]
@@ -257,6 +257,7 @@ fn set(protocol: &mut Protocol, key: &str, value: Value<'_>) -> Result<(), FileE
         }
         "seed" => protocol.seed = parse_count(&value.number_or_text()?).map_err(refuse)?,
         "delta" => protocol.delta = parse_percent(value.text()?).map_err(refuse)?,
+        "precision" => protocol.precision = parse_percent(value.text()?).map_err(refuse)?,
         "alpha" => protocol.alpha = parse_percent(value.text()?).map_err(refuse)?,
         "eliminate" => protocol.eliminate = Some(value.flag()?),
         _ => {}

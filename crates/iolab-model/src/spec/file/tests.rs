@@ -240,17 +240,18 @@ fn levels(factor: Factor) -> BoxedStrategy<Vec<Level>> {
 fn protocols() -> impl Strategy<Value = Protocol> {
     let ask = proptest::option::of(Just(vec![Factor::Block, Factor::Method]));
     let cpus = proptest::collection::btree_set(0u32..64, 0..5);
-    let shares = (1u32..9999, 1u32..9999);
+    let shares = (1u32..9999, 1u32..9999, 1u32..9999);
     let rounds = proptest::option::of(1u32..1_000_000);
     let eliminate = any::<Option<bool>>();
     (ask, cpus, shares, rounds, eliminate, any::<u64>(), 1u64..=u64::MAX).prop_map(
-        |(ask, cpus, (delta, alpha), rounds, eliminate, seed, budget_ns)| Protocol {
+        |(ask, cpus, (delta, precision, alpha), rounds, eliminate, seed, budget_ns)| Protocol {
             ask,
             cpus: cpus.into_iter().collect(),
             budget_ns,
             rounds,
             seed,
             delta: f64::from(delta) / 100.0 / 100.0,
+            precision: f64::from(precision) / 100.0 / 100.0,
             alpha: f64::from(alpha) / 100.0 / 100.0,
             eliminate,
         },

@@ -44,6 +44,7 @@ pub fn from_document(document: &Document) -> Written {
 }
 
 fn protocol(document: &Document) -> Protocol {
+    let usual = Protocol::new(document.run.seed);
     let record = &document.experiment;
     Protocol {
         ask: (!record.ask.is_empty()).then(|| record.ask.clone()),
@@ -52,6 +53,7 @@ fn protocol(document: &Document) -> Protocol {
         rounds: record.protocol.rounds,
         seed: document.run.seed,
         delta: record.protocol.delta,
+        precision: record.protocol.precision.unwrap_or(usual.precision),
         alpha: record.protocol.alpha,
         eliminate: record.protocol.eliminate,
     }
@@ -111,6 +113,7 @@ fn write_protocol(text: &mut String, protocol: &Protocol) {
         },
     );
     line("delta", quoted(&percent(protocol.delta)));
+    line("precision", quoted(&percent(protocol.precision)));
     line("alpha", quoted(&percent(protocol.alpha)));
     if let Some(eliminate) = protocol.eliminate {
         line("eliminate", eliminate.to_string());

@@ -1,0 +1,48 @@
+//! `iolab more RUN [TIME]`: goes on with a run that left something open.
+
+use clap::Args;
+
+use super::output::OutputArgs;
+use super::resume::{ConsentArgs, GoOn, go_on};
+use super::store_args::load;
+use super::terminal_io::{Ending, Failure};
+use super::verbosity::Talk;
+use iolab_model::spec;
+
+/// Measure more of a run: the same plan, the next rounds, one answer from all of them
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  iolab more last         a minute more for the run that was just made\n  iolab more 24 5m        for run 24, five minutes more\n\nThat is sound: every claim of a run holds whenever it is looked at. Refused where the machine,\nthe kernel or a file is not what was measured."
+)]
+pub struct More {
+    /// Its number, the name it is pinned by, or last
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// How much longer: 30s, 5m
+    #[arg(value_name = "TIME", default_value = "60s")]
+    time: String,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    consent: ConsentArgs,
+}
+
+impl More {
+    /// Goes on with it.
+    ///
+    /// # Errors
+    /// There is no such run, or it cannot be gone on with here.
+    pub fn run(self, talk: &Talk) -> Ending {
+        let more_ns = spec::parse_duration_ns(&self.time)
+            .map_err(|error| Failure::usage(error.of("TIME")))?;
+        let store = &self.output.store;
+        let document = load(&store.open()?, &self.run)?;
+        let how = GoOn {
+            output: Some(&self.output),
+            store,
+            consent: &self.consent,
+            more_ns: Some(more_ns),
+        };
+        go_on(document, &how, talk)
+    }
+}
