@@ -37,6 +37,27 @@ pub fn make_room(store: &Store) -> Result<(), Error> {
     })
 }
 
+/// Complete runs with the same workload and title that were made before a run, the newest first: that
+/// one with its samples, the others with their figures.
+///
+/// # Errors
+/// The history cannot be read.
+pub fn earlier(store: &Store, now: &Document, most: usize) -> Result<Vec<Document>, Error> {
+    let filter = Filter {
+        workload: Some(now.experiment.workload.clone()),
+        experiment: Some(now.run.title.clone()),
+        complete: Some(true),
+        ..Filter::default()
+    };
+    let runs = store.list(&filter)?;
+    let before = runs.iter().filter(|run| run.id < now.run.id).take(most);
+    let load = |(at, id): (usize, u64)| match at {
+        0 => store.load(id),
+        _ => store.figures(id),
+    };
+    Ok(before.map(|run| run.id).enumerate().map(load).collect::<Result<_, _>>()?)
+}
+
 /// The newest run with a title, not newer than a run.
 ///
 /// # Errors

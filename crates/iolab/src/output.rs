@@ -11,12 +11,16 @@ use clap::Args;
 use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending, Exit, Failure, say};
 use super::verbosity::Talk;
-use iolab_controller::Measured;
+use iolab_controller::{Measured, earlier};
 use iolab_model::catalog::path_to_text;
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::choose;
+use iolab_report::compare::since_text;
 use iolab_report::{self as report, ExportError, FOLDERS, FORMATS};
+
+/// Earlier runs of an experiment that a run is held against.
+const EARLIER: usize = 5;
 
 /// Where results go.
 #[derive(Args, Clone, Debug, Default)]
@@ -152,10 +156,23 @@ impl Output {
     /// What ended the run, or what stdout met.
     pub fn report(&self, measured: Measured, talk: &Talk) -> Ending {
         let written = self.write(&measured.document, talk);
+        if self.format == "table" && !talk.quiet {
+            self.tell_since(&measured.document);
+        }
         match measured.failure {
             Some(failure) => Err(failure.into()),
             None if !measured.document.run.complete => written.map(|_| Exit::Interrupted),
             None => written,
+        }
+    }
+
+    /// How the run compares with the last one of its experiment. A history that cannot be read is told
+    /// of elsewhere.
+    fn tell_since(&self, document: &Document) {
+        let earlier =
+            self.store.open().ok().and_then(|store| earlier(&store, document, EARLIER).ok());
+        if let Some(line) = earlier.and_then(|earlier| since_text(&earlier, document)) {
+            say(&line);
         }
     }
 

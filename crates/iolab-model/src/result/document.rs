@@ -10,7 +10,7 @@ use super::answer::{Answer, Summary, Twin, Warning};
 use super::environment::Environment;
 use super::exclusion::ExclusionReason;
 use super::sample::Sample;
-use crate::catalog::{Factor, Levels, WorkloadId};
+use crate::catalog::{Fact, Factor, Levels, WorkloadId};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "iolab.run/1";
@@ -184,6 +184,9 @@ pub struct Estimate {
     pub ns_per_operation: Summary,
 }
 
+/// No command is named that would take longer than a day.
+const MOST_MORE_SECONDS: f64 = 86_400.0;
+
 impl Document {
     /// The run with what records of earlier versions lack in their answers ([`Answer::complete`]).
     pub fn completed(&self) -> Cow<'_, Document> {
@@ -193,6 +196,23 @@ impl Document {
             document.to_mut().answers.iter_mut().for_each(Answer::complete);
         }
         document
+    }
+
+    /// The command that settles what the run left open, `iolab more 24 40s`; nothing where all is
+    /// decided, where no day would decide it, and of what this history did not measure.
+    pub fn more_command(&self) -> Option<String> {
+        let wanted = self.answers.iter().filter_map(|answer| answer.more_seconds);
+        let seconds = wanted.filter(|seconds| *seconds > 0.0).fold(0.0, f64::max);
+        let foreign = self.environment.get(Fact::ImportFile).is_some() || self.run.id == 0;
+        if foreign || seconds <= 0.0 || seconds > MOST_MORE_SECONDS {
+            return None;
+        }
+        // A little more than foretold, in a number that is easily read.
+        let time = match seconds * 1.1 {
+            s if s <= 90.0 => format!("{:.0}s", (s / 10.0).ceil() * 10.0),
+            s => format!("{:.0}m", (s / 60.0).ceil()),
+        };
+        Some(format!("iolab more {} {time}", self.run.id))
     }
 
     /// Several runs, likewise; copied only where one of them lacks something.

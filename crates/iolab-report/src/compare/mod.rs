@@ -4,6 +4,7 @@
 mod environment;
 mod gate;
 mod series;
+mod since;
 mod text;
 
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use serde::Serialize;
 pub use environment::{Difference, Likeness, Weight, differences, likeness};
 pub use gate::{Gate, GateVerdict, gate_json, gate_markdown, gate_table};
 pub use series::shown_ns;
+pub use since::since_text;
 pub use text::{compared_json, compared_markdown, compared_table};
 
 use iolab_model::catalog::Levels;

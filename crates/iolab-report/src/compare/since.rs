@@ -1,0 +1,113 @@
+//! How a run compares with the earlier ones of its experiment, in one line.
+
+use super::{Compared, Row, Terms, compare, shown_ns};
+use iolab_model::catalog::{ratio_text, so_many, time_text};
+use iolab_model::result::{Document, Verdict};
+
+/// One line on a run and earlier ones of the same experiment, the newest first: whether it differs
+/// clearly from the last, and how far the figures of the pick lie apart over all of them. An interval is
+/// about its own run alone. Nothing where none was made on this machine.
+pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
+    let terms = Terms {
+        alpha: now.experiment.protocol.alpha,
+        delta: now.experiment.protocol.delta,
+        anyway: false,
+    };
+    let before: Vec<&Document> = earlier.iter().filter(|run| is_same(run, now)).collect();
+    let last = *before.first()?;
+    let compared = compare(std::slice::from_ref(last), std::slice::from_ref(now), &terms).ok()?;
+    let day = last.run.started.get(..10).unwrap_or(&last.run.started);
+    let mut line = format!("since run {} ({day}): {}", last.run.id, changes(&compared));
+    if let Some(spread) = spread(&before, now) {
+        line.push_str("; ");
+        line.push_str(&spread);
+    }
+    Some(line)
+}
+
+/// Whether it asked the same of the same place.
+fn is_same(run: &Document, now: &Document) -> bool {
+    let (then, now) = (&run.experiment, &now.experiment);
+    (&then.workload, &then.factors, &then.ask, &then.directory)
+        == (&now.workload, &now.factors, &now.ask, &now.directory)
+}
+
+fn changes(compared: &Compared) -> String {
+    let is_clear = |row: &&Row| row.clear && is_change(row);
+    let clear = compared.rows.iter().filter(is_clear).count();
+    let far = |row: &Row| row.ratio.ln().abs();
+    let farthest = |rows: &mut dyn Iterator<Item = &'_ Row>| {
+        rows.max_by(|a, b| far(a).total_cmp(&far(b))).map(|row| {
+            let Row { cell, ratio, .. } = row;
+            format!("{cell} took {} as long", ratio_text(*ratio))
+        })
+    };
+    match farthest(&mut compared.rows.iter().filter(is_clear)) {
+        Some(most) if compared.rows.len() == 1 => format!("a clear change, {most}"),
+        Some(most) => {
+            format!("{clear} of {} clearly changed: {most}", so_many(compared.rows.len(), "cell"))
+        }
+        None => {
+            let most = farthest(&mut compared.rows.iter()).unwrap_or_default();
+            format!("no clear change ({most})")
+        }
+    }
+}
+
+fn is_change(row: &Row) -> bool {
+    matches!(row.verdict, Verdict::Slower | Verdict::Faster)
+}
+
+/// How far the pick's times lie apart over the earlier runs and this one.
+fn spread(before: &[&Document], now: &Document) -> Option<String> {
+    let pick = now.answers.first()?.leader()?;
+    let time = |run: &Document| run.cells.iter().find(|cell| cell.id == pick).and_then(shown_ns);
+    let times: Vec<f64> = before.iter().filter_map(|run| time(run)).collect();
+    if times.len() < 2 {
+        return None;
+    }
+    let low = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = times.iter().copied().fold(0.0, f64::max);
+    let runs = so_many(times.len(), "earlier run");
+    let (low, high) = (time_text(low), time_text(high));
+    Some(format!("{runs}: {low} to {high} for {pick}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::since_text;
+    use iolab_model::result::Document;
+    use iolab_test::documents;
+
+    /// A run of forty rounds whose cells take so many times as long.
+    fn slower(id: u64, factor: f64) -> Document {
+        let mut run = documents::winner();
+        run.run.id = id;
+        for (at, cell) in run.cells.iter_mut().take(3).enumerate() {
+            let wall =
+                |round: u32| (1e7 * factor * (1.0 + f64::from((round * 7) % 5) / 500.0)) as u64;
+            let sample = |round| documents::sample(round, at as u32, wall(round), 256);
+            cell.samples = (0..40).map(sample).collect();
+            cell.estimate = documents::estimate(&cell.samples);
+        }
+        run
+    }
+
+    fn run(id: u64) -> Document {
+        slower(id, 1.0)
+    }
+
+    #[test]
+    fn a_run_is_held_against_the_last_of_its_experiment() {
+        assert_eq!(since_text(&[], &run(9)), None);
+        let same = since_text(&[run(8)], &run(9)).unwrap();
+        assert!(same.starts_with("since run 8 (") && same.contains("no clear change"), "{same}");
+        let changed = since_text(&[run(8)], &slower(9, 3.0)).unwrap();
+        assert!(changed.contains("clearly changed") && changed.contains("3.0"), "{changed}");
+        let spread = since_text(&[run(8), slower(7, 2.0), run(6)], &run(9)).unwrap();
+        assert!(spread.contains("3 earlier runs: "), "{spread}");
+        let mut other = run(8);
+        other.experiment.ask.clear();
+        assert_eq!(since_text(&[other], &run(9)), None);
+    }
+}
