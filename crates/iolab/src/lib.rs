@@ -5,6 +5,7 @@ mod clean;
 mod commands;
 mod compare;
 mod completions;
+mod consent_args;
 mod console;
 mod diff;
 mod doctor;

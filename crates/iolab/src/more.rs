@@ -2,8 +2,9 @@
 
 use clap::Args;
 
+use super::consent_args::ConsentArgs;
 use super::output::OutputArgs;
-use super::resume::{ConsentArgs, GoOn, go_on};
+use super::resume::{GoOn, go_on};
 use super::store_args::load;
 use super::terminal_io::{Ending, Failure};
 use super::verbosity::Talk;

@@ -46,6 +46,11 @@ pub struct Output {
 }
 
 impl OutputArgs {
+    /// A table, and no file.
+    pub fn as_table() -> OutputArgs {
+        OutputArgs { format: "table".to_owned(), ..OutputArgs::default() }
+    }
+
     /// Whether files are to be written.
     pub fn has_exports(&self) -> bool {
         !self.exports.is_empty()

@@ -1,6 +1,6 @@
 //! What a run will do, said before it starts: cells, files and their fate, cost, and what is left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::terminal_io::say;
@@ -16,8 +16,10 @@ pub fn before_start(plan: &Plan, talk: &Talk) {
     if talk.quiet {
         return;
     }
-    say(&plan.title);
-    for line in files(plan).iter().chain(&plan.notes).chain(&skipped(plan)) {
+    say(&visible(&plan.title));
+    let started = commands(plan);
+    let all = files(plan).into_iter().chain(started).chain(plan.notes.clone()).chain(skipped(plan));
+    for line in all {
         say(&format!("  {line}"));
     }
     if talk.verbose {
@@ -40,7 +42,7 @@ pub fn write_plan(out: &mut dyn Write, plan: &Plan, format: &str) -> io::Result<
 }
 
 fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
-    writeln!(out, "{}", plan.title)?;
+    writeln!(out, "{}", visible(&plan.title))?;
     line(out, "compares", &question(plan))?;
     let same = shared(plan);
     if !same.is_empty() {
@@ -62,11 +64,11 @@ fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
             condition.cells.iter().map(|at| plan.cells[*at].id.as_str()).collect();
         line(out, "", &format!("{}{}", heading(plan, condition), names.join(", ")))?;
     }
-    if let Some(twin) = plan.baseline {
+    if plan.baseline.is_some() {
         line(
             out,
             "twin",
-            &format!("{} runs twice a round, to show what chance does", plan.cells[twin].id),
+            "one cell, drawn at random, runs twice in each round, to show what chance does",
         )?;
     }
     for note in &plan.notes {
@@ -77,6 +79,9 @@ fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
     }
     for file in files(plan) {
         line(out, "files", &file)?;
+    }
+    for command in commands(plan) {
+        line(out, "starts", command.trim_start_matches("starts: "))?;
     }
     line(out, "time", &expectation(plan))?;
     let cost = &plan.cost;
@@ -94,6 +99,25 @@ fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
         false => cost.privileges.join(", "),
     };
     line(out, "needs", &needs)
+}
+
+/// A title of a file, which may be somebody else's: what would speak to the terminal is shown.
+fn visible(title: &str) -> String {
+    let shown = |c: char| match c.is_control() {
+        true => c.escape_debug().to_string(),
+        false => c.to_string(),
+    };
+    title.chars().map(shown).collect()
+}
+
+/// The commands that are started, whole.
+fn commands(plan: &Plan) -> Vec<String> {
+    let cells = plan.cells.iter().filter(|cell| cell.skip.is_none());
+    let commands: BTreeSet<String> = cells
+        .filter_map(|cell| cell.levels.get(Factor::Contender))
+        .map(ToString::to_string)
+        .collect();
+    commands.iter().map(|command| format!("starts: {}", command.escape_debug())).collect()
 }
 
 /// A label and a text that wraps under itself at 80 columns.

@@ -1,31 +1,20 @@
 //! Going on with a run of the history: one that was interrupted (`iolab run --resume RUN`), or one
 //! that left something open (`iolab more RUN`).
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
+use super::consent_args::ConsentArgs;
 use super::measure::Measure;
 use super::output::OutputArgs;
-use super::place_args::PlaceArgs;
 use super::reported::measured;
 use super::run::Run;
 use super::store_args::{StoreArgs, load};
 use super::terminal_io::{Ending, Failure};
 use super::verbosity::Talk;
 use iolab_controller::{Error, Prepared, is_imported, resumed};
-use iolab_model::catalog::{Fact, Factor, path_from_text};
-use iolab_model::plan::Plan;
+use iolab_model::catalog::{Fact, path_from_text};
 use iolab_model::result::Document;
 use iolab_model::spec::file;
-
-/// What is allowed anew: no record holds a consent.
-#[derive(Args, Clone, Debug, Default)]
-pub struct ConsentArgs {
-    #[command(flatten)]
-    pub places: PlaceArgs,
-    /// Start the commands (--contender) that the run was made with
-    #[arg(long)]
-    allow_commands: bool,
-}
 
 /// How to go on.
 #[derive(Clone, Copy, Debug)]
@@ -70,10 +59,10 @@ pub fn go_on(document: Document, how: &GoOn<'_>, talk: &Talk) -> Ending {
         // The file may have changed since: what the run was asked stands in its record.
         Made::Run(_) => {
             let written = file::from_document(&document);
-            (Prepared::of_file(&written, &how.consent.places.placement())?, OutputArgs::default())
+            (Prepared::of_file(&written, &how.consent.places.placement())?, OutputArgs::as_table())
         }
     };
-    allowed(&document, &prepared.plan, how.consent)?;
+    how.consent.allow(&prepared.plan, &format!("run {}", document.run.id))?;
     if let Some(asked) = how.output {
         output = asked.clone();
     }
@@ -95,24 +84,6 @@ fn measure(
         resumed.extend(&mut prepared.plan, more_ns);
     }
     measured(&prepared, argv, Some(resumed), &output, talk)
-}
-
-/// Commands of a record are started only where that is said again.
-fn allowed(document: &Document, plan: &Plan, consent: &ConsentArgs) -> Result<(), Failure> {
-    let cells = plan.cells.iter().filter(|cell| cell.skip.is_none());
-    let commands: Vec<String> = cells
-        .filter_map(|cell| cell.levels.get(Factor::Contender).map(ToString::to_string))
-        .collect();
-    if consent.allow_commands || commands.is_empty() {
-        return Ok(());
-    }
-    let (id, mut commands) = (document.run.id, commands);
-    commands.sort();
-    commands.dedup();
-    Err(Failure::refused(format!(
-        "run {id} starts commands: {}; say --allow-commands to start them again",
-        commands.join(", ")
-    )))
 }
 
 /// Relative names of the command line start in the directory it was given in.

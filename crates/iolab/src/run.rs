@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
+use super::consent_args::ConsentArgs;
 use super::console::argv;
 use super::output::{self, Output, OutputArgs};
 use super::plan_text;
 use super::protocol_args::drawn_seed;
 use super::reported::measured;
-use super::resume::ConsentArgs;
 use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending, Exit, Failure, say};
 use super::toml_text::{NoText, toml_text};
@@ -67,6 +67,9 @@ impl Run {
             return self.print_plans(&written);
         }
         let jobs = self.jobs(&written)?;
+        for job in &jobs {
+            self.consent.allow(&job.prepared.plan, &path_to_text(path))?;
+        }
         measure_all(&jobs, talk)
     }
 

@@ -53,6 +53,8 @@ impl Tool {
         let path = self.find().map_err(|missing| missing.fault(doing()))?;
         let mut command = Command::new(path);
         command.args(arguments).stdin(Stdio::null()).env("LC_ALL", "C");
+        // Where no relative name is anybody's file or device.
+        command.current_dir("/proc/self/task");
         let output = dies_with_us(&mut command).output().map_err(|e| fault(doing(), &e, ""))?;
         if output.status.success() {
             return Ok(words);

@@ -16,6 +16,7 @@ mod operation;
 mod part;
 mod pattern;
 mod place;
+mod place_words;
 mod sizes;
 mod sync;
 mod text;

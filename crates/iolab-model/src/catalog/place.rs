@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::level::{path_from_text, path_to_text};
+use super::place_words::{check_mount_option, check_tool_words};
 
 /// One place as a person asked for it. Its `Display` is the canonical text, which parses back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +44,11 @@ impl PlaceError {
     pub const UNKNOWN: &'static str = "no such place";
 }
 
-fn wrong(part: &str, problem: impl Into<String>, remedy: impl Into<String>) -> PlaceError {
+pub(super) fn wrong(
+    part: &str,
+    problem: impl Into<String>,
+    remedy: impl Into<String>,
+) -> PlaceError {
     PlaceError { part: part.to_owned(), problem: problem.into(), remedy: remedy.into() }
 }
 
@@ -136,7 +141,7 @@ impl PlaceLevel {
                 if self.mkfs.is_empty() {
                     return Err(wrong(option, "holds no word", "write mkfs=[-O ^has_journal]"));
                 }
-                Ok(())
+                check_tool_words(&self.mkfs)
             }
             ("mkfs", _) => Err(twice(option)),
             (role, Some(value)) if ROLES.contains(&role) => {
@@ -148,6 +153,7 @@ impl PlaceLevel {
             }
             ("fs", Some(value)) => put(&mut self.file_system, value.to_owned(), option),
             (key, value) => {
+                check_mount_option(key, value.map(inner))?;
                 self.options.push((key.to_owned(), value.map(|v| inner(v).to_owned())));
                 Ok(())
             }
@@ -349,7 +355,10 @@ mod tests {
             ("ext4:mkfs=[-O a", "write ] at"),
             ("ext4:mkfs=a]", "write [ before"),
             ("ext4:mkfs=[]", "mkfs=[-O"),
-            ("ext4:mkfs=a,mkfs=b", "once"),
+            ("ext4:mkfs=-a,mkfs=-b", "once"),
+            ("btrfs:mkfs=[/dev/sdb]", "device:PATH"),
+            ("ext4:mkfs=[-Jdevice=x]", "leave device= out"),
+            ("overlay:upperdir=/etc", "leave upperdir= out"),
             ("ext4,ext4", "each place once"),
             ("overlay:upper=zfs", "no such place"),
             ("device:/dev/sdb,size=1Gi", "leave size= out"),
@@ -367,7 +376,7 @@ mod tests {
     }
 
     fn image() -> impl Strategy<Value = PlaceLevel> {
-        let mkfs = proptest::collection::vec("-{0,2}[a-zO^,=]{1,8}", 0..3);
+        let mkfs = proptest::collection::vec("-{1,2}[b-cO^,=]{1,8}", 0..3);
         let options = proptest::collection::vec(option(), 0..4);
         (0..3_usize, proptest::option::of(Just(1_u64 << 30)), mkfs, options).prop_map(
             |(kind, size_bytes, mkfs, options)| PlaceLevel {

@@ -270,3 +270,21 @@ fn a_megabyte_of_any_nonsense_is_refused_in_a_few_lines() {
         assert!(!said.err.contains("panicked"), "{what}: {said:?}");
     }
 }
+
+/// A file from elsewhere once started its commands unasked, as whoever ran it.
+#[test]
+fn commands_of_a_file_start_only_where_that_is_said() {
+    let home = Home::new();
+    home.file("f", 100_000);
+    let text = "[[experiment]]\nworkload = \"read\"\ntitle = \"a\\u001b[2Jb\"\n\
+                [experiment.factors]\nfile = \"f\"\nmethod = \"read\"\n\
+                contender = [\"cat {file}\"]\n[experiment.protocol]\nrounds = 5\n";
+    fs::write(home.path("theirs.toml"), text).unwrap();
+    let plan = home.run(&["run", "theirs.toml", "--plan"]).fine();
+    assert!(plan.out.contains("cat {file}"), "{plan:?}");
+    assert!(!plan.out.contains('\u{1b}'), "a title speaks to the terminal: {plan:?}");
+    home.run(&["run", "theirs.toml"])
+        .refused(20, &["theirs.toml", "cat {file}", "--allow-commands"]);
+    home.run(&["show", "last"]).refused(2, &["the history is empty"]);
+    home.run(&["run", "theirs.toml", "--allow-commands"]).fine();
+}

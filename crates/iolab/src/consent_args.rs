@@ -1,0 +1,46 @@
+//! What a person allows for this one time: no record and no file holds a consent.
+
+use clap::Args;
+
+use super::place_args::PlaceArgs;
+use super::terminal_io::Failure;
+use iolab_agent::catalog::capability;
+use iolab_model::catalog::{Factor, contender_names};
+use iolab_model::plan::Plan;
+
+/// What is allowed.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ConsentArgs {
+    #[command(flatten)]
+    pub places: PlaceArgs,
+    /// Start the commands (contenders) that stand in the file or the record
+    #[arg(long, help_heading = "Consent")]
+    allow_commands: bool,
+}
+
+impl ConsentArgs {
+    /// Refuses a plan whose commands nobody has allowed: they stand in `what`, which may be somebody
+    /// else's.
+    ///
+    /// # Errors
+    /// The commands, whole.
+    pub fn allow(&self, plan: &Plan, what: &str) -> Result<(), Failure> {
+        let cells = plan.cells.iter().filter(|cell| cell.skip.is_none());
+        let commands = cells.filter_map(|cell| cell.levels.get(Factor::Contender));
+        // Their words are ours.
+        let known: Vec<&str> =
+            capability(&plan.workload).into_iter().flat_map(contender_names).collect();
+        let commands = commands.filter(|command| !known.contains(&command.to_string().as_str()));
+        let mut commands: Vec<String> =
+            commands.map(|c| c.to_string().escape_debug().to_string()).collect();
+        commands.sort();
+        commands.dedup();
+        if self.allow_commands || commands.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::refused(format!(
+            "{what} starts commands: {}; read them, and say --allow-commands to start them",
+            commands.join("; ")
+        )))
+    }
+}
