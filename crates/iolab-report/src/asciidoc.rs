@@ -14,8 +14,8 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    let text: String = outline::blocks(doc).iter().map(block_text).collect();
+fn write(doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
+    let text: String = outline::blocks(doc, look.details).iter().map(block_text).collect();
     out.write_all(text.trim_end().as_bytes())?;
     out.write_all(b"\n")
 }

@@ -39,12 +39,17 @@ pub enum ExportError {
 /// What fills a file.
 pub type Fill<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
-/// Writes the run to a new file beside `path` and puts it there when it is whole. What is no
+/// Writes the run, as one screen or with all `details` where it is a report for people, to a new file beside `path` and puts it there when it is whole. What is no
 /// regular file (a FIFO, `/dev/stdout`) is written to as it is.
 ///
 /// # Errors
 /// The format is unknown, or the file cannot be written; then nothing was changed.
-pub fn export(format_id: &str, path: &Path, doc: &Document) -> Result<(), ExportError> {
+pub fn export(
+    format_id: &str,
+    path: &Path,
+    doc: &Document,
+    details: bool,
+) -> Result<(), ExportError> {
     let document = std::slice::from_ref(doc);
     if let Some(folder) = FOLDERS.iter().find(|f| f.id == format_id) {
         write_all(&charts_for(document), path, folder.kind)?;
@@ -54,7 +59,8 @@ pub fn export(format_id: &str, path: &Path, doc: &Document) -> Result<(), Export
         id: format_id.to_owned(),
         known: known().join(", "),
     })?;
-    to_file(path, &|out| (format.write)(doc, &TextStyle::default(), out))
+    let look = TextStyle { details, ..TextStyle::default() };
+    to_file(path, &|out| (format.write)(doc, &look, out))
 }
 
 /// Writes several runs as one page or as one set of pictures, laid over each other.

@@ -34,7 +34,8 @@ impl From<String> for Field {
     }
 }
 
-/// Draws the rows under their titles. Each row has one field a column.
+/// Draws the rows under their titles. Each row has one field a column; a row of a single field is a
+/// heading over all of them.
 pub(super) fn draw(look: &TextStyle, columns: &[Column<'_>], rows: &[Vec<Field>]) -> String {
     let widths: Vec<usize> = (0..columns.len()).map(|c| width(columns, rows, c)).collect();
     let shown = fit(look.columns(), columns, &widths, least(rows));
@@ -46,13 +47,18 @@ pub(super) fn draw(look: &TextStyle, columns: &[Column<'_>], rows: &[Vec<Field>]
         .map(|c| Field { text: c.title.to_owned(), ink: Some(Tint::Faint) })
         .collect();
     for row in std::iter::once(&titles).chain(rows) {
+        if let ([heading], 2..) = (row.as_slice(), columns.len()) {
+            out += &look.clip("", &heading.text, 1);
+            continue;
+        }
         line(look, &mut out, columns, row, &shown, &widths, first);
     }
     out
 }
 
 fn width(columns: &[Column<'_>], rows: &[Vec<Field>], at: usize) -> usize {
-    let fields = rows.iter().filter_map(|r| r.get(at)).map(|f| f.text.width());
+    let rows = rows.iter().filter(|row| row.len() > 1 || columns.len() == 1);
+    let fields = rows.filter_map(|r| r.get(at)).map(|f| f.text.width());
     match fields.max().unwrap_or(0) {
         // A column without content goes with its title, but for the first.
         0 if at > 0 => 0,
@@ -62,7 +68,7 @@ fn width(columns: &[Column<'_>], rows: &[Vec<Field>], at: usize) -> usize {
 
 /// Columns that the names need so that they break only between their words.
 fn least(rows: &[Vec<Field>]) -> usize {
-    let names = rows.iter().filter_map(|row| row.first());
+    let names = rows.iter().filter(|row| row.len() > 1).filter_map(|row| row.first());
     let words =
         names.flat_map(|name| name.text.split_inclusive(BREAKS).map(UnicodeWidthStr::width));
     words.filter(|width| *width <= LONGEST_WORD).max().unwrap_or(0).max(FIRST)
@@ -118,9 +124,10 @@ fn line(
 }
 
 /// What a name may break after.
-const BREAKS: [char; 2] = ['/', '='];
+const BREAKS: [char; 3] = [' ', '/', '='];
 
-/// Pieces of at most `room` columns; breaks after a slash, else after an equals sign, else anywhere.
+/// Pieces of at most `room` columns; breaks after a space, else after a slash, else after an equals
+/// sign, else anywhere.
 fn cut(text: &str, room: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for c in text.chars() {

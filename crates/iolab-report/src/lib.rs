@@ -2,6 +2,7 @@
 
 mod asciidoc;
 mod bencher;
+mod cached;
 pub mod chart;
 pub mod compare;
 mod csv;
@@ -16,6 +17,7 @@ mod json;
 mod latency;
 mod markdown;
 mod metadata_table;
+mod one_screen;
 mod outline;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -36,6 +38,7 @@ mod warning_summary;
 
 use std::io::{self, Write};
 
+pub use cached::{CachedRow, cached_table};
 pub use drawing::export::FOLDERS;
 pub use export::{ExportError, export, export_charts, export_page, export_several, export_with};
 pub use google_benchmark::{BenchmarkRows, benchmark_name, write_benchmarks};

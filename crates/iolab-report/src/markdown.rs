@@ -14,8 +14,8 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    let text: String = outline::blocks(doc).iter().map(block_text).collect();
+fn write(doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
+    let text: String = outline::blocks(doc, look.details).iter().map(block_text).collect();
     out.write_all(text.trim_end().as_bytes())?;
     out.write_all(b"\n")
 }
@@ -41,7 +41,7 @@ fn item_text(item: &Item) -> String {
 }
 
 /// A table: the first column and the last word to the left, figures to the right.
-pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn table<S: AsRef<str>>(head: &[S], rows: &[Vec<String>]) -> String {
     let line = |fields: &mut dyn Iterator<Item = String>| {
         format!("| {} |\n", fields.collect::<Vec<_>>().join(" | "))
     };
@@ -49,7 +49,7 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
         true => "---".to_owned(),
         false => "---:".to_owned(),
     };
-    let mut text = line(&mut head.iter().map(|h| escaped(h)));
+    let mut text = line(&mut head.iter().map(|h| escaped(h.as_ref())));
     text += &line(&mut (0..head.len()).map(rule));
     for row in rows {
         text += &line(&mut row.iter().map(|f| escaped(f)));

@@ -1,6 +1,7 @@
 //! How a report may look, and text made safe for where it goes.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+use unicode_width::UnicodeWidthStr;
 
 /// What the place that a report goes to can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,12 +12,14 @@ pub struct TextStyle {
     pub color: bool,
     /// Whether anything beyond ASCII may be used.
     pub unicode: bool,
+    /// Whether a report is told whole; else it is one screen.
+    pub details: bool,
 }
 
 impl Default for TextStyle {
     /// A file: 80 columns, no colour, Unicode.
     fn default() -> TextStyle {
-        TextStyle { width: 80, color: false, unicode: true }
+        TextStyle { width: 80, color: false, unicode: true, details: false }
     }
 }
 
@@ -101,38 +104,32 @@ impl TextStyle {
         if head.width() * 2 > self.columns() {
             return format!("{}\n{}", head.trim_end(), self.wrap("  ", text));
         }
-        let indent = head.width();
-        let room = self.columns() - indent;
-        let mut lines = vec![String::new()];
-        for word in text.split(' ').filter(|w| !w.is_empty()) {
-            let line = lines.last().map_or(0, |l| l.width());
-            if line > 0 && line + 1 + word.width() > room {
-                lines.push(String::new());
-            } else if line > 0 {
-                push(&mut lines, " ");
-            }
-            for c in word.chars() {
-                let line = lines.last().map_or(0, |l| l.width());
-                if line + c.width().unwrap_or(0) > room {
-                    lines.push(String::new());
-                }
-                push(&mut lines, c.encode_utf8(&mut [0; 4]));
-            }
-        }
-        let spaces = " ".repeat(indent);
-        let mut out = String::new();
-        for (at, line) in lines.iter().enumerate() {
-            let begin = if at == 0 { head } else { &spaces };
-            out.push_str(format!("{begin}{line}").trim_end());
-            out.push('\n');
-        }
-        out
+        let spaces = " ".repeat(head.width());
+        let options = Options::new(self.columns())
+            .initial_indent(head)
+            .subsequent_indent(&spaces)
+            .word_separator(WordSeparator::AsciiSpace)
+            .word_splitter(WordSplitter::NoHyphenation)
+            .wrap_algorithm(WrapAlgorithm::FirstFit);
+        let words = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let lines = textwrap::wrap(&words, options);
+        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
     }
-}
 
-fn push(lines: &mut [String], text: &str) {
-    if let Some(line) = lines.last_mut() {
-        line.push_str(text);
+    /// The same in at most so many lines: what does not fit gives way to an ellipsis.
+    pub(super) fn clip(&self, head: &str, text: &str, lines: usize) -> String {
+        let mut words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
+        let mut wrapped = self.wrap(head, text);
+        while wrapped.lines().count() > lines && words.len() > 1 {
+            words.pop();
+            let kept = words.join(" ");
+            let mark = if self.unicode { " …" } else { " ..." };
+            wrapped = self.wrap(
+                head,
+                &(kept.trim_end_matches([',', ';', ':', '.', '·']).trim_end().to_owned() + mark),
+            );
+        }
+        wrapped
     }
 }
 
@@ -184,7 +181,7 @@ mod tests {
     use super::{TextStyle, harmless};
     use unicode_width::UnicodeWidthStr;
 
-    const ASCII: TextStyle = TextStyle { width: 80, color: false, unicode: false };
+    const ASCII: TextStyle = TextStyle { width: 80, color: false, unicode: false, details: false };
 
     #[test]
     fn nothing_reaches_the_terminal_that_moves_it() {

@@ -1,14 +1,18 @@
 //! The one screen of `iolab quick`: what several runs say together, in at most 24 lines.
 
+mod pick;
 mod written;
+
+use pick::{Pick, is_advised};
 
 pub use iolab_model::result::Topic;
 
 use std::borrow::Cow;
 
+use crate::style::TextStyle;
 use iolab_model::catalog::{
-    CacheState, Factor, MethodClass, NamedCall, Severity, bytes_text, rate_text, ratio_digits,
-    ratio_text, slower_text, time_text,
+    CacheState, Factor, MethodClass, NamedCall, Severity, bytes_text, count_text, rate_text,
+    ratio_digits, ratio_text, time_text,
 };
 use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, Document, Grade, Warning};
 
@@ -23,8 +27,8 @@ struct Finding {
     advice: Option<String>,
 }
 
-/// The whole screen. `heading` is the first line, `next` the last; `width` columns.
-pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usize) -> String {
+/// The whole screen. `heading` is the first line, `next` the last.
+pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, look: &TextStyle) -> String {
     let runs: Vec<(Topic, Cow<'_, Document>)> =
         runs.iter().map(|(topic, run)| (*topic, run.completed())).collect();
     let runs = &runs[..];
@@ -38,21 +42,21 @@ pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, width: usiz
         of(Topic::Calls).map(|run| calls("Calls", run)).unwrap_or_default(),
         of(Topic::Metadata).map(|run| calls("Metadata", run)).unwrap_or_default(),
     ];
-    let mut out = wrap(heading, "", "", width);
+    let mut out = look.clip("", &look.text(heading), 2);
     out.push('\n');
     for finding in findings.iter().filter(|f| !f.lines.is_empty()) {
         for (at, line) in finding.lines.iter().enumerate() {
             let label = if at == 0 { finding.label } else { "" };
-            out += &wrap(line, &format!("{label:<10}"), "          ", width);
+            out += &look.wrap(&format!("{label:<10}"), &look.text(line));
         }
     }
     out.push('\n');
     let advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
     if let Some(sentence) = recommendation(&advice) {
-        out += &wrap(&sentence, "", "", width);
+        out += &look.wrap("", &look.text(&sentence));
     }
-    out += &wrap(&confidence(runs), "", "", width);
-    out + &wrap(next, "", "", width)
+    out += &look.clip("", &look.text(&confidence(runs)), 2);
+    out + &look.clip("", &look.text(next), 1)
 }
 
 /// One sentence out of the findings' clauses.
@@ -82,7 +86,7 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
             continue;
         };
         finding.lines.push(format!("{state} {}", plateau.describe()));
-        if finding.advice.is_none() {
+        if finding.advice.is_none() && plateau.advised {
             finding.advice = Some(plateau.advice());
         }
     }
@@ -92,12 +96,10 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
 /// The block to use, as the answer has it.
 struct Plateau {
     block: u64,
-    /// Its regret: at most so many times as long as the best.
-    at_most: Option<f64>,
-    /// Cells that were compared.
-    of: usize,
-    /// No other may be the best.
-    winner: bool,
+    /// Its bound against the best, and what is slower by how much.
+    standing: String,
+    /// Whether the bound is close enough to say that it should be used.
+    advised: bool,
     /// Every larger block is shown to be as good.
     or_more: bool,
     speed: f64,
@@ -122,16 +124,7 @@ impl Plateau {
             }
             _ => rate_text(self.speed),
         };
-        let block = bytes_text(self.block);
-        match (self.winner, self.at_most) {
-            (true, _) => format!("{speed} · {block} blocks are best of {}", self.of),
-            (false, None) => format!("{speed} · {block} blocks, not bounded yet"),
-            (false, high) => {
-                let bound = slower_text(1.0, high).replace(" as long", " the time");
-                let than = if bound.ends_with("slower") { "than" } else { "of" };
-                format!("{speed} · {block} blocks: {bound} {than} the best of {}", self.of)
-            }
-        }
+        format!("{speed} · {} blocks: {}", bytes_text(self.block), self.standing)
     }
 }
 
@@ -157,9 +150,11 @@ fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
     let bounds = cell.estimate.as_ref()?.bytes_per_second.as_ref()?;
     Some(Plateau {
         block,
-        at_most: answer.regret_of(&cell.id).and_then(|regret| regret.high),
-        of: answer.regret.len(),
-        winner: answer.standing_of(&cell.id) == CellStanding::Best,
+        standing: Pick { document, answer, cell }.standing(&|other| {
+            let block = other.factors.number(Factor::Block);
+            block.map_or_else(|| other.id.clone(), bytes_text)
+        }),
+        advised: is_advised(answer, &cell.id),
         or_more: !larger.is_empty() && larger.iter().all(|(_, cell)| good(cell)),
         speed: bounds.median,
         low: bounds.low,
@@ -261,32 +256,34 @@ fn mapping_advice(all: &[Contest]) -> Option<String> {
     }
 }
 
-/// Small files with one worker and with two.
+/// Small files: with how many workers.
 fn small(document: &Document) -> Finding {
     let mut finding = Finding { label: "Small", ..Finding::default() };
-    let rate = |cell: &CellRecord| {
-        let workers = cell.factors.number(Factor::Threads)?;
-        let ns = cell.estimate.as_ref()?.ns_per_operation.median;
-        let what = if workers == 1 { "worker" } else { "workers" };
-        Some(format!("{workers} {what} {} a file", time_text(ns)))
-    };
-    let rates: Vec<String> = document.cells.iter().filter_map(rate).collect();
+    let answer = document.answers.iter().find(|answer| answer.leader().is_some());
+    let pick = answer.and_then(|answer| Pick::of(document, answer));
     let size = document.cells.iter().find_map(|cell| cell.factors.number(Factor::FileSize));
-    if let (Some(bytes), false) = (size, rates.is_empty()) {
-        let files = format!("files of {} opened, read, closed: ", bytes_text(bytes));
-        finding.lines.push(files + &rates.join(" · "));
-    } else {
+    let (Some(pick), Some(bytes)) = (pick, size) else {
         finding.lines.push(NOTHING.to_owned());
-    }
-    let winner = document.answers.iter().find(|answer| answer.kind == AnswerKind::Winner);
-    let best = winner.and_then(|answer| answer.best.first());
-    let cell = best.and_then(|id| document.cells.iter().find(|cell| cell.id == *id));
-    if let Some(workers) = cell.and_then(|cell| cell.factors.number(Factor::Threads)) {
-        finding.advice = Some(match workers {
-            1 => "one worker for small files".to_owned(),
-            more => format!("{more} workers for small files"),
-        });
-    }
+        return finding;
+    };
+    let workers = |cell: &CellRecord| match cell.factors.number(Factor::Threads) {
+        Some(1) => "1 worker".to_owned(),
+        Some(n) => format!("{n} workers"),
+        None => cell.id.clone(),
+    };
+    let ns = pick.cell.estimate.as_ref().map_or(0.0, |e| e.ns_per_operation.median);
+    let rate = if ns > 0.0 { count_text((1e9 / ns).round() as u64) } else { "no".to_owned() };
+    finding.lines.push(format!(
+        "{rate} files/s of {} opened, read, closed · {}: {}",
+        bytes_text(bytes),
+        workers(pick.cell),
+        pick.standing(&workers)
+    ));
+    let advised = is_advised(pick.answer, &pick.cell.id);
+    finding.advice = advised.then(|| match workers(pick.cell).as_str() {
+        "1 worker" => "one worker for small files".to_owned(),
+        more => format!("{more} for small files"),
+    });
     finding
 }
 
@@ -342,40 +339,18 @@ fn confidence(runs: &[(Topic, Cow<'_, Document>)]) -> String {
     line + "."
 }
 
-/// Words broken at the width, the first line after `head`, later ones after `indent`.
-fn wrap(text: &str, head: &str, indent: &str, width: usize) -> String {
-    let width = width.max(indent.len() + 16);
-    let mut out = String::from(head);
-    let mut column = head.chars().count();
-    let mut fresh = true;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if !fresh && column + 1 + length > width {
-            out.push('\n');
-            out += indent;
-            column = indent.len();
-            fresh = true;
-        }
-        if !fresh {
-            out.push(' ');
-            column += 1;
-        }
-        out += word;
-        column += length;
-        fresh = false;
-    }
-    out.push('\n');
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Topic, screen};
+    use super::{TextStyle, Topic, screen};
     use iolab_model::catalog::{Code, Factor, Level, Levels};
     use iolab_model::result::{
         Answer, AnswerKind, CellRecord, CellStatus, Comparison, Document, Environment, Estimate,
         ExperimentRecord, Grade, ProtocolRecord, RunInfo, SCHEMA, Summary, Verdict, Warning,
     };
+
+    fn wide(width: usize) -> TextStyle {
+        TextStyle { width, ..TextStyle::default() }
+    }
 
     fn document(workload: &str, cells: Vec<CellRecord>, answers: Vec<Answer>) -> Document {
         Document {
@@ -538,7 +513,7 @@ mod tests {
             "/data · ext4 on vda · 60 s",
             &runs,
             "Runs 1–4 recorded · iolab show 1",
-            80
+            &wide(80)
         ));
     }
 
@@ -599,12 +574,12 @@ mod tests {
     fn writing_and_copying_are_told_and_a_clone_is_not_ranked() {
         let runs =
             [(Topic::Durable, durable()), (Topic::Synced, synced()), (Topic::Copying, copies())];
-        let text = screen("/data", &runs, "next", 200);
+        let text = screen("/data", &runs, "next", &wide(200));
         let has = |part: &str| assert!(text.contains(part), "no {part:?} in\n{text}");
         has("Writing   durable 7.4");
         has("the flush at the end takes 1.90 ms");
-        has("each 4 KiB and fsync 2.50 ms, 4 KiB with O_DSYNC 1.20 ms");
-        has("Copying   copy_file_range 2.05 GiB/s, not slower than the best of 3");
+        has("each 4 KiB with O_DSYNC 1.20 ms: best of 2 · fsync ");
+        has("Copying   2.05 GiB/s · copy_file_range: as fast as the best of 3");
         has("read-write with 4 KiB blocks 2.10–2.31× as long");
         has("a clone takes");
         has("to write, O_DSYNC where each block must be safe and copy_file_range to copy.");
@@ -617,7 +592,7 @@ mod tests {
             (Topic::Mapping, sizes(&[(65536, 1.2), (1 << 26, 1.6)])),
             (Topic::Calls, ladder()),
         ];
-        let text = screen("/data", &runs, "next", 40);
+        let text = screen("/data", &runs, "next", &wide(40));
         assert!(text.lines().count() <= 24, "{text}");
         assert!(text.lines().all(|l| l.chars().count() <= 40), "{text}");
     }
@@ -628,7 +603,7 @@ mod tests {
             (Topic::Warm, blocks(AnswerKind::Invalid, 1.006)),
             (Topic::Mapping, sizes(&[(65536, 1.005), (1 << 26, 0.995)])),
         ];
-        let text = screen("/data", &runs, "next", 80);
+        let text = screen("/data", &runs, "next", &wide(80));
         assert!(!text.contains("Use "), "{text}");
         assert!(text.contains("open at 64 KiB to 64 MiB"), "{text}");
         assert!(text.contains("warm: the measurement is not sound"), "{text}");
@@ -636,6 +611,6 @@ mod tests {
 
     #[test]
     fn nothing_measured_says_so() {
-        assert!(screen("/data", &[], "next", 80).contains("nothing could be measured"));
+        assert!(screen("/data", &[], "next", &wide(80)).contains("nothing could be measured"));
     }
 }

@@ -1,10 +1,11 @@
-//! The report on the screen: the answer first, then its cells, then what to keep in mind.
+//! The report on the screen: one screen that ends on the answer, or, with `--details`, all of it.
 
 use std::io::{self, Write};
 
 use super::Format;
 use super::grid::{self, Column, Field};
 use super::latency::Latency;
+use super::one_screen::{Line, MOST_ROWS, Part, Screen};
 use super::style::{TextStyle, Tint};
 use super::view_model::{Mark, Row, Section, View};
 use iolab_model::catalog::{Code, Severity};
@@ -15,34 +16,152 @@ pub(super) const FORMAT: Format =
 
 const BAR: usize = 16;
 
+const NO_CELLS: &str = "There are no cells in this run.";
+
 fn write(doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    let view = View::of(&doc.finite());
-    // The answer first; what was asked only where there is none.
-    let answered = view.sections.iter().any(|s| s.sentence.is_some());
+    let text = match look.details {
+        true => whole(look, &View::of(&doc.finite())),
+        false => short(look, &Screen::of(&doc.finite())),
+    };
+    out.write_all(text.as_bytes())
+}
+
+/// The whole report: the figures, what to keep in mind, where and when, and the answer last.
+fn whole(look: &TextStyle, view: &View) -> String {
+    let line = |text: &String| look.wrap("", &look.text(text));
     let mut blocks = Vec::new();
-    if !answered && !view.title.is_empty() {
+    if !view.title.is_empty() {
         blocks.push(look.paragraph(Tint::Strong, &look.text(&view.title)));
     }
     blocks.extend(view.sections.iter().map(|s| section_text(look, s)));
     if view.sections.is_empty() {
-        blocks.push(look.wrap("", "There are no cells in this run."));
+        blocks.push(look.wrap("", NO_CELLS));
     }
-    blocks.push(view.notes.iter().map(|l| look.wrap("", &look.text(l))).collect());
-    blocks.push(
-        view.twin
-            .iter()
-            .chain(&view.legend)
-            .chain(&view.timed)
-            .map(|l| look.wrap("", &look.text(l)))
-            .collect(),
-    );
+    blocks.push(view.notes.iter().map(line).collect());
+    blocks.push(view.twin.iter().chain(&view.legend).chain(&view.timed).map(line).collect());
     blocks.push(warnings(look, &view.warnings));
-    let asked = if answered { view.title.as_str() } else { "" };
-    let tail = [asked, &view.environment, &view.protocol, &view.next];
-    let tail = tail.iter().filter(|line| !line.is_empty());
-    blocks.push(tail.map(|line| look.wrap("", &look.text(line))).collect());
+    let place = [&view.environment, &view.protocol];
+    blocks.push(place.into_iter().filter(|line| !line.is_empty()).map(line).collect());
+    blocks.push(answers(look, view));
     blocks.retain(|block| !block.is_empty());
-    out.write_all(blocks.join("\n").as_bytes())
+    blocks.join("\n")
+}
+
+/// Every answer with how far to trust it, and what to do next.
+fn answers(look: &TextStyle, view: &View) -> String {
+    let mut text = String::new();
+    for section in &view.sections {
+        let Some(sentence) = &section.sentence else { continue };
+        let said = match &section.heading {
+            Some(heading) => format!("{heading}: {sentence}"),
+            None => sentence.clone(),
+        };
+        text += &look.paragraph(Tint::Strong, &look.text(&said));
+        if let Some(confidence) = &section.confidence {
+            text += &look.wrap("", &look.text(confidence));
+        }
+    }
+    if !view.next.is_empty() {
+        text += &look.wrap("", &look.text(&view.next));
+    }
+    text
+}
+
+/// The report of one screen: as many rows as leave room for all else.
+fn short(look: &TextStyle, screen: &Screen) -> String {
+    let lines = |text: &String| text.lines().count();
+    let mut text = String::new();
+    for rows in (1..=MOST_ROWS).rev() {
+        text = with_rows(look, screen, rows, 2);
+        if lines(&text) <= screen.most_lines() {
+            return text;
+        }
+    }
+    let tight = with_rows(look, screen, 1, 1);
+    if lines(&tight) < lines(&text) { tight } else { text }
+}
+
+/// `each`: lines that a warning or a reason may take.
+fn with_rows(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> String {
+    let mut head = look.clip("", &look.text(&screen.asked), 2);
+    if !screen.held.is_empty() {
+        head += &look.clip("", &look.text(&screen.held), 3);
+    }
+    let mut parts = parts_text(look, screen, rows, each);
+    let mut tail: String = screen.careful.iter().map(|w| careful(look, w, each)).collect();
+    if let Some(confidence) = &screen.confidence {
+        tail += &look.clip("", &look.text(confidence), each);
+    }
+    for answer in &screen.answers {
+        let clipped = look.clip("", &look.text(answer), 3);
+        tail += &clipped.lines().map(|l| look.paint(Tint::Strong, l) + "\n").collect::<String>();
+    }
+    if !screen.next.is_empty() {
+        tail += &look.clip("", &look.text(&screen.next), 2);
+    }
+    if screen.parts.is_empty() {
+        parts = look.wrap("", NO_CELLS);
+    }
+    let mut blocks = vec![head, parts, tail];
+    blocks.retain(|block| !block.trim().is_empty());
+    blocks.join("\n")
+}
+
+/// The best rows of each answer, the rest in one line, and what has no figures: one table where all
+/// have the same columns.
+fn parts_text(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> String {
+    let missing = |part: &Part| {
+        let text = part.missing.as_ref().map(|why| look.clip("", &look.text(why), each));
+        text.unwrap_or_default()
+    };
+    if let Some(titles) = screen.common_titles().filter(|_| screen.parts.len() > 1) {
+        let rows: Vec<Vec<Field>> =
+            screen.parts.iter().flat_map(|part| part_rows(look, part, rows)).collect();
+        let missing: String = screen.parts.iter().map(missing).collect();
+        return table(look, &titles, &rows) + &missing;
+    }
+    let alone = |part: &Part| {
+        let rows = part_rows(look, part, rows);
+        let table = if rows.is_empty() { String::new() } else { table(look, &part.titles, &rows) };
+        table + &missing(part)
+    };
+    screen.parts.iter().map(alone).collect()
+}
+
+/// A condition stands above its rows.
+fn part_rows(look: &TextStyle, part: &Part, rows: usize) -> Vec<Vec<Field>> {
+    let heading = part.heading.as_ref().filter(|_| part.len() > 0);
+    let heading = heading.map(|heading| vec![Field::from(look.text(heading))]);
+    let indent = if heading.is_some() { "  " } else { "" };
+    let lines = part.lines(rows);
+    heading.into_iter().chain(lines.iter().map(|line| line_fields(look, indent, line))).collect()
+}
+
+fn table(look: &TextStyle, titles: &[String], rows: &[Vec<Field>]) -> String {
+    let name = Column { title: "", right: false, rank: 0 };
+    let figures = titles.iter().enumerate().map(|(at, title)| Column {
+        title,
+        right: true,
+        rank: at.min(9) as u8,
+    });
+    let against = Column { title: "against the best", right: false, rank: 0 };
+    let columns: Vec<Column<'_>> = std::iter::once(name).chain(figures).chain([against]).collect();
+    grid::draw(look, &columns, rows)
+}
+
+fn line_fields(look: &TextStyle, indent: &str, line: &Line) -> Vec<Field> {
+    let ink = ink(line.mark);
+    let text = look.text(&format!("{indent}{}", line.name));
+    let name = Field { text, ink: ink.filter(|i| *i == Tint::Good) };
+    let figures = line.figures.iter().map(|figure| Field::from(look.text(figure)));
+    let against = Field { text: look.text(&line.against), ink };
+    std::iter::once(name).chain(figures).chain([against]).collect()
+}
+
+/// A warning that changes how the answer may be used.
+fn careful(look: &TextStyle, (code, seen): &(&'static str, String), each: usize) -> String {
+    let text = look.clip("", &look.text(&format!("{code}: {seen}")), each);
+    text.replacen(code, &look.paint(Tint::Caution, code), 1)
 }
 
 fn section_text(look: &TextStyle, section: &Section) -> String {
@@ -50,13 +169,7 @@ fn section_text(look: &TextStyle, section: &Section) -> String {
     if let Some(heading) = &section.heading {
         text += &look.wrap("", &look.text(heading));
     }
-    if let Some(sentence) = &section.sentence {
-        text += &look.paragraph(Tint::Strong, &look.text(sentence));
-    }
     if !section.rows.is_empty() {
-        if section.sentence.is_some() {
-            text.push('\n');
-        }
         text += &rows(look, section);
     }
     text += &latency(look, &section.rates);
@@ -66,10 +179,6 @@ fn section_text(look: &TextStyle, section: &Section) -> String {
     }
     for (word, reason) in &section.missing {
         text += &look.wrap(&format!("{word}  "), &look.text(reason));
-    }
-    if let Some(confidence) = &section.confidence {
-        text.push('\n');
-        text += &look.wrap("", &look.text(confidence));
     }
     text
 }
@@ -114,13 +223,17 @@ fn latency(look: &TextStyle, latency: &Latency) -> String {
     format!("\n{}", grid::draw(look, &columns, &rows))
 }
 
-fn fields(look: &TextStyle, row: &Row) -> Vec<Field> {
-    let ink = match row.mark {
+fn ink(mark: Mark) -> Option<Tint> {
+    match mark {
         Mark::Best | Mark::Tied => Some(Tint::Good),
         Mark::ClearlySlower => Some(Tint::Bad),
         Mark::Slower | Mark::Open => Some(Tint::Caution),
         Mark::NotCompared | Mark::Cloned | Mark::None => None,
-    };
+    }
+}
+
+fn fields(look: &TextStyle, row: &Row) -> Vec<Field> {
+    let ink = ink(row.mark);
     let plain = |text: &str| Field::from(look.text(text));
     vec![
         Field { text: look.text(&row.id), ink: ink.filter(|i| *i == Tint::Good) },

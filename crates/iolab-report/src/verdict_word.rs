@@ -41,6 +41,15 @@ impl Mark {
         }
     }
 
+    /// Best first: those that may be it, those that are slower, those of which nothing is said.
+    pub(super) fn order(self) -> u8 {
+        match self {
+            Mark::Best | Mark::Tied | Mark::Open => 0,
+            Mark::ClearlySlower | Mark::Slower => 1,
+            Mark::NotCompared | Mark::Cloned | Mark::None => 2,
+        }
+    }
+
     /// Against the best, as people say it: `best`, `3–9 % slower`, `may be best; at most 1.7 % slower`.
     pub(super) fn against_best(self, cell: &CellRecord, answer: &Answer) -> String {
         let regret = answer.regret_of(&cell.id);

@@ -8,11 +8,11 @@ use super::rates;
 pub(super) use super::verdict_word::Mark;
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{
-    Fact, Factor, Kind, Level, bytes_text, percent_text, rate_text, ratio_interval_text,
-    ratio_text, rough_time_text, so_many, time_text,
+    Fact, Factor, Kind, Level, bytes_text, count_text, percent_text, phrase, rate_text,
+    ratio_interval_text, ratio_text, rough_time_text, so_many, time_text,
 };
 use iolab_model::result::{
-    Answer, CellRecord, CellStatus, Document, Environment, Grade, Summary, Twin,
+    Answer, CellRecord, CellStatus, Document, Environment, ExclusionReason, Grade, Summary, Twin,
 };
 
 /// A report in words. Text is raw: whoever draws it makes it safe for its medium.
@@ -68,20 +68,17 @@ pub(super) struct Row {
 impl View {
     pub(super) fn of(doc: &Document) -> View {
         let doc = &*doc.completed();
-        let mut taken = vec![false; doc.cells.len()];
         let several = doc.answers.len() > 1;
-        let mut sections: Vec<Section> =
-            doc.answers.iter().map(|a| answered(doc, a, several, &mut taken)).collect();
-        let rest = doc.cells.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(c, _)| c);
-        let rest: Vec<&CellRecord> = rest.collect();
-        if !rest.is_empty() {
-            sections.push(section(
-                &rest,
-                None,
-                doc.experiment.protocol.delta,
-                several.then(|| "Other cells".to_owned()),
-            ));
-        }
+        let heading = |answer: Option<&Answer>| match answer {
+            _ if !several => None,
+            Some(answer) => Some(varying_text(doc, answer)),
+            None => Some("Other cells".to_owned()),
+        };
+        let delta = doc.experiment.protocol.delta;
+        let sections: Vec<Section> = divided(doc)
+            .into_iter()
+            .map(|(answer, cells)| section(&cells, answer, delta, heading(answer)))
+            .collect();
         let figures = sections.iter().any(|s| !s.rows.is_empty());
         View {
             title: doc.run.title.clone(),
@@ -102,23 +99,37 @@ impl View {
     }
 }
 
-fn answered(doc: &Document, answer: &Answer, several: bool, taken: &mut [bool]) -> Section {
-    let mut cells = Vec::new();
-    for (cell, taken) in doc.cells.iter().zip(taken) {
-        // A cell lacks the levels that make no difference to it.
-        let fits = |(f, l)| cell.factors.get(f).is_none_or(|own| own == l);
-        let belongs = answer.condition.iter().all(fits);
-        if belongs && !*taken {
-            *taken = true;
-            cells.push(cell);
+/// Every answer with its cells, in their order; those that belong to none come last, where there
+/// are any.
+pub(super) fn divided(doc: &Document) -> Vec<(Option<&Answer>, Vec<&CellRecord>)> {
+    let mut taken = vec![false; doc.cells.len()];
+    let mut all = Vec::new();
+    for answer in &doc.answers {
+        let mut cells = Vec::new();
+        for (cell, taken) in doc.cells.iter().zip(&mut taken) {
+            // A cell lacks the levels that make no difference to it.
+            let fits = |(f, l)| cell.factors.get(f).is_none_or(|own| own == l);
+            if answer.condition.iter().all(fits) && !*taken {
+                *taken = true;
+                cells.push(cell);
+            }
         }
+        all.push((Some(answer), cells));
     }
-    section(
-        &cells,
-        Some(answer),
-        doc.experiment.protocol.delta,
-        several.then(|| levels_text(answer.condition.iter())),
-    )
+    let rest = doc.cells.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(c, _)| c);
+    let rest: Vec<&CellRecord> = rest.collect();
+    all.extend((!rest.is_empty()).then_some((None, rest)));
+    all
+}
+
+/// The levels of an answer that tell it from the others: `cache cold`.
+pub(super) fn varying_text(doc: &Document, answer: &Answer) -> String {
+    let differs = |(factor, level): &(Factor, &Level)| {
+        doc.answers.iter().any(|other| other.condition.get(*factor) != Some(level))
+    };
+    let all: Vec<String> =
+        answer.condition.iter().filter(differs).map(|(f, l)| phrase(f, l)).collect();
+    if all.is_empty() { levels_text(answer.condition.iter()) } else { all.join(", ") }
 }
 
 fn section(
@@ -149,7 +160,7 @@ fn section(
         rates: rates::of(cells),
         rows,
         unit: if per_pass { "per pass" } else { "per call" },
-        missing: cells.iter().filter_map(|c| missing(c)).collect(),
+        missing: left_out(cells),
         confidence: answer.map(confidence),
     }
 }
@@ -179,7 +190,8 @@ fn row(
     }
 }
 
-fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
+/// What became of a cell that has no figures, or not all of them, and why.
+pub(super) fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
     let word = match cell.status {
         CellStatus::Skipped => "skipped",
         CellStatus::Failed => "failed",
@@ -191,7 +203,31 @@ fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
         0 => "not measured".to_owned(),
         n => format!("{n} trials, none of them summed up"),
     });
-    Some((word, format!("{}: {reason}", cell.id)))
+    Some((word, reason))
+}
+
+/// Cells without figures, each with its reason; those that were left out once they were shown to be
+/// slower in one line, for the table says by how much.
+fn left_out(cells: &[&CellRecord]) -> Vec<(&'static str, String)> {
+    let is_proven = |cell: &CellRecord| {
+        let proven = ExclusionReason::of(cell) == Some(ExclusionReason::Proven);
+        proven && cell.estimate.is_some()
+    };
+    let (slower, others): (Vec<&CellRecord>, Vec<&CellRecord>) =
+        cells.iter().copied().partition(|cell| is_proven(cell));
+    let named =
+        |cell: &CellRecord| missing(cell).map(|(word, why)| (word, format!("{}: {why}", cell.id)));
+    let mut all: Vec<(&'static str, String)> = others.into_iter().filter_map(named).collect();
+    let rounds = slower.iter().filter_map(|cell| cell.samples.last()).map(|s| s.round + 1);
+    if let (Some(first), Some(last)) = (rounds.clone().min(), rounds.max()) {
+        let when = match first == last {
+            true => format!("round {first}"),
+            false => format!("rounds {first} to {last}"),
+        };
+        let cells = so_many(slower.len(), "cell");
+        all.push(("left out", format!("{cells} once shown to be slower, after {when}")));
+    }
+    all
 }
 
 /// Levels as people write them: `block 64 KiB, cache warm`.
@@ -203,6 +239,7 @@ pub(super) fn levels_text<'a>(levels: impl Iterator<Item = (Factor, &'a Level)>)
 pub(super) fn level_text(factor: Factor, level: &Level) -> String {
     match (factor.kind(), level) {
         (Kind::Bytes, Level::Number(bytes)) => bytes_text(*bytes),
+        (Kind::Count, Level::Number(count)) => count_text(*count),
         _ => level.to_string(),
     }
 }

@@ -6,8 +6,8 @@ use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use super::terminal_io::{Ending, Exit, Failure};
 use super::verbosity::Talk;
 use super::{
-    checksum, clean, compare, completions, diff, doctor, explain, gate, history, import, list,
-    make, man, measure, more, pin_prune, quick, report, resume, run, schema, selftest, show,
+    cached, checksum, clean, compare, completions, diff, doctor, explain, gate, history, import,
+    list, make, man, measure, more, pin_prune, quick, report, resume, run, schema, selftest, show,
     size_for_time, study, trend,
 };
 
@@ -57,6 +57,7 @@ pub enum Command {
     Prune(pin_prune::Prune),
     Export(show::Export),
     Make(make::Make),
+    Cached(cached::Cached),
     Checksum(checksum::Checksum),
     Diff(diff::Diff),
     Fit(size_for_time::Fit),
@@ -96,6 +97,7 @@ impl Command {
             Command::Prune(prune) => prune.run(talk),
             Command::Export(export) => export.run(talk),
             Command::Make(make) => make.run(talk),
+            Command::Cached(cached) => cached.run(talk),
             Command::Checksum(checksum) => checksum.run(),
             Command::Diff(diff) => diff.run(talk),
             Command::Fit(fit) => fit.run(talk),

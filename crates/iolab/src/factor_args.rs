@@ -9,10 +9,11 @@ use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use super::terminal_io::Failure;
 use iolab_agent::catalog::{self, WORKLOADS};
 use iolab_model::catalog::{
-    Capability, Factor, FactorUse, Kind, Level, Part, SIZES_FORMS, Switch, WorkloadInfo,
+    Capability, Factor, FactorUse, Kind, Level, Part, SIZES_FORMS, Switch, WorkloadInfo, meaning,
     path_to_text,
 };
 use iolab_model::spec::Vocabulary;
+use iolab_model::tree::{SHAPE_MEANINGS, SHAPES};
 
 const HEADING: &str = "Axes";
 const PATHS: &str = "paths";
@@ -76,8 +77,12 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
         .allow_hyphen_values(true)
         .help_heading(HEADING)
         .help(help(info, axis));
+    let option = match long_help(info, axis) {
+        Some(text) => option.long_help(text),
+        None => option,
+    };
     match axis.words {
-        // A switch: `--direct` alone, or `--direct=off,on` as an axis.
+        // A switch: `--direct` alone, or `--direct off,on` as an axis ([`with_levels_attached`]).
         SWITCH => {
             option.num_args(0..=1).require_equals(true).default_missing_value(Switch::On.word())
         }
@@ -115,6 +120,29 @@ fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
         (default, _) => default,
     };
     format!("{text} [default: {default}]")
+}
+
+/// The help with each level in a line of its own.
+fn long_help(info: &'static WorkloadInfo, axis: &FactorUse) -> Option<String> {
+    if axis.factor.kind() != Kind::Word || axis.factor == Factor::Contender {
+        return None;
+    }
+    let vocabulary = Vocabulary { info, parts: catalog::all() };
+    let parts: Vec<&Part> = vocabulary.parts_of(axis.factor).collect();
+    let words = vocabulary.words(axis.factor);
+    let line = |word: &&str| {
+        let part = parts.iter().find(|part| part.id == *word).map(|part| part.summary.to_owned());
+        let layout = SHAPES.iter().zip(SHAPE_MEANINGS).filter(|_| axis.factor == Factor::Layout);
+        let layout =
+            || layout.clone().find(|(id, _)| *id == word).map(|(_, means)| means.to_owned());
+        let said = part.or_else(|| meaning(axis.factor, word)).or_else(layout)?;
+        Some(format!("  {word}: {said}"))
+    };
+    let lines: Vec<String> = words.iter().filter_map(line).collect();
+    let (.., summary) = axis.factor.info();
+    let default = help(info, axis);
+    let default = default.rfind(" [default").map_or("", |at| &default[at..]);
+    (!lines.is_empty()).then(|| format!("{summary}{default}\n{}", lines.join("\n")))
 }
 
 /// What was written for the axes.
@@ -185,23 +213,29 @@ fn works_in(
         || operations.iter().any(makes_its_own)
 }
 
-/// A switch whose level stands behind a space: `--latency on`. The word would be taken for a file or
-/// a directory, and what is wrong with that is not what is wrong.
-pub fn detached_level(mut words: impl Iterator<Item = OsString>) -> Option<Failure> {
+/// The words with the level of a switch attached to it where it stands behind a space: of
+/// `--latency on` the word would else be taken for a file. A file of such a name is `./on`.
+pub fn with_levels_attached(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let axes = WORKLOADS.iter().flat_map(|info| info.factors);
     let switches = axes.filter(|axis| axis.words == SWITCH).map(|axis| option_name(axis.factor));
     let switches: Vec<String> = switches.collect();
-    let mut option = words.next()?;
-    for word in words.take_while(|word| word != "--") {
-        let switch = switches.iter().find(|switch| option == switch.as_str());
-        let level = word.to_str().filter(|text| text.split(',').all(|one| SWITCH.contains(&one)));
-        if let (Some(switch), Some(level)) = (switch, level) {
-            let fix = format!("{switch} {level}: write {switch}={level}, with no space");
-            return Some(Failure::usage(fix));
+    let is_level = |word: &OsString| {
+        word.to_str().is_some_and(|text| text.split(',').all(|one| SWITCH.contains(&one)))
+    };
+    let mut all: Vec<OsString> = Vec::new();
+    let mut options = true;
+    for word in words {
+        options &= word != "--";
+        let before = all.last_mut().filter(|last| switches.iter().any(|s| **last == s.as_str()));
+        match before.filter(|_| options && is_level(&word)) {
+            Some(switch) => {
+                switch.push("=");
+                switch.push(word);
+            }
+            None => all.push(word),
         }
-        option = word;
     }
-    None
+    all
 }
 
 fn option_name(factor: Factor) -> String {

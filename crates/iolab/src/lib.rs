@@ -1,5 +1,6 @@
 //! One file a subcommand: arguments in, exit code out.
 
+mod cached;
 mod checksum;
 mod clean;
 mod commands;
@@ -62,10 +63,7 @@ pub fn main() -> ExitCode {
         return terminal_io::guard(google_benchmark_flags::run);
     }
     terminal_io::guard(|| {
-        if let Some(failure) = factor_args::detached_level(std::env::args_os()) {
-            return Err(failure);
-        }
-        match Cli::try_parse() {
+        match Cli::try_parse_from(factor_args::with_levels_attached(std::env::args_os())) {
             Ok(cli) => cli.command.run(&cli.talk),
             Err(error) => commands::parse_failure(&error),
         }

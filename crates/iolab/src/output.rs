@@ -17,7 +17,7 @@ use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::choose;
 use iolab_report::compare::since_text;
-use iolab_report::{self as report, ExportError, FOLDERS, FORMATS};
+use iolab_report::{self as report, ExportError, FOLDERS, FORMATS, TextStyle};
 
 /// Earlier runs of an experiment that a run is held against.
 const EARLIER: usize = 5;
@@ -32,6 +32,9 @@ pub struct OutputArgs {
     /// Write a file too, as in json=run.json; may be repeated
     #[arg(long = "export", value_name = "FORMAT=PATH")]
     exports: Vec<OsString>,
+    /// Print the whole report: every cell, interval, warning and fact of the machine
+    #[arg(long)]
+    pub details: bool,
     #[command(flatten)]
     pub store: StoreArgs,
 }
@@ -41,6 +44,8 @@ pub struct OutputArgs {
 pub struct Output {
     format: String,
     exports: Vec<(String, PathBuf)>,
+    /// Whether reports for people are whole.
+    details: bool,
     /// Which history.
     pub store: StoreArgs,
 }
@@ -77,6 +82,7 @@ impl OutputArgs {
         Ok(Output {
             format: self.format.clone(),
             exports: exports.collect::<Result<_, _>>()?,
+            details: self.details,
             store: self.store.clone(),
         })
     }
@@ -132,7 +138,7 @@ fn known_format(id: &str) -> Result<(), String> {
 impl Output {
     /// Only the history.
     pub fn recording(store: StoreArgs) -> Output {
-        Output { format: "table".to_owned(), exports: Vec::new(), store }
+        Output { format: "table".to_owned(), exports: Vec::new(), details: false, store }
     }
 
     /// Refuses an export onto a file that is measured.
@@ -160,10 +166,11 @@ impl Output {
     /// # Errors
     /// What ended the run, or what stdout met.
     pub fn report(&self, measured: Measured, talk: &Talk) -> Ending {
-        let written = self.write(&measured.document, talk);
+        // Above the report, which ends on its answer.
         if self.format == "table" && !talk.quiet {
             self.tell_since(&measured.document);
         }
+        let written = self.write(&measured.document, talk);
         match measured.failure {
             Some(failure) => Err(failure.into()),
             None if !measured.document.run.complete => written.map(|_| Exit::Interrupted),
@@ -186,7 +193,7 @@ impl Output {
     /// # Errors
     /// What stdout met, or a file that could not be written; the others are.
     pub fn write(&self, document: &Document, talk: &Talk) -> Ending {
-        let exported = write_exports(&self.exports, document, talk);
+        let exported = write_exports(&self.exports, document, self.details, talk);
         exported.and(self.print(document, talk))
     }
 
@@ -195,7 +202,12 @@ impl Output {
     /// # Errors
     /// What stdout met.
     pub fn print(&self, document: &Document, talk: &Talk) -> Ending {
-        terminal_io::data(|out| report::write(&self.format, document, &talk.look(), out))
+        let look = self.look(talk);
+        terminal_io::data(|out| report::write(&self.format, document, &look, out))
+    }
+
+    fn look(&self, talk: &Talk) -> TextStyle {
+        TextStyle { details: self.details, ..talk.look() }
     }
 
     /// Refuses what would write one run over another.
@@ -227,7 +239,7 @@ impl Output {
     /// A file that could not be written; the others are.
     pub fn write_files(&self, runs: &[Document], talk: &Talk) -> Ending {
         match runs {
-            [one] => write_exports(&self.exports, one, talk),
+            [one] => write_exports(&self.exports, one, self.details, talk),
             _ => each_export(&self.exports, talk, |format, path| {
                 report::export_several(format, path, runs)
             }),
@@ -240,7 +252,7 @@ impl Output {
     /// # Errors
     /// What stdout met.
     pub fn print_several(&self, runs: &[Document], talk: &Talk) -> Ending {
-        let look = talk.look();
+        let look = self.look(talk);
         terminal_io::data(|out| match self.format.as_str() {
             "table" => report::beside_table(runs, &look, out),
             "html" => report::html::write(runs, out),
@@ -253,8 +265,13 @@ impl Output {
 ///
 /// # Errors
 /// The first file that could not be written.
-pub fn write_exports(exports: &[(String, PathBuf)], document: &Document, talk: &Talk) -> Ending {
-    each_export(exports, talk, |format, path| report::export(format, path, document))
+pub fn write_exports(
+    exports: &[(String, PathBuf)],
+    document: &Document,
+    details: bool,
+    talk: &Talk,
+) -> Ending {
+    each_export(exports, talk, |format, path| report::export(format, path, document, details))
 }
 
 fn each_export(

@@ -11,9 +11,18 @@ use iolab_model::catalog::{
 use iolab_model::plan::{Cell, Condition, FileUse, Instance, Plan, level_text};
 use iolab_model::tree::TreeOrder;
 
-/// One line each of what is written, removed, changed and skipped, to stderr.
+const WRITES_NOTHING: &str = "writes nothing";
+
+/// One line each of what is written, removed, changed and skipped, to stderr. Above a report of one
+/// screen only what must be known before it starts.
 pub fn before_start(plan: &Plan, talk: &Talk) {
     if talk.quiet {
+        return;
+    }
+    if talk.is_brief() {
+        let told = files(plan).into_iter().filter(|line| !line.starts_with(WRITES_NOTHING));
+        let told = told.chain(commands(plan)).chain(skipped(plan));
+        told.for_each(|line| say(&visible(&line)));
         return;
     }
     say(&visible(&plan.title));
@@ -194,7 +203,7 @@ fn files(plan: &Plan) -> Vec<String> {
     let trees = trees(plan);
     match made.as_slice() {
         [] if in_turn.is_empty() && trees.is_empty() && !plan.copies => {
-            lines.push("writes nothing".to_owned());
+            lines.push(WRITES_NOTHING.to_owned());
         }
         [] => {}
         [(1, bytes)] => lines.push(format!(
@@ -299,7 +308,11 @@ fn skipped(plan: &Plan) -> Vec<String> {
             1 => String::new(),
             n => format!(" and {} more", n - 1),
         };
-        format!("skipped: {}{more}: {reason}", cells[0].id)
+        // A reason often begins with the name.
+        match reason.starts_with(&cells[0].id) && cells.len() == 1 {
+            true => format!("skipped: {reason}"),
+            false => format!("skipped: {}{more}: {reason}", cells[0].id),
+        }
     };
     reasons.into_iter().map(told).collect()
 }

@@ -71,6 +71,8 @@ impl Progress {
     fn tell(&self, line: &str) {
         match &self.bar {
             _ if self.talk.quiet => {}
+            // The live line says how far it is, the report what came of it.
+            Some(_) if !self.talk.verbose => {}
             Some(bar) => bar.suspend(|| say(line)),
             None => say(line),
         }
@@ -147,7 +149,9 @@ impl Observer for Progress {
             Event::Eliminated { cell, round, reason, .. } => {
                 self.seen.remove(cell);
                 let name = self.names.get(*cell).map_or("", String::as_str);
-                self.tell(&format!("round {}: {name} is left out: {reason}", round + 1));
+                if self.talk.verbose {
+                    self.tell(&format!("round {}: {name} is left out: {reason}", round + 1));
+                }
             }
             Event::Round { round, elapsed_ns, remaining_ns } => {
                 self.round(*round, *elapsed_ns, *remaining_ns);
@@ -156,10 +160,10 @@ impl Observer for Progress {
                 self.tell(&format!("{}: {}", warning.code, warning.text));
             }
             Event::Finished { stopped, .. } => {
+                self.tell(&format!("{} rounds; {stopped}", self.round));
                 if let Some(bar) = self.bar.take() {
                     bar.finish_and_clear();
                 }
-                self.tell(&format!("{} rounds; {stopped}", self.round));
             }
             Event::Trial { .. } | Event::Warning(_) => {}
         }

@@ -14,7 +14,7 @@ use super::verbosity::Talk;
 use iolab_controller::quick::{Planned, Survey};
 use iolab_model::catalog::{Fact, bytes_text, path_to_text, rough_time_text};
 use iolab_model::result::Environment;
-use iolab_report::survey;
+use iolab_report::{TextStyle, survey};
 
 /// Survey a directory in about a minute: how to read, write and copy files here
 #[derive(Args, Clone, Debug)]
@@ -53,12 +53,12 @@ impl Quick {
         if survey.runs.is_empty() {
             return Err(Failure::refused("nothing could be measured here; try iolab doctor"));
         }
-        output::text(&screen(&survey, talk.look().width))?;
+        output::text(&screen(&survey, &talk.look()))?;
         Ok(if survey.interrupted { Exit::Interrupted } else { Exit::Done })
     }
 }
 
-fn screen(survey: &Survey<'_>, width: usize) -> String {
+fn screen(survey: &Survey<'_>, look: &TextStyle) -> String {
     let environment = &survey.runs[0].1.environment;
     let heading = heading(survey.directory, environment, survey.elapsed_ns());
     let mut ids: Vec<u64> = survey.runs.iter().map(|(_, d)| d.run.id).collect();
@@ -68,7 +68,7 @@ fn screen(survey: &Survey<'_>, width: usize) -> String {
         [first, .., last] => format!("Runs {first}–{last} recorded · iolab show {last}"),
         [] => String::new(),
     };
-    survey::screen(&heading, &survey.runs, &next, width)
+    survey::screen(&heading, &survey.runs, &next, look)
 }
 
 /// What will be done to the directory, said before it is done.

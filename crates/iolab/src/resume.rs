@@ -4,6 +4,7 @@
 use clap::{Parser, Subcommand};
 
 use super::consent_args::ConsentArgs;
+use super::factor_args::with_levels_attached;
 use super::measure::Measure;
 use super::output::OutputArgs;
 use super::reported::measured;
@@ -118,6 +119,7 @@ enum Made {
 
 fn command_of(document: &Document) -> Result<Made, Failure> {
     let arguments = document.run.argv.iter().map(|text| path_from_text(text).into_os_string());
+    let arguments = with_levels_attached(arguments);
     Recorded::try_parse_from(arguments).map(|recorded| recorded.made).map_err(|_| {
         Failure::incomparable(format!(
             "run {} was made by a command that this iolab does not know or cannot resume; measure anew",

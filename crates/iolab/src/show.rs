@@ -12,7 +12,7 @@ use super::verbosity::Talk;
 /// Show a recorded run again, in any format
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab show last\n  iolab show 17 --format markdown\n  iolab show 17 --format json --export csv=run.csv"
+    after_help = "Examples:\n  iolab show last\n  iolab show 17 --details              all of it\n  iolab show 17 --format markdown\n  iolab show 17 --format json --export csv=run.csv"
 )]
 pub struct Show {
     /// The run's number, or last
@@ -46,6 +46,9 @@ pub struct Export {
     /// Files to write; the formats are those of iolab list formats
     #[arg(value_name = "FORMAT=PATH", required = true)]
     exports: Vec<OsString>,
+    /// Write whole reports: every cell, interval, warning and fact of the machine
+    #[arg(long)]
+    details: bool,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -59,6 +62,6 @@ impl Export {
         let exports = self.exports.iter().map(|text| output::export(text));
         let exports = exports.collect::<Result<Vec<_>, Failure>>()?;
         let document = load(&self.store.open()?, &self.run)?;
-        output::write_exports(&exports, &document, talk)
+        output::write_exports(&exports, &document, self.details, talk)
     }
 }

@@ -33,6 +33,12 @@ pub enum When {
 }
 
 impl Talk {
+    /// Whether a person looks on: what happens on the way is the live line's, and stays off the screen
+    /// that the report is going to fill.
+    pub fn is_brief(&self) -> bool {
+        !self.verbose && std::io::stderr().is_terminal() && !dumb()
+    }
+
     /// What stdout can show. A file is not a terminal: it gets 80 columns and no colour.
     pub fn look(&self) -> TextStyle {
         let stdout = std::io::stdout();
@@ -43,7 +49,7 @@ impl Talk {
             When::Auto => terminal && colours_wanted(),
         };
         let width = columns(&stdout).unwrap_or(80);
-        TextStyle { width, color, unicode: !terminal || unicode() }
+        TextStyle { width, color, unicode: !terminal || unicode(), details: false }
     }
 }
 

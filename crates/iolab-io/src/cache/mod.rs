@@ -7,6 +7,7 @@ mod prepare;
 mod prober;
 mod residency;
 mod stored;
+mod survey;
 
 pub use direct::{before_direct, conclude_direct};
 pub use drain::{Drained, drain};
@@ -15,6 +16,7 @@ pub use prepare::{conclude, flag, just_mounted, looked_at, prepare, prepare_writ
 pub use prober::{Prober, Rejected};
 pub use residency::{Probe, device_read_bytes};
 pub use stored::stored_bytes;
+pub use survey::{CacheChange, CachedFile, Unseen, survey};
 
 #[cfg(test)]
 mod limit_tests;

@@ -80,8 +80,8 @@ fn page_reporting(known: &Environment, work: &Work) -> Option<Warning> {
     warn(
         Code::PageReporting,
         format!(
-            "free blocks of {} go back to the host of this machine, and their next first touch is \
-             slow: {what} may vary several times; compare ratios, not absolute figures",
+            "{what} may vary several times: compare ratios, not absolute figures (free blocks of {} \
+             go back to the host, and their next first touch is slow)",
             bytes_text(bytes)
         ),
     )
@@ -180,9 +180,9 @@ fn held_back(known: &Environment, work: &Work) -> Option<Warning> {
     warn(
         Code::InodesHeldBack,
         format!(
-            "{fs} has no journal here, and for minutes passes over the inodes of files that were \
-             removed, one by one: making files may slow down over the rounds although iolab lays \
-             them apart; take --place ext4 (made with a journal), or fewer --rounds or --files"
+            "take --place ext4 (made with a journal), or fewer --rounds or --files: {fs} has no \
+             journal here, and for minutes passes over the inodes of removed files one by one, so \
+             that making files may slow down over the rounds although iolab lays them apart"
         ),
     )
 }
@@ -235,7 +235,12 @@ fn steal(known: &Environment, _: &Work) -> Option<Warning> {
     )
 }
 
+/// Other programs: averages that nobody adds to at this moment are what iolab did a while ago.
 fn busy(known: &Environment, _: &Work) -> Option<Warning> {
+    let now = |fact| known.number(fact).is_none_or(|tasks| tasks > 0);
+    if !now(Fact::LoadRunning) && !now(Fact::LoadBlocked) {
+        return None;
+    }
     let processors = known.number(Fact::CpuCount).unwrap_or(1).max(1) as f64;
     let load = known.real(Fact::Load1).filter(|load| *load >= (processors / 2.0).max(1.0));
     let pressed = PRESSURES.into_iter().find_map(|(fact, resource)| {
@@ -245,7 +250,10 @@ fn busy(known: &Environment, _: &Work) -> Option<Warning> {
     let load = load.map(|load| format!("the load is {load:.1} on {processors} processors"));
     let what: Vec<String> = [load, pressed].into_iter().flatten().collect();
     (!what.is_empty()).then_some(())?;
-    warn(Code::BusyMachine, format!("{}: intervals will be wider", what.join(" and ")))
+    warn(
+        Code::BusyMachine,
+        format!("{}, before iolab began: intervals will be wider", what.join(" and ")),
+    )
 }
 
 fn container(known: &Environment, _: &Work) -> Option<Warning> {
@@ -340,6 +348,11 @@ mod tests {
             ),
             (json!({"cpu.steal_share": 0.034}), Code::StealHigh, "3.4 %"),
             (json!({"cpu.count": 4, "load.1": 3.2}), Code::BusyMachine, "3.2 on 4"),
+            (
+                json!({"cpu.count": 4, "load.1": 3.2, "load.running": 2, "load.blocked": 0}),
+                Code::BusyMachine,
+                "3.2 on 4",
+            ),
             (json!({"psi.io_some_avg10_percent": 30.0}), Code::BusyMachine, "io 30 %"),
             (
                 json!({"container": "podman", "cgroup.memory_limit_bytes": 1 << 30}),
@@ -353,6 +366,14 @@ mod tests {
             assert_eq!(found[0].code, code);
             assert!(found[0].text.contains(words), "{words:?} is missing: {}", found[0].text);
         }
+    }
+
+    /// The load of a run that ended a moment ago was once told as another program's.
+    #[test]
+    fn what_iolab_did_before_is_no_other_program() {
+        let facts = json!({"cpu.count": 2, "load.1": 4.9, "psi.io_some_avg10_percent": 40.0,
+            "load.running": 0, "load.blocked": 0});
+        assert_eq!(codes(&facts, &all()), []);
     }
 
     #[test]

@@ -7,12 +7,19 @@ use iolab_model::catalog::Fact;
 pub const PRESSURES: [(Fact, &str); 3] =
     [(Fact::PsiCpuPercent, "cpu"), (Fact::PsiIoPercent, "io"), (Fact::PsiMemoryPercent, "memory")];
 
-/// Gathers `load.*`, `psi.*` and `cpu.steal_share` (since boot).
+/// Gathers `load.*` (tasks without this one), `psi.*` and `cpu.steal_share` (since boot).
 pub fn gather(tree: &Tree, facts: &mut Facts) {
     let load = tree.text("proc/loadavg").unwrap_or_default();
     for (fact, value) in [Fact::Load1, Fact::Load5, Fact::Load15].into_iter().zip(load.split(' ')) {
         facts.put(fact, value.parse::<f64>().ok().filter(|load| load.is_finite()));
     }
+    // A load average still holds what iolab itself did a minute ago; these are of this moment.
+    let stat = tree.text("proc/stat").unwrap_or_default();
+    let tasks = |key: &str| {
+        stat.lines().find_map(|line| line.strip_prefix(key)?.trim().parse::<u64>().ok())
+    };
+    facts.put(Fact::LoadRunning, tasks("procs_running ").map(|all| all.saturating_sub(1)));
+    facts.put(Fact::LoadBlocked, tasks("procs_blocked "));
     for (fact, resource) in PRESSURES {
         let text = tree.text(format!("proc/pressure/{resource}"));
         let percent = text.as_deref().and_then(some_avg10);

@@ -50,15 +50,17 @@ macro_rules! words {
     (
         $(#[$about:meta])*
         $name:ident, $what:literal:
-        $($(#[$means:meta])* $variant:ident $word:literal,)+
+        $($(#[doc = $means:literal])* $variant:ident $word:literal,)+
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
-            $($(#[$means])* $variant,)+
+            $($(#[doc = $means])* $variant,)+
         }
 
         impl $name {
+            /// What they mean, in the same order.
+            pub const MEANINGS: &[&str] = &[$(concat!($($means),*)),+];
             /// Every one, in the order in which people meet them.
             pub const ALL: &[$name] = &[$($name::$variant),+];
             /// Their words, in the same order.

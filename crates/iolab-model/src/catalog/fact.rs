@@ -106,6 +106,8 @@ facts! {
     Load1 "load.1",
     Load5 "load.5",
     Load15 "load.15",
+    LoadRunning "load.running",
+    LoadBlocked "load.blocked",
     PsiCpuPercent "psi.cpu_some_avg10_percent",
     PsiIoPercent "psi.io_some_avg10_percent",
     PsiMemoryPercent "psi.memory_some_avg10_percent",

@@ -11,10 +11,12 @@ mod factor;
 mod fill;
 mod hash;
 mod level;
+mod meaning;
 mod method_class;
 mod operation;
 mod part;
 mod pattern;
+mod phrase;
 mod place;
 mod place_words;
 mod sizes;
@@ -33,16 +35,19 @@ pub use factor::{Factor, Kind, Role};
 pub use fill::Fill;
 pub use hash::{fnv1a, mix};
 pub use level::{Level, Levels, file_to_memory, path_from_text, path_to_text};
+pub use meaning::meaning;
 pub use method_class::MethodClass;
 pub use operation::{FileOperation, NamedCall};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
 pub use pattern::Pattern;
+pub use phrase::{held_phrase, phrase};
 pub use place::{PlaceError, PlaceLevel, common_size, parse_place, parse_places};
 pub use sizes::{SIZES_FORMS, Sizes};
 pub use sync::Sync;
 pub use text::{
-    bytes_text, count_text, digits_text, list_text, percent_text, rate_text, ratio_digits,
-    ratio_interval_text, ratio_text, rough_time_text, slower_text, so_many, time_text,
+    bytes_text, count_text, digits_text, list_text, percent_text, rate_text, rates_text,
+    ratio_digits, ratio_interval_text, ratio_text, rough_time_text, slower_text, so_many,
+    time_text, times_text,
 };
 pub use touch::Touch;
 pub use workload::WorkloadId;

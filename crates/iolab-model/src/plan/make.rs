@@ -244,7 +244,9 @@ fn title(info: &WorkloadInfo, axes: &Axes) -> String {
         title = format!("{title} {operation}");
     }
     if let Some([Level::Number(files)]) = counts {
-        title = format!("{title} {} of", count_text(*files));
+        let of = if axes.contains_key(&Factor::Sizes) { " of" } else { "" };
+        let noun = if *files == 1 { "file" } else { "files" };
+        title = format!("{title}, {} {noun}{of}", count_text(*files));
     }
     if let Some([Level::Word(sizes)]) = axes.get(&Factor::Sizes).map(Vec::as_slice) {
         title = format!("{title} {sizes}");

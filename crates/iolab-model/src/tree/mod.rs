@@ -9,7 +9,7 @@ mod shape;
 
 pub use content::{Body, Content, HEADER_BYTES};
 pub use name::Name;
-pub use shape::{Shape, WORDS as SHAPES};
+pub use shape::{MEANINGS as SHAPE_MEANINGS, Shape, WORDS as SHAPES};
 
 use serde::{Deserialize, Serialize};
 

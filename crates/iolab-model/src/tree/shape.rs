@@ -28,6 +28,14 @@ pub enum Shape {
 /// The words for them.
 pub const WORDS: [&str; 4] = ["private", "sharded", "shared", "tree"];
 
+/// What they mean, in the same order.
+pub const MEANINGS: [&str; 4] = [
+    "a directory for each worker",
+    "a thousand files to a directory",
+    "one directory for all",
+    "directories in directories, ten to one, a hundred files in each",
+];
+
 impl Shape {
     /// By its word; `workers` matters to the private ones alone.
     pub fn new(word: &str, workers: u64) -> Option<Shape> {

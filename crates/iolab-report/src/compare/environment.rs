@@ -81,6 +81,8 @@ const PASSING: &[Fact] = &[
     Fact::Load1,
     Fact::Load5,
     Fact::Load15,
+    Fact::LoadRunning,
+    Fact::LoadBlocked,
     Fact::PsiCpuPercent,
     Fact::PsiIoPercent,
     Fact::PsiMemoryPercent,

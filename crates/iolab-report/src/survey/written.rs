@@ -1,10 +1,9 @@
 //! What the survey says of writing and copying.
 
+use super::pick::{Pick, is_advised};
 use super::{Finding, plateau};
-use iolab_model::catalog::{
-    Factor, MethodClass, Sync, bytes_text, rate_text, slower_text, time_text,
-};
-use iolab_model::result::{AnswerKind, CellRecord, CellStanding, Document, Phase};
+use iolab_model::catalog::{Factor, MethodClass, Sync, bytes_text, rate_text, time_text};
+use iolab_model::result::{AnswerKind, CellRecord, Document, Phase};
 
 /// How fast data become durable, and what a sync costs.
 pub(super) fn writing(durable: Option<&Document>, synced: Option<&Document>) -> Finding {
@@ -19,7 +18,7 @@ pub(super) fn writing(durable: Option<&Document>, synced: Option<&Document>) -> 
                     format!(" · the flush at the end takes {}", time_text(ns))
                 });
                 finding.lines.push(format!("durable {speed}{flush}"));
-                finding.advice = Some(format!("{} to write", plateau.advice()));
+                finding.advice = plateau.advised.then(|| format!("{} to write", plateau.advice()));
             }
         }
     }
@@ -45,31 +44,15 @@ fn flush_ns(document: &Document) -> Option<f64> {
 
 /// What it costs to have each block safe before the next, and which way is cheaper.
 fn syncs(document: &Document) -> Option<(String, Option<String>)> {
-    let ways: Vec<(&CellRecord, Sync, String)> = document
-        .cells
-        .iter()
-        .filter_map(|cell| {
-            let sync = cell.factors.word()?;
-            let block = cell.factors.number(Factor::Block)?;
-            let estimate = cell.estimate.as_ref()?;
-            let name = way(sync);
-            let each = time_text(estimate.ns_per_operation.median);
-            Some((cell, sync, format!("{} {name} {each}", bytes_text(block))))
-        })
-        .collect();
-    let (first, rest) = ways.split_first()?;
-    let mut line = format!("each {}", first.2);
-    for (_, _, text) in rest {
-        line += &format!(", {text}");
-    }
-    let winner = document
-        .answers
-        .iter()
-        .filter(|answer| answer.kind == AnswerKind::Winner && ways.len() > 1)
-        .find_map(|answer| ways.iter().find(|(cell, ..)| answer.best.contains(&cell.id)));
-    let advice =
-        winner.map(|(_, sync, _)| format!("{} where each block must be safe", bare(*sync)));
-    Some((line, advice))
+    let answer = document.answers.iter().find(|answer| answer.leader().is_some())?;
+    let pick = Pick::of(document, answer)?;
+    let named = |cell: &CellRecord| cell.factors.word().map_or_else(|| cell.id.clone(), bare);
+    let each = time_text(pick.cell.estimate.as_ref()?.ns_per_operation.median);
+    let block = bytes_text(pick.cell.factors.number(Factor::Block)?);
+    let sync = pick.cell.factors.word()?;
+    let line = format!("each {block} {} {each}: {}", way(sync), pick.standing(&named));
+    let advised = is_advised(answer, &pick.cell.id);
+    Some((line, advised.then(|| format!("{} where each block must be safe", bare(sync)))))
 }
 
 fn way(sync: Sync) -> String {
@@ -95,23 +78,11 @@ pub(super) fn copying(document: &Document) -> Finding {
         finding.lines.push(answer.sentence.clone());
         return finding;
     }
-    let cell = |id: &str| document.cells.iter().find(|cell| cell.id == id);
-    let Some(leader) = answer.leader().and_then(cell) else { return finding };
+    let Some(pick) = Pick::of(document, answer) else { return finding };
+    let leader = pick.cell;
     let speed = leader.estimate.as_ref().and_then(|e| e.bytes_per_second.as_ref());
     let speed = speed.map_or_else(String::new, |speed| rate_text(speed.median));
-    let of = answer.regret.len();
-    let at_most = answer.regret_of(&leader.id).and_then(|regret| regret.high);
-    let standing = match answer.standing_of(&leader.id) {
-        CellStanding::Best => format!("best of {of}"),
-        _ => format!("{} than the best of {of}", slower_text(1.0, at_most)),
-    };
-    let mut line = format!("{} {speed}, {standing}", name(leader));
-    let slower = answer.regret.iter().filter(|regret| regret.excluded && regret.low > 1.0);
-    if let Some(slowest) = slower.max_by(|a, b| a.low.total_cmp(&b.low))
-        && let Some(cell) = cell(&slowest.cell)
-    {
-        line += &format!(" · {} {}", name(cell), slower_text(slowest.low, slowest.high));
-    }
+    let mut line = format!("{speed} · {}: {}", name(leader), pick.standing(&name));
     let clones = |cell: &&CellRecord| {
         MethodClass::of_cell(&cell.factors) == Some(MethodClass::Clones) && cell.estimate.is_some()
     };
@@ -120,7 +91,8 @@ pub(super) fn copying(document: &Document) -> Finding {
         line += &format!(" · a clone takes {}", time_text(wall_ns));
     }
     finding.lines.push(line);
-    finding.advice = Some(format!("{} to copy", name(leader)));
+    let advised = is_advised(answer, &leader.id);
+    finding.advice = advised.then(|| format!("{} to copy", name(leader)));
     finding
 }
 

@@ -52,7 +52,7 @@ fn charts(directory: &Path, study: &Study, outcome: &StudyRuns) -> Vec<(String, 
         let Ok(document) = run else { continue };
         let folder = format!("{}-{name}", study.name);
         // A run without a finished cell has no chart, and its page says why.
-        if let Err(error) = report::export("svg", &directory.join(&folder), document) {
+        if let Err(error) = report::export("svg", &directory.join(&folder), document, false) {
             say(&format!("{}: {name}: {error}", study.name));
             continue;
         }

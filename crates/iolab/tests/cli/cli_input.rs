@@ -219,11 +219,20 @@ fn what_is_no_tree_is_named_with_what_to_do() {
     said.refused(2, &["has no {file}", "{source}"]);
 }
 
-/// `--latency on` takes `on` for the name of a file.
+/// `--latency on` once took `on` for the name of a file.
 #[test]
-fn a_switch_takes_its_level_after_an_equals_sign() {
+fn a_switch_takes_its_level_after_a_space_or_an_equals_sign() {
     let home = Home::new();
-    home.run(&["write", "--latency", "on"]).refused(2, &["--latency=on"]);
-    home.run(&["read", "--direct", "off,on", "--plan"]).refused(2, &["--direct=off,on"]);
+    for direct in [&["--direct", "off,on"][..], &["--direct=off,on"]] {
+        let words = [&["read", "--file-size", "1Mi", "--plan"], direct].concat();
+        let plan = home.run(&words).fine().out;
+        assert!(plan.contains("direct"), "{plan}");
+    }
+    home.run(&["read", "--latency", "on", "--plan"]).fine();
     home.run(&["read", "--latency=on", "--plan"]).fine();
+    home.run(&["read", "--latency", "--plan"]).fine();
+    // A file of that name is named by its directory.
+    home.file("on", 5000);
+    let plan = home.run(&["read", "--latency", "./on", "--plan"]).fine().out;
+    assert!(plan.contains("/on (4.88 KiB)") || plan.contains("/on ("), "{plan}");
 }

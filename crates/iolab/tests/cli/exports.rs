@@ -12,7 +12,8 @@ use iolab_test::documents::{all, cell, empty, failed, hostile, levels, winner};
 
 fn bytes(format: &str, doc: &Document) -> Vec<u8> {
     let mut out = Vec::new();
-    write(format, doc, &TextStyle::default(), &mut out).unwrap();
+    let look = TextStyle { details: true, ..TextStyle::default() };
+    write(format, doc, &look, &mut out).unwrap();
     out
 }
 
@@ -140,7 +141,7 @@ fn ten_thousand_cells_of_one_sample_and_odd_values_go_into_every_format() {
     let dir = tempfile::tempdir().unwrap();
     for id in ids() {
         let path = dir.path().join(id);
-        export(id, &path, &doc).unwrap_or_else(|e| panic!("{id}: {e}"));
+        export(id, &path, &doc, false).unwrap_or_else(|e| panic!("{id}: {e}"));
         if path.is_file() && !FORMATS.iter().any(|f| f.id == id && f.binary) {
             let text = fs::read_to_string(&path).unwrap();
             let bad = |word: &str| {

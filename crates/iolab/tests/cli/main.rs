@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod cli_support;
 
+mod cached;
 mod cli_file;
 mod cli_input;
 mod cli_run;
@@ -14,6 +15,7 @@ mod gate_guide;
 mod google_benchmark;
 mod guide;
 mod more;
+mod one_screen;
 mod quick;
 mod readme;
 mod studies;

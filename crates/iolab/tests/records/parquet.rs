@@ -52,7 +52,7 @@ fn shown(field: &Field) -> String {
 fn same_as_csv(doc: &Document) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.parquet");
-    export("parquet", &path, doc).unwrap();
+    export("parquet", &path, doc, false).unwrap();
     let (names, rows) = read(&path);
     let (titles, wanted) = csv_of(doc);
     assert_eq!(names, titles);
@@ -78,7 +78,7 @@ fn rows_of_several_groups_are_all_there() {
     same_as_csv(&doc);
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.parquet");
-    export("parquet", &path, &doc).unwrap();
+    export("parquet", &path, &doc, false).unwrap();
     let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
     assert!(reader.num_row_groups() > 1);
 }
@@ -87,7 +87,7 @@ fn rows_of_several_groups_are_all_there() {
 fn parquet_says_where_the_run_was_made() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.parquet");
-    export("parquet", &path, &winner()).unwrap();
+    export("parquet", &path, &winner(), false).unwrap();
     let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
     let kept = reader.metadata().file_metadata().key_value_metadata().unwrap();
     let about = kept.iter().find(|kv| kv.key == "iolab").unwrap().value.as_ref().unwrap();
@@ -106,7 +106,7 @@ fn parquet_says_where_the_run_was_made() {
 fn pandas_people_read_the_parquet() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.parquet");
-    export("parquet", &path, &winner()).unwrap();
+    export("parquet", &path, &winner(), false).unwrap();
     let script = "import sys, pyarrow.parquet as p
 t = p.read_table(sys.argv[1])
 steady = [i for i, phase in enumerate(t['phase'].to_pylist()) if phase == 'steady']

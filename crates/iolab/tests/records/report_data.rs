@@ -234,7 +234,7 @@ fn one_repetition_has_no_aggregates() {
 fn an_export_is_whole_or_not_there() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run.json");
-    export("json", &path, &winner()).unwrap();
+    export("json", &path, &winner(), false).unwrap();
     let back: Document = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert_eq!(back, winner());
     // A second one replaces it, and its mode and a link to it stay.
@@ -242,7 +242,7 @@ fn an_export_is_whole_or_not_there() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let link = dir.path().join("link.json");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    export("csv", &link, &winner()).unwrap();
+    export("csv", &link, &winner(), false).unwrap();
     assert!(link.symlink_metadata().unwrap().is_symlink());
     assert!(fs::read_to_string(&path).unwrap().starts_with("run,"));
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
@@ -253,22 +253,23 @@ fn an_export_is_whole_or_not_there() {
 fn an_export_that_fails_names_the_path_and_the_fix() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("no/such/dir/run.json");
-    let error = export("json", &path, &winner()).unwrap_err().to_string();
+    let error = export("json", &path, &winner(), false).unwrap_err().to_string();
     assert!(error.contains("run.json") && error.contains("make the directory"), "{error}");
-    let error = export("json", dir.path(), &winner()).unwrap_err().to_string();
+    let error = export("json", dir.path(), &winner(), false).unwrap_err().to_string();
     assert!(error.contains("name a file in that directory"), "{error}");
-    let error = export("xml", &path, &winner()).unwrap_err().to_string();
+    let error = export("xml", &path, &winner(), false).unwrap_err().to_string();
     assert!(error.contains("xml") && error.contains("csv"), "{error}");
     // A device is written to, not replaced.
     let before = fs::symlink_metadata("/dev/null").unwrap();
-    export("json", Path::new("/dev/null"), &winner()).unwrap();
+    export("json", Path::new("/dev/null"), &winner(), false).unwrap();
     let after = fs::symlink_metadata("/dev/null").unwrap();
     assert_eq!(
         std::os::unix::fs::MetadataExt::ino(&before),
         std::os::unix::fs::MetadataExt::ino(&after)
     );
     if Path::new("/dev/full").exists() {
-        let error = export("json", Path::new("/dev/full"), &winner()).unwrap_err().to_string();
+        let error =
+            export("json", Path::new("/dev/full"), &winner(), false).unwrap_err().to_string();
         assert!(error.contains("/dev/full") && error.contains("space"), "{error}");
     }
 }

@@ -1,0 +1,178 @@
+//! Levels as a person would say them, for names and for the line of what was held constant.
+
+use super::{
+    AxisWord, CacheState, Consume, Factor, Fill, Kind, Level, Pattern, Readahead, Sparse, Switch,
+    Sync, Target, Touch, Until, bytes_text, count_text, path_to_text, so_many,
+};
+
+/// A level in words, after the name of a cell or in the line of what was held constant:
+/// `64 KiB blocks`, `cache warm`, `one fsync at the end`.
+pub fn phrase(factor: Factor, level: &Level) -> String {
+    match level {
+        Level::Number(number) => number_phrase(factor, *number),
+        Level::Path(path) => path_to_text(path),
+        Level::Word(word) => word_phrase(factor, word),
+    }
+}
+
+/// The same of what all cells share; nothing where it is what anybody would take for granted.
+pub fn held_phrase(factor: Factor, level: &Level) -> Option<String> {
+    let granted = match (factor, level) {
+        (Factor::Latency, level) => *level == Level::word(Switch::Off.word()),
+        (Factor::IdleThreads, level) => *level == Level::Number(0),
+        (Factor::Repeats, level) => *level == Level::Number(1),
+        _ => false,
+    };
+    (!granted).then(|| phrase(factor, level))
+}
+
+fn number_phrase(factor: Factor, number: u64) -> String {
+    let count = usize::try_from(number).unwrap_or(usize::MAX);
+    match factor {
+        Factor::Block => format!("{} blocks", bytes_text(number)),
+        Factor::Threads => so_many(count, "thread"),
+        Factor::IdleThreads => so_many(count, "idle thread"),
+        Factor::Files => match number {
+            1 => "1 file".to_owned(),
+            n => format!("{} files", count_text(n)),
+        },
+        Factor::FileSize => format!("a file of {}", bytes_text(number)),
+        Factor::Memory => format!("{} of memory", bytes_text(number)),
+        Factor::QueueDepth => format!("queue depth {number}"),
+        Factor::Repeats => format!("{} on a file", so_many(count, "call")),
+        _ if factor.kind() == Kind::Bytes => format!("{factor} {}", bytes_text(number)),
+        _ => format!("{factor} {number}"),
+    }
+}
+
+fn word_phrase(factor: Factor, word: &str) -> String {
+    match factor {
+        Factor::Method | Factor::Contender | Factor::Operation => word.to_owned(),
+        Factor::Place => format!("on {word}"),
+        Factor::SourcePlace => format!("source on {word}"),
+        Factor::Memory => format!("a file of {word} the memory"),
+        Factor::Consume => said(word, consume),
+        Factor::Pattern => said(word, pattern),
+        Factor::Sync => said(word, sync),
+        Factor::Readahead => said(word, readahead),
+        Factor::Target => said(word, target),
+        Factor::Until => said(word, until),
+        Factor::Sparse => said(word, sparse),
+        Factor::Pass => said(word, touch),
+        Factor::Fill => said(word, fill),
+        Factor::Cache => said(word, |state: CacheState| format!("cache {state}")),
+        Factor::Direct if word == Switch::On.word() => "O_DIRECT".to_owned(),
+        Factor::Direct => "through the page cache".to_owned(),
+        Factor::Latency if word == Switch::On.word() => "each operation timed".to_owned(),
+        _ => format!("{factor} {word}"),
+    }
+}
+
+/// What a record of a newer iolab says stays as it is.
+fn said<W: AxisWord>(word: &str, phrase: fn(W) -> String) -> String {
+    word.parse().map_or_else(|_| format!("{} {word}", W::FACTOR), phrase)
+}
+
+fn consume(consume: Consume) -> String {
+    match consume {
+        Consume::None => "bytes untouched".to_owned(),
+        Consume::Xor => "bytes folded by xor".to_owned(),
+        Consume::Histogram => "bytes counted by value".to_owned(),
+        Consume::Crc32c => "CRC-32C of the bytes".to_owned(),
+    }
+}
+
+fn pattern(pattern: Pattern) -> String {
+    match pattern {
+        Pattern::Sequential => "sequential".to_owned(),
+        other => format!("{other} order"),
+    }
+}
+
+fn sync(sync: Sync) -> String {
+    match sync {
+        Sync::None => "no sync".to_owned(),
+        Sync::End => "one fsync at the end".to_owned(),
+        Sync::Fsync => "fsync after each block".to_owned(),
+        Sync::Dsync => "O_DSYNC".to_owned(),
+        Sync::Sync => "O_SYNC".to_owned(),
+        Sync::Every(blocks) => format!("fsync every {}", so_many(blocks as usize, "block")),
+        Sync::Each => "fsync of each file".to_owned(),
+    }
+}
+
+fn readahead(advice: Readahead) -> String {
+    match advice {
+        Readahead::Normal => "read-ahead as set".to_owned(),
+        Readahead::Sequential => "double read-ahead".to_owned(),
+        Readahead::Random => "no read-ahead".to_owned(),
+    }
+}
+
+fn target(target: Target) -> String {
+    match target {
+        Target::New => "new files".to_owned(),
+        Target::Overwrite => "files overwritten".to_owned(),
+        Target::Preallocated => "blocks allocated before".to_owned(),
+        Target::Append => "appended".to_owned(),
+    }
+}
+
+fn until(until: Until) -> String {
+    match until {
+        Until::Return => "timed until the last call returns".to_owned(),
+        Until::Close => "timed until closed".to_owned(),
+        Until::Durable => "timed until durable".to_owned(),
+        Until::Namespace => "timed until data and name are durable".to_owned(),
+    }
+}
+
+fn sparse(sparse: Sparse) -> String {
+    match sparse {
+        Sparse::Keep => "holes kept".to_owned(),
+        Sparse::Fill => "holes filled".to_owned(),
+    }
+}
+
+fn touch(touch: Touch) -> String {
+    match touch {
+        Touch::First => "first call on each file".to_owned(),
+        Touch::Second => "second call on each file".to_owned(),
+        Touch::Steady => "files called upon before".to_owned(),
+        Touch::Whole => "all calls on each file".to_owned(),
+    }
+}
+
+fn fill(fill: Fill) -> String {
+    match fill {
+        Fill::Random => "random bytes".to_owned(),
+        Fill::Text => "printable bytes".to_owned(),
+        Fill::Zero => "zeros".to_owned(),
+        Fill::Compressible(percent) => format!("bytes {percent} % compressible"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Factor, Level, held_phrase, phrase};
+
+    #[test]
+    fn levels_read_as_a_person_would_say_them() {
+        let word = |factor, text: &str| phrase(factor, &Level::word(text));
+        assert_eq!(phrase(Factor::Block, &Level::Number(65536)), "64 KiB blocks");
+        assert_eq!(phrase(Factor::Threads, &Level::Number(1)), "1 thread");
+        assert_eq!(word(Factor::Sync, "every:16"), "fsync every 16 blocks");
+        assert_eq!(word(Factor::Pattern, "random"), "random order");
+        assert_eq!(word(Factor::Direct, "on"), "O_DIRECT");
+        // Of a record that is newer than this iolab.
+        assert_eq!(word(Factor::Sync, "sometimes"), "sync sometimes");
+    }
+
+    #[test]
+    fn what_anybody_would_take_for_granted_is_not_said() {
+        assert_eq!(held_phrase(Factor::Latency, &Level::word("off")), None);
+        assert_eq!(held_phrase(Factor::IdleThreads, &Level::Number(0)), None);
+        let direct = held_phrase(Factor::Direct, &Level::word("off"));
+        assert_eq!(direct.unwrap(), "through the page cache");
+    }
+}

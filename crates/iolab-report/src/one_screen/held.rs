@@ -1,0 +1,47 @@
+//! What was held constant, in words: a figure means nothing to who does not know it.
+
+use super::super::view_model::level_text;
+use super::Part;
+use iolab_model::catalog::{Fact, Factor, Level, held_phrase, so_many};
+use iolab_model::result::Document;
+
+/// All in one line: where, every level that all cells share, how often.
+pub(super) fn held_constant(doc: &Document, parts: &[Part]) -> String {
+    let text = |fact| doc.environment.shown(fact);
+    let place = match (text(Fact::MountFsType), text(Fact::DeviceName)) {
+        (Some(fs), Some(device)) => Some(format!("{fs} on {device}")),
+        (fs, _) => fs,
+    };
+    // Images and limits are places of their own.
+    let place = place.filter(|_| !doc.cells.iter().any(|c| c.factors.get(Factor::Place).is_some()));
+    let rounds = doc.experiment.protocol.steady_rounds as usize;
+    let extrapolated = parts.iter().any(|part| part.extrapolated);
+    let mut all: Vec<String> = place.into_iter().collect();
+    all.extend(Factor::ALL.into_iter().filter_map(|factor| shared(doc, factor)));
+    all.extend((rounds > 0).then(|| so_many(rounds, "round")));
+    all.extend(extrapolated.then(|| "≈ worked out from parts of a pass".to_owned()));
+    all.join(" · ")
+}
+
+/// What a title tells of, where it does.
+fn in_title(factor: Factor) -> bool {
+    matches!(
+        factor,
+        Factor::FileSize | Factor::Files | Factor::Sizes | Factor::Operation | Factor::Method
+    )
+}
+
+/// The one level that all cells have which have any; a file stands in the title.
+fn shared(doc: &Document, factor: Factor) -> Option<String> {
+    let mut levels = doc.cells.iter().filter_map(|cell| cell.factors.get(factor));
+    let first = levels.next()?;
+    let named = matches!(first, Level::Path(_));
+    // Of several methods and one command the command is no constant.
+    let among = factor == Factor::Contender
+        || factor == Factor::Method
+            && doc.cells.iter().any(|cell| cell.factors.get(Factor::Contender).is_some());
+    let same = levels.all(|level| level == first);
+    let text = level_text(factor, first);
+    let named = named || in_title(factor) && doc.run.title.contains(&text);
+    (same && !named && !among).then(|| held_phrase(factor, first)).flatten()
+}

@@ -1,0 +1,141 @@
+//! The report of one screen: what was asked and all that was held constant, the best rows, what
+//! changes how the answer may be used, and last, where the eye is, the answer. The rest is told on
+//! request ([`View`](super::view_model::View)).
+
+mod figure;
+mod held;
+mod rows;
+
+pub(super) use rows::{Line, Part};
+
+use super::view_model::{self, divided, varying_text};
+use super::warning_summary::warning_summary;
+use iolab_model::catalog::{Code, Severity};
+use iolab_model::result::{Answer, AnswerKind, Document, Grade};
+
+/// Rows of an answer that are shown at most; the rest are one line.
+pub(super) const MOST_ROWS: usize = 8;
+/// Lines of a report of one answer, at 80 columns: a terminal of 24 has one more for the prompt.
+const LINES: usize = 23;
+/// And for each further one.
+const LINES_MORE: usize = 6;
+/// Nobody waits longer for an answer that is open.
+const LONGEST_MORE_S: f64 = 3600.0;
+/// More warnings than these are not read.
+const MOST_WARNINGS: usize = 2;
+
+/// A report of one screen in words. Text is raw: whoever draws it makes it safe for its medium.
+#[derive(Debug)]
+pub(super) struct Screen {
+    pub(super) asked: String,
+    pub(super) held: String,
+    pub(super) parts: Vec<Part>,
+    /// Code and what was seen: those that change how the answer may be used.
+    pub(super) careful: Vec<(&'static str, String)>,
+    /// How far to trust it, where that is less than well.
+    pub(super) confidence: Option<String>,
+    /// With their conditions, where there are several.
+    pub(super) answers: Vec<String>,
+    pub(super) next: String,
+}
+
+impl Screen {
+    pub(super) fn of(doc: &Document) -> Screen {
+        let doc = &*doc.completed();
+        let parts = divided(doc).into_iter().map(|(answer, cells)| {
+            let heading = answer.filter(|_| doc.answers.len() > 1);
+            let heading = heading.map(|answer| varying_text(doc, answer));
+            Part::of(doc, heading, answer, &cells)
+        });
+        let parts: Vec<Part> = parts.collect();
+        Screen {
+            asked: doc.run.title.clone(),
+            held: held::held_constant(doc, &parts),
+            parts,
+            careful: careful(doc),
+            confidence: confidence(doc),
+            answers: doc.answers.iter().map(|answer| said(doc, answer)).collect(),
+            next: next(doc),
+        }
+    }
+
+    /// The titles of one table for all parts; nothing where they have different columns.
+    pub(super) fn common_titles(&self) -> Option<Vec<String>> {
+        let (first, rest) = self.parts.split_first()?;
+        let as_many = |part: &Part| part.titles.len() == first.titles.len();
+        let same = |at: usize| rest.iter().all(|part| part.titles[at] == first.titles[at]);
+        let title = |(at, title): (usize, &String)| match same(at) {
+            true => title.clone(),
+            false => "per pass".to_owned(),
+        };
+        let unlike = |at: usize| !same(at) && !first.titles[at].contains("per ");
+        (rest.iter().all(as_many) && !(0..first.titles.len()).any(unlike))
+            .then(|| first.titles.iter().enumerate().map(title).collect())
+    }
+
+    /// The lines that it may take.
+    pub(super) fn most_lines(&self) -> usize {
+        LINES + LINES_MORE * self.answers.len().saturating_sub(1)
+    }
+}
+
+fn said(doc: &Document, answer: &Answer) -> String {
+    match doc.answers.len() {
+        0 | 1 => answer.sentence.clone(),
+        _ => format!("{}: {}", varying_text(doc, answer), answer.sentence),
+    }
+}
+
+/// The gravest warnings, but for those that the answer itself tells of.
+fn careful(doc: &Document) -> Vec<(&'static str, String)> {
+    let changes_use = |code: &Code| {
+        let told = matches!(code, Code::FewRounds | Code::InsufficientBudget);
+        code.severity() >= Severity::Caution && !told
+    };
+    let told = |code: &Code| doc.answers.iter().any(|a| a.sentence.contains(code.summary()));
+    let all = warning_summary(doc).into_iter();
+    let all = all.filter(|(id, _)| id.parse().is_ok_and(|code| changes_use(&code) && !told(&code)));
+    all.take(MOST_WARNINGS).collect()
+}
+
+/// Of the worst answer, where it is worth a word; what is not sound says so itself.
+fn confidence(doc: &Document) -> Option<String> {
+    let graded = doc.answers.iter().filter(|a| matches!(a.grade, Grade::B | Grade::C));
+    let worst = graded.max_by_key(|answer| answer.grade)?;
+    let raise = worst.raise.as_deref().map(|raise| raise.trim_end_matches('.'));
+    let raise = raise.map(|raise| format!(" What would raise it: {raise}.")).unwrap_or_default();
+    Some(format!("Confidence: {}.{raise}", view_model::grade_text(worst.grade)))
+}
+
+/// What to do next; nothing can be done with a run that is in no history.
+fn next(doc: &Document) -> String {
+    let id = doc.run.id;
+    match (id, doc.run.complete) {
+        (0, true) => String::new(),
+        (0, false) => "Partial run.".to_owned(),
+        (_, true) => match more(doc) {
+            Some(time) => format!("Run {id} · iolab show {id} --details · iolab more {id} {time}"),
+            None => format!(
+                "Run {id} · iolab show {id} --details · iolab report {id} --html report.html"
+            ),
+        },
+        (_, false) => {
+            format!("Run {id} is partial · iolab run --resume {id} · iolab show {id} --details")
+        }
+    }
+}
+
+/// What `iolab more` is to be given where some answer is open and a wait that somebody has would
+/// settle it: tens of seconds, then minutes.
+fn more(doc: &Document) -> Option<String> {
+    let open = doc.answers.iter().filter(|answer| answer.kind == AnswerKind::Undecided);
+    let seconds = open.filter_map(|answer| answer.more_seconds).reduce(f64::max)?;
+    match seconds * 1.1 {
+        s if s <= 100.0 => Some(format!("{:.0}s", (s / 10.0).ceil().max(1.0) * 10.0)),
+        s if s <= LONGEST_MORE_S => Some(format!("{:.0}m", (s / 60.0).ceil())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

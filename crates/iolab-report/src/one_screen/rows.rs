@@ -1,0 +1,208 @@
+//! The rows of one answer, best first, and what the rest of them come to in one line.
+
+use std::collections::BTreeSet;
+
+use super::super::verdict_word::Mark;
+use super::super::view_model::missing;
+use super::figure::Figure;
+use iolab_model::catalog::{Factor, Level, bytes_text, phrase, slower_text};
+use iolab_model::result::{Answer, CellRecord, CellStatus, Document};
+
+/// One answer's cells; without an answer those that belong to none.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// The condition, where there are several answers.
+    pub(crate) heading: Option<String>,
+    /// Titles of the figures.
+    pub(crate) titles: Vec<String>,
+    rows: Vec<Row>,
+    columns: Vec<Figure>,
+    /// Cells without figures, in one line.
+    pub(crate) missing: Option<String>,
+    /// Whether times of a pass are worked out from parts of one.
+    pub(crate) extrapolated: bool,
+}
+
+/// One cell, its figures as numbers.
+#[derive(Debug)]
+struct Row {
+    name: String,
+    mark: Mark,
+    against: String,
+    figures: Vec<Option<f64>>,
+    /// How many times as long as the best: at least, at most; nothing where nothing is said.
+    regret: Option<(f64, Option<f64>)>,
+}
+
+/// One line of the table.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) mark: Mark,
+    pub(crate) figures: Vec<String>,
+    pub(crate) against: String,
+}
+
+impl Part {
+    pub(crate) fn of(
+        doc: &Document,
+        heading: Option<String>,
+        answer: Option<&Answer>,
+        cells: &[&CellRecord],
+    ) -> Part {
+        let mut timed: Vec<&CellRecord> =
+            cells.iter().copied().filter(|cell| cell.estimate.is_some()).collect();
+        let columns = Figure::columns(doc, &timed);
+        let delta = doc.experiment.protocol.delta;
+        let mark = |cell: &CellRecord| answer.map_or(Mark::None, |a| Mark::of(cell, a, delta));
+        let leader = answer.and_then(Answer::leader);
+        let time = |cell: &CellRecord| figure(cell, &columns).unwrap_or(f64::INFINITY);
+        let order = |cell: &CellRecord| (Some(cell.id.as_str()) != leader, mark(cell).order());
+        timed.sort_by(|a, b| order(a).cmp(&order(b)).then(time(a).total_cmp(&time(b))));
+        let names = names(&timed);
+        let row = |(cell, name): (&&CellRecord, String)| Row {
+            name,
+            mark: mark(cell),
+            against: answer.map_or_else(String::new, |a| {
+                // Room for the figures beside it.
+                mark(cell).against_best(cell, a).replace("at most ", "≤ ")
+            }),
+            figures: columns.iter().map(|column| column.of(cell)).collect(),
+            regret: answer
+                .and_then(|a| a.regret_of(&cell.id))
+                .filter(|_| !matches!(mark(cell), Mark::None | Mark::NotCompared | Mark::Cloned))
+                .map(|regret| (regret.low, regret.high)),
+        };
+        let passes = columns.contains(&Figure::Pass);
+        Part {
+            heading,
+            titles: columns.iter().map(|column| column.title(&timed)).collect(),
+            rows: timed.iter().zip(names).map(row).collect(),
+            missing: without_figures(cells),
+            extrapolated: passes && super::figure::is_extrapolated(&timed),
+            columns,
+        }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// At most `most` rows and, where there are more, one line for the rest.
+    pub(crate) fn lines(&self, most: usize) -> Vec<Line> {
+        // A line for the rest would be no shorter than the one row that it stands for.
+        let shown = if self.rows.len() <= most + 1 { self.rows.len() } else { most };
+        let (first, rest) = self.rows.split_at(shown);
+        let mut lines: Vec<Line> = first
+            .iter()
+            .map(|row| Line {
+                name: row.name.clone(),
+                mark: row.mark,
+                figures: Vec::new(),
+                against: row.against.clone(),
+            })
+            .collect();
+        lines.extend((!rest.is_empty()).then(|| self.rest(rest)));
+        for (at, column) in self.columns.iter().enumerate() {
+            let ends = ends(rest, at);
+            let values = first.iter().map(|row| row.figures[at]).chain(ends);
+            let mut texts = column.texts(&values.collect::<Vec<_>>());
+            let ends = texts.split_off(first.len());
+            texts.extend((!rest.is_empty()).then(|| between(&ends)));
+            lines.iter_mut().zip(texts).for_each(|(line, text)| line.figures.push(text));
+        }
+        lines
+    }
+
+    fn rest(&self, rest: &[Row]) -> Line {
+        let known: Vec<(f64, Option<f64>)> = rest.iter().filter_map(|row| row.regret).collect();
+        let low = known.iter().map(|(low, _)| *low).fold(f64::INFINITY, f64::min);
+        let high = known.iter().try_fold(1.0, |most: f64, (_, high)| Some(most.max((*high)?)));
+        let against = match known.len() {
+            0 => String::new(),
+            n if n < rest.len() => "not all compared".to_owned(),
+            _ => slower_text(low, high),
+        };
+        Line {
+            name: format!("{} more", rest.len()),
+            mark: Mark::None,
+            figures: Vec::new(),
+            against,
+        }
+    }
+}
+
+fn figure(cell: &CellRecord, columns: &[Figure]) -> Option<f64> {
+    columns.first().and_then(|column| column.of(cell))
+}
+
+/// The least and the greatest of a column.
+fn ends(rows: &[Row], at: usize) -> [Option<f64>; 2] {
+    let known = || rows.iter().filter_map(|row| row.figures[at]);
+    [known().min_by(f64::total_cmp), known().max_by(f64::total_cmp)]
+}
+
+/// Two figures, the unit once where both have it: `13.1–25.1 ms`.
+fn between(ends: &[String]) -> String {
+    let [low, high] = ends else { return String::new() };
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        _ if low == high => low.clone(),
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
+}
+
+/// Names by the levels that differ: `pread 64 KiB`, `on ext4 pread`; ids where those are not enough.
+fn names(cells: &[&CellRecord]) -> Vec<String> {
+    let differs = |factor: &Factor| {
+        let mut levels = cells.iter().filter_map(|cell| cell.factors.get(*factor));
+        let first = levels.next();
+        levels.any(|level| Some(level) != first)
+    };
+    let factors: Vec<Factor> = Factor::ALL.into_iter().filter(differs).collect();
+    let name = |cell: &&CellRecord| name(cell, &factors);
+    let names: Vec<String> = cells.iter().map(name).collect();
+    let unlike: BTreeSet<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+    match unlike.len() == cells.len() {
+        true => names,
+        false => cells.iter().map(|cell| cell.id.clone()).collect(),
+    }
+}
+
+fn name(cell: &CellRecord, factors: &[Factor]) -> String {
+    let said = |(factor, level): (Factor, &Level)| match (factor, level) {
+        // Beside a method it is clear what the size is of.
+        (Factor::Block, Level::Number(bytes)) if factors.len() > 1 => bytes_text(*bytes),
+        (Factor::File, Level::Path(path)) => {
+            phrase(factor, &Level::Path(path.file_name().map_or_else(|| path.clone(), Into::into)))
+        }
+        _ => phrase(factor, level),
+    };
+    let levels = factors.iter().filter_map(|factor| Some((*factor, cell.factors.get(*factor)?)));
+    let all: Vec<String> = levels.map(said).collect();
+    all.join(" ")
+}
+
+/// `skipped: reflink: not supported; btrfs can clone`, the alike together; the first reason alone.
+fn without_figures(cells: &[&CellRecord]) -> Option<String> {
+    let lacks = |cell: &&&CellRecord| cell.estimate.is_none() || cell.status == CellStatus::Failed;
+    let all: Vec<(&str, &str, String)> = cells
+        .iter()
+        .filter(lacks)
+        .filter_map(|cell| missing(cell).map(|(word, why)| (word, cell.id.as_str(), why)))
+        .collect();
+    let (word, _, why) = all.first()?;
+    let alike = all.iter().filter(|(w, _, reason)| w == word && reason == why);
+    let names: Vec<&str> = alike.map(|(_, id, _)| *id).collect();
+    let listed = match names[..] {
+        [one, ..] if names.len() > 3 => format!("{one} and {} more", names.len() - 1),
+        _ => names.join(", "),
+    };
+    Some(match all.len() {
+        // A reason often begins with the name.
+        1 if why.starts_with(&listed) => format!("{word}: {why}"),
+        n if n == names.len() && n <= 3 => format!("{word}: {listed}: {why}"),
+        n => format!("{n} cells have no figures: {listed}: {why}"),
+    })
+}

@@ -1,0 +1,67 @@
+use super::Screen;
+use crate::{TextStyle, write};
+use iolab_model::result::{CellStanding, Document};
+use iolab_test::{documents, scenes};
+
+fn all() -> impl Iterator<Item = (&'static str, Document)> {
+    documents::all().into_iter().chain(scenes::all())
+}
+
+fn shown(format: &str, doc: &Document, width: usize, details: bool) -> String {
+    let mut out = Vec::new();
+    let look = TextStyle { width, details, ..TextStyle::default() };
+    write(format, doc, &look, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_run_fits_one_screen_and_ends_on_its_answer() {
+    for (name, doc) in all() {
+        for width in [80, 120] {
+            let text = shown("table", &doc, width, false);
+            let screen = Screen::of(&doc);
+            let most = screen.most_lines();
+            assert!(text.lines().count() <= most, "{name} at {width}, {most} lines:\n{text}");
+            let last = text.lines().last().unwrap();
+            assert!(doc.run.id == 0 || last.starts_with("Run "), "{name}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn the_best_stands_first_and_at_most_eight_rows_beside_the_rest() {
+    let doc = scenes::blocks();
+    let screen = Screen::of(&doc);
+    let lines = screen.parts[0].lines(super::MOST_ROWS);
+    assert_eq!(lines.len(), super::MOST_ROWS + 1);
+    assert!(lines[8].name.ends_with(" more"), "{}", lines[8].name);
+    let answer = &doc.completed().answers[0];
+    let leader = doc.cells.iter().find(|c| Some(c.id.as_str()) == answer.leader()).unwrap();
+    assert_eq!(answer.standing_of(&leader.id), CellStanding::AmongBest);
+    let block = leader.factors.number(iolab_model::catalog::Factor::Block).unwrap();
+    assert!(lines[0].name.contains(&iolab_model::catalog::bytes_text(block)), "{}", lines[0].name);
+    // One row more is shown itself: a line for it would be no shorter.
+    let as_many = screen.parts[0].len() - 1;
+    assert_eq!(screen.parts[0].lines(as_many).len(), as_many + 1);
+}
+
+#[test]
+fn all_that_was_held_constant_is_said_and_nothing_that_varied() {
+    let held = Screen::of(&documents::winner()).held;
+    assert_eq!(held, "ext4 on nvme0n1 · 1 thread · cache warm · 9 rounds");
+    let tie = Screen::of(&documents::tie()).held;
+    assert!(tie.contains("pread") && !tie.contains("blocks"), "{tie}");
+}
+
+#[test]
+fn details_have_every_cell_and_end_on_the_answer_too() {
+    for format in ["table", "markdown", "asciidoc"] {
+        let doc = scenes::blocks();
+        let (short, whole) = (shown(format, &doc, 160, false), shown(format, &doc, 160, true));
+        let cells = |text: &str| doc.cells.iter().filter(|c| text.contains(c.id.as_str())).count();
+        assert_eq!(cells(&whole), doc.cells.len(), "{whole}");
+        assert!(short.lines().count() < whole.lines().count(), "{format}");
+        let at = |text: &str, of: &str| text.find(of).unwrap_or_else(|| panic!("{of}: {text}"));
+        assert!(at(&whole, "ONE") < at(&whole, "could not be told apart"), "{whole}");
+    }
+}
