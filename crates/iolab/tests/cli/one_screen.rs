@@ -1,6 +1,6 @@
 //! Real commands on a real terminal: the report is one screen, and the answer stands at its end.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::cli_support::{Home, IOLAB};
 use iolab_model::result::Document;
@@ -14,7 +14,8 @@ fn on_terminal(home: &Home, rows: usize, columns: usize, arguments: &str) -> Str
     command.args(["-qec", &line, "/dev/null"]).current_dir(home.path(""));
     command.env("XDG_STATE_HOME", home.path("state")).env("TERM", "xterm");
     command.env("LC_ALL", "C.UTF-8").env("NO_COLOR", "1");
-    let output = command.output().unwrap();
+    // The terminal of whoever runs the tests is left alone.
+    let output = command.stdin(Stdio::null()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{arguments}: {text}");
     let shown: Vec<&str> = text.split('\n').map(last_drawn).collect();
