@@ -1,5 +1,6 @@
 //! How a report may look, and text made safe for where it goes.
 
+use iolab_model::catalog::ascii_text;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
@@ -43,7 +44,7 @@ impl TextStyle {
     /// of writing become escapes; ASCII where that is all there is.
     pub(super) fn text(&self, raw: &str) -> String {
         let clean = harmless(raw);
-        if self.unicode { clean } else { ascii(&clean) }
+        if self.unicode { clean } else { ascii_text(&clean) }
     }
 
     /// The text in colour, where there is colour.
@@ -144,33 +145,6 @@ pub(super) fn harmless(raw: &str) -> String {
             | '\u{feff}' => out.extend(c.escape_unicode()),
             c if c.is_control() => out.extend(c.escape_default()),
             c => out.push(c),
-        }
-    }
-    out
-}
-
-/// What the reports themselves use in ASCII, and `?` for the rest.
-fn ascii(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            c if c.is_ascii() => out.push(c),
-            '×' => out.push('x'),
-            '–' | '—' | '−' => out.push('-'),
-            '·' => out.push('|'),
-            'µ' | 'μ' => out.push('u'),
-            '±' => out.push_str("+/-"),
-            '≥' => out.push_str(">="),
-            '≤' => out.push_str("<="),
-            '≈' => out.push('~'),
-            '…' => out.push_str("..."),
-            '→' => out.push_str("->"),
-            '●' => out.push('*'),
-            '“' | '”' => out.push('"'),
-            '‘' | '’' => out.push('\''),
-            'δ' => out.push_str("delta"),
-            c if c.is_whitespace() => out.push(' '),
-            _ => out.push('?'),
         }
     }
     out

@@ -31,8 +31,8 @@ impl Explain {
             }
             for code in codes {
                 let head = format!("{code} ({}): {}", severity(code), code.summary());
-                writeln!(out, "{}", wrap(&head, 80))?;
-                writeln!(out, "{}", wrap(code.explanation(), 80))?;
+                writeln!(out, "{}", terminal_io::wrap(&head, 80))?;
+                writeln!(out, "{}", terminal_io::wrap(code.explanation(), 80))?;
             }
             Ok(())
         })
@@ -55,19 +55,4 @@ fn unknown(text: &str) -> Failure {
         None => "iolab explain lists all".to_owned(),
     };
     Failure::usage(format!("there is no code '{}'; {fix}", text.escape_debug()))
-}
-
-/// Breaks a text at spaces into lines of at most `width` characters.
-pub fn wrap(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines.join("\n")
 }

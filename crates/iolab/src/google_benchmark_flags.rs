@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
+use super::benchmark_filter::BenchmarkFilter;
 use super::commands::{Cli, Command};
 use super::measure::Measure;
 use super::terminal_io::{self, Ending, Exit, Failure};
 use super::verbosity::{Talk, When};
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
-use iolab_model::spec::{self, Pattern};
+use iolab_model::spec;
 use iolab_report::{self as report, BenchmarkRows, TextStyle, benchmark_name, write_benchmarks};
 
 const PREFIX: &str = "--benchmark_";
@@ -46,7 +47,7 @@ const IGNORED: &[&str] = &[
 #[derive(Debug)]
 struct Flags {
     list: bool,
-    filter: Pattern,
+    filter: BenchmarkFilter,
     repetitions: u32,
     /// Seconds that a benchmark runs for in each repetition.
     min_time_s: Option<f64>,
@@ -120,7 +121,7 @@ fn measure_of(words: Vec<OsString>) -> Result<Option<Measure>, Failure> {
 /// Keeps the cells that the filter wants, and sets rounds and budget.
 fn narrow(plan: &mut Plan, flags: &Flags) {
     let workload = plan.workload.clone();
-    plan.keep(|cell| flags.filter.matches(&benchmark_name(&workload, &cell.levels)), UNWANTED);
+    plan.keep(|cell| flags.filter.wants(&benchmark_name(&workload, &cell.levels)), UNWANTED);
     plan.protocol.rounds = Some(flags.repetitions);
     plan.eliminate = false;
     if let Some(seconds) = flags.min_time_s {
@@ -156,7 +157,7 @@ fn show(
 fn read(arguments: &[OsString]) -> Result<Flags, Failure> {
     let mut flags = Flags {
         list: false,
-        filter: Pattern::parse("all").map_err(Failure::usage)?,
+        filter: BenchmarkFilter::default(),
         repetitions: REPETITIONS,
         min_time_s: None,
         out: None,
@@ -184,8 +185,7 @@ fn set(flags: &mut Flags, name: &str, value: &str) -> Result<(), Failure> {
     match name {
         "list_tests" => flags.list = truth(value).ok_or_else(|| wrong("true or false"))?,
         "filter" => {
-            flags.filter =
-                Pattern::parse(value).map_err(|e| Failure::usage(e.of("--benchmark_filter")))?;
+            flags.filter = BenchmarkFilter::parse(value)?;
         }
         "repetitions" => {
             let number = spec::parse_rounds(value).map_err(|_| wrong("a whole number from 1 on"));

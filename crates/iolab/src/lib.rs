@@ -1,5 +1,6 @@
 //! One file a subcommand: arguments in, exit code out.
 
+mod benchmark_filter;
 mod cached;
 mod checksum;
 mod clean;

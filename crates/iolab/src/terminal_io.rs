@@ -6,6 +6,8 @@ use std::panic;
 use std::process::ExitCode;
 
 use iolab_controller::{Blame, Error};
+use iolab_model::catalog::ascii_text;
+use textwrap::{Options, WordSeparator, WordSplitter};
 use unicode_width::UnicodeWidthStr;
 
 /// How the program ends. The numbers are part of the interface (README, "Exit status").
@@ -151,7 +153,7 @@ pub fn say(line: &str) {
     let mut stderr = io::stderr().lock();
     let _ = match stderr.is_terminal() {
         true => {
-            let line = if unicode() { line.to_owned() } else { ascii(line) };
+            let line = if unicode() { line.to_owned() } else { ascii_text(line) };
             let size = rustix::termios::tcgetwinsize(&stderr).ok();
             let width = size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0);
             writeln!(stderr, "{}", wrapped(&line, width.unwrap_or(80)))
@@ -181,35 +183,20 @@ fn wrapped(line: &str, width: usize) -> String {
     if line.contains('\n') || line.width() <= width || indent.len() * 2 > width {
         return line.to_owned();
     }
-    let mut out = indent.clone();
-    let mut used = indent.len();
-    for (number, word) in text.split(' ').enumerate() {
-        match number > 0 && used + 1 + word.width() > width {
-            true => {
-                out = format!("{out}\n{indent}{word}");
-                used = indent.len() + word.width();
-            }
-            false => {
-                let gap = usize::from(number > 0);
-                out = format!("{out}{}{word}", " ".repeat(gap));
-                used += gap + word.width();
-            }
-        }
-    }
-    out
+    textwrap::fill(text, breaking(width).initial_indent(&indent).subsequent_indent(&indent))
 }
 
-/// The line for a terminal that shows ASCII only.
-fn ascii(line: &str) -> String {
-    let one = |c: char| match c {
-        '×' => "x".to_owned(),
-        '–' => "-".to_owned(),
-        '…' => "...".to_owned(),
-        'µ' => "u".to_owned(),
-        c if c.is_ascii() => c.to_string(),
-        _ => "?".to_owned(),
-    };
-    line.chars().map(one).collect()
+/// A text in lines of at most `width` columns; a longer word stands alone.
+pub fn wrap(text: &str, width: usize) -> String {
+    textwrap::fill(text, breaking(width))
+}
+
+/// Between words and nowhere else: an option or a path that was broken cannot be copied.
+fn breaking<'a>(width: usize) -> Options<'a> {
+    Options::new(width)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
 }
 
 /// Data, on stdout.

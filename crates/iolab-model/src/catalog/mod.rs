@@ -1,6 +1,7 @@
 //! How a part describes itself. Every axis, method, operation, workload, metric and warning is
 //! one row here or in its own file, and help, lists, validation and reports are made from the rows.
 
+mod ascii;
 mod axis_word;
 mod cache_state;
 mod code;
@@ -25,6 +26,7 @@ mod text;
 mod touch;
 mod workload;
 
+pub use ascii::ascii_text;
 pub use axis_word::{AxisWord, Consume, Readahead, Sparse, Switch, Target, Until};
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};

@@ -5,14 +5,12 @@ mod error;
 pub mod file;
 #[cfg(test)]
 pub(crate) mod fixture;
-mod pattern;
 mod protocol;
 mod range;
 mod units;
 
 pub use axis::{Vocabulary, choose, nearest};
 pub use error::SpecError;
-pub use pattern::Pattern;
 pub use protocol::{Protocol, parse_ask, parse_rounds};
 pub use range::parse_list;
 pub use units::{

@@ -7,6 +7,7 @@ use super::padding::{columns, pad, pad_right};
 use super::scale::{Axis, Scale, tick_time};
 use super::svg::hollow;
 use super::terminal_heat;
+use iolab_model::catalog::ascii_text;
 
 /// Characters of one series each, most telling first.
 const MARKS: [char; 6] = ['●', '■', '▲', '◆', '▼', '+'];
@@ -53,7 +54,7 @@ pub fn draw(chart: &Chart, screen: Screen) -> String {
     for note in chart.notes.iter().chain(guide) {
         out += &wrapped(note, screen.width);
     }
-    if screen.ascii { to_ascii(&out) } else { out }
+    if screen.ascii { ascii_text(&out) } else { out }
 }
 
 fn has_heat(chart: &Chart) -> bool {
@@ -342,22 +343,6 @@ pub fn bar(share: f64, width: usize, ascii: bool) -> String {
         true => "#".repeat((eighths + 4) / 8),
         false => "█".repeat(eighths / 8) + EIGHTHS[eighths % 8],
     }
-}
-
-fn to_ascii(text: &str) -> String {
-    let swap = |c: char| match c {
-        '×' => "x".to_owned(),
-        '–' | '─' => "-".to_owned(),
-        '·' => ",".to_owned(),
-        '≥' => ">=".to_owned(),
-        'µ' => "u".to_owned(),
-        '−' | '╌' => "-".to_owned(),
-        '✓' => "ok:".to_owned(),
-        '…' => "..".to_owned(),
-        c if c.is_ascii() => c.to_string(),
-        _ => "?".to_owned(),
-    };
-    text.chars().map(swap).collect()
 }
 
 #[cfg(test)]

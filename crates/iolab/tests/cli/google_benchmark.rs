@@ -147,7 +147,7 @@ fn the_bare_flags_do_what_a_benchmark_program_does() {
         ("--benchmark_nonsense=1", "no such flag"),
         ("--benchmark_repetitions=0", "whole number"),
         ("--benchmark_format=xml", "console, json or csv"),
-        ("--benchmark_filter=(", "a ( without its )"),
+        ("--benchmark_filter=(", "no regular expression"),
         ("--benchmark_min_time=soon", "seconds"),
         ("--benchmark_filter=nothing_is_called_so", "no benchmark matches"),
     ] {
