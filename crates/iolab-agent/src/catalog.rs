@@ -12,10 +12,11 @@ use iolab_model::catalog::{
 };
 use iolab_model::spec::{Experiment, SpecError, Vocabulary};
 
+pub use iolab_io::metric::METRICS;
 pub use iolab_io::workload::{WORKLOADS, impossible};
 
 static ALL: LazyLock<Vec<&'static Part>> = LazyLock::new(|| {
-    let methods = METHODS.iter().chain(copy::METHODS).chain(files::METHODS);
+    let methods = METHODS.iter().chain(copy::METHODS).chain(copy::files_methods());
     let operations = operations().iter().chain(meta::OPERATIONS).chain(files::OPERATIONS);
     methods.chain(operations).chain(PLACES).collect()
 });

@@ -49,6 +49,7 @@ pub use partition::{Layout, Partition, ReadJob, Stop};
 pub use read_loop::Outcome;
 pub use start_barrier::StartBarrier;
 pub use target::WriteJob;
+pub use worker_threads::run as run_threads;
 pub use write_loop::{Times, Written, fault as write_fault};
 
 use iolab_model::catalog::{AxisWord, Levels, Part, Pattern, Sync, Target};

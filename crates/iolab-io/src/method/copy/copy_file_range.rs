@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
 
 use super::copy_loop::{CopyJob, Ends, Mover, copy};
 use super::whole::{chunk, chunks};
-use super::{CopyEntry, CopyMethod};
+use super::whole_file::{WHOLE_BYTES, WholeFile, until_moved};
+use super::{CopyEntry, CopyMethod, FilesEntry, files_part};
 use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
@@ -24,6 +26,14 @@ pub const METHOD: CopyMethod = CopyMethod {
         by_name_only: false,
     },
     copy: CopyEntry { step_bytes: chunk, route: CopyRoute::InKernel, run: copy::<CopyFileRange> },
+    files: Some(FilesEntry {
+        part: files_part(
+            "copy_file_range",
+            "of files: one call a file, inside of the kernel",
+            &[Factor::Block],
+        ),
+        make: |_| Ok(Box::new(CopyFileRange)),
+    }),
 };
 
 struct CopyFileRange;
@@ -45,5 +55,11 @@ impl Mover for CopyFileRange {
             let (source, target) = (&ends.source, &ends.target);
             rustix::fs::copy_file_range(source, Some(&mut from), target, Some(&mut to), n)
         })
+    }
+}
+
+impl WholeFile for CopyFileRange {
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno> {
+        until_moved(size, || rustix::fs::copy_file_range(from, None, to, None, WHOLE_BYTES))
     }
 }

@@ -27,6 +27,7 @@ pub const METHOD: CopyMethod = CopyMethod {
         by_name_only: false,
     },
     copy: CopyEntry { step_bytes: |block| block, route: CopyRoute::UserSpace, run: copy::<Uring> },
+    files: None,
 };
 
 /// Larger blocks are refused, as by every method that has a buffer.

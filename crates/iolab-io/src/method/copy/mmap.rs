@@ -30,6 +30,7 @@ pub const METHOD: CopyMethod = CopyMethod {
         by_name_only: false,
     },
     copy: CopyEntry { step_bytes: chunk, route: CopyRoute::UserSpace, run: copy::<FromMap> },
+    files: None,
 };
 
 /// How the other one describes itself.
@@ -44,6 +45,7 @@ pub const BOTH: CopyMethod = CopyMethod {
         by_name_only: false,
     },
     copy: CopyEntry { step_bytes: chunk, route: CopyRoute::UserSpace, run: copy::<BothMapped> },
+    files: None,
 };
 
 /// Calls `each` with every chunk of the range that is not empty, and the page that it begins in.

@@ -11,12 +11,14 @@ mod segments;
 mod sendfile;
 mod splice;
 mod whole;
+mod whole_file;
 
 pub use copy_loop::{Copied, CopyJob, Holes, Work};
 pub use whole::CHUNK_BYTES;
+pub use whole_file::{MakeWholeFile, WholeFile};
 
 use super::measured_window::MeasuredWindow;
-use iolab_model::catalog::Part;
+use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 use iolab_model::result::{CopyRoute, Fault};
 
 /// A way to copy: what it says of itself, and how it does it.
@@ -26,6 +28,23 @@ pub struct CopyMethod {
     pub part: Part,
     /// How.
     pub copy: CopyEntry,
+    /// The same for many small files, where it can.
+    pub files: Option<FilesEntry>,
+}
+
+/// How many files are copied, each as a whole.
+#[derive(Debug)]
+pub struct FilesEntry {
+    /// Its description; the id is that of the method.
+    pub part: Part,
+    /// Makes the copier of one worker.
+    pub make: MakeWholeFile,
+}
+
+const fn files_part(id: &'static str, summary: &'static str, ignores: &'static [Factor]) -> Part {
+    let capabilities = &[Capability::Files];
+    let (kind, needs) = (PartKind::Method, "");
+    Part { id, kind, summary, capabilities, ignores, needs, by_name_only: false }
 }
 
 /// How a file is copied.
@@ -61,6 +80,11 @@ pub const METHODS: &[Part] = &{
     }
     parts
 };
+
+/// Every description of a method that copies many files.
+pub fn files_methods() -> impl Iterator<Item = &'static Part> {
+    ALL.into_iter().filter_map(|method| method.files.as_ref()).map(|files| &files.part)
+}
 
 /// The method of this name.
 pub fn find(id: &str) -> Option<&'static CopyMethod> {

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 
 use super::copy_loop::{CopyJob, Ends, Mover, copy, refused, write_rest};
-use super::{CopyEntry, CopyMethod};
+use super::whole_file::WholeFile;
+use super::{CopyEntry, CopyMethod, FilesEntry, files_part};
 use crate::method::buffer::Buffer;
 use crate::method::partition::{Moved, Stop, complete};
 use crate::method::sync::Barrier;
@@ -29,6 +31,10 @@ pub const METHOD: CopyMethod = CopyMethod {
         route: CopyRoute::UserSpace,
         run: copy::<ReadWrite>,
     },
+    files: Some(FilesEntry {
+        part: files_part("read-write", "of files: through a buffer of a block", &[]),
+        make: |block| Ok(Box::new(ReadWrite(Buffer::new(block)?))),
+    }),
 };
 
 struct ReadWrite(Buffer);
@@ -68,5 +74,33 @@ impl Mover for ReadWrite {
             moved += Moved { bytes: want as u64, operations: 1 };
         }
         Ok(moved)
+    }
+}
+
+impl WholeFile for ReadWrite {
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, _: u64) -> Result<u64, Errno> {
+        let buffer = self.0.as_mut();
+        let mut moved = 0;
+        loop {
+            let count = match rustix::io::read(from, &mut *buffer) {
+                Ok(count) => count,
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(errno),
+            };
+            let mut rest = &buffer[..count];
+            while !rest.is_empty() {
+                match rustix::io::write(to, rest) {
+                    Ok(0) => return Err(Errno::IO),
+                    Ok(written) => rest = &rest[written..],
+                    Err(Errno::INTR) => {}
+                    Err(errno) => return Err(errno),
+                }
+            }
+            moved += count as u64;
+            // A regular file gives less than it is asked for at its end alone.
+            if count < buffer.len() {
+                return Ok(moved);
+            }
+        }
     }
 }

@@ -3,11 +3,13 @@
 
 use std::ops::Range;
 
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
 
 use super::copy_loop::{CopyJob, Ends, Holes, Mover, copy, refused};
 use super::whole::{CHUNK_BYTES, chunk};
-use super::{CopyEntry, CopyMethod};
+use super::whole_file::WholeFile;
+use super::{CopyEntry, CopyMethod, FilesEntry, files_part};
 use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use crate::sys::clone::clone_range;
@@ -26,6 +28,18 @@ pub const METHOD: CopyMethod = CopyMethod {
         by_name_only: false,
     },
     copy: CopyEntry { step_bytes: chunk, route: CopyRoute::Cloned, run: copy::<Reflink> },
+    files: Some(FilesEntry {
+        part: Part {
+            needs: "a file system that clones (btrfs, xfs, bcachefs)",
+            by_name_only: true,
+            ..files_part(
+                "reflink",
+                "of files: share the blocks (FICLONE), no byte moves",
+                &[Factor::Block],
+            )
+        },
+        make: |_| Ok(Box::new(CloneFile)),
+    }),
 };
 
 struct Reflink {
@@ -56,5 +70,14 @@ impl Mover for Reflink {
         }
         barrier.after_block(ends.target.as_fd()).map_err(refused)?;
         Ok(Moved { bytes, operations: bytes.div_ceil(CHUNK_BYTES) })
+    }
+}
+
+struct CloneFile;
+
+impl WholeFile for CloneFile {
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, _: u64) -> Result<u64, Errno> {
+        rustix::fs::ioctl_ficlone(to, from)?;
+        Ok(rustix::fs::fstat(from)?.st_size as u64)
     }
 }

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 
 use super::copy_loop::{CopyJob, Ends, Mover, copy};
 use super::whole::{chunk, chunks};
-use super::{CopyEntry, CopyMethod};
+use super::whole_file::{WHOLE_BYTES, WholeFile, until_moved};
+use super::{CopyEntry, CopyMethod, FilesEntry, files_part};
 use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
@@ -25,6 +27,14 @@ pub const METHOD: CopyMethod = CopyMethod {
         by_name_only: false,
     },
     copy: CopyEntry { step_bytes: chunk, route: CopyRoute::InKernel, run: copy::<Sendfile> },
+    files: Some(FilesEntry {
+        part: files_part(
+            "sendfile",
+            "of files: one call a file, inside of the kernel",
+            &[Factor::Block],
+        ),
+        make: |_| Ok(Box::new(Sendfile)),
+    }),
 };
 
 struct Sendfile;
@@ -47,5 +57,11 @@ impl Mover for Sendfile {
             let mut from = at;
             rustix::fs::sendfile(&ends.target, &ends.source, Some(&mut from), n)
         })
+    }
+}
+
+impl WholeFile for Sendfile {
+    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno> {
+        until_moved(size, || rustix::fs::sendfile(to, from, None, WHOLE_BYTES))
     }
 }

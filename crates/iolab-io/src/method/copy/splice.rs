@@ -26,6 +26,7 @@ pub const METHOD: CopyMethod = CopyMethod {
         by_name_only: false,
     },
     copy: CopyEntry { step_bytes: |block| block, route: CopyRoute::InKernel, run: copy::<Splice> },
+    files: None,
 };
 
 /// No pipe is asked to be larger: /proc/sys/fs/pipe-max-size is 1 MiB unless it was raised.

@@ -2,22 +2,17 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, copy_file_range, fsync, ioctl_ficlone, openat, sendfile,
-    statat, unlinkat,
-};
-use rustix::io::{Errno, read, write};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fsync, openat, statat, unlinkat};
+use rustix::io::{Errno, read};
 
 use super::build::write_all;
 use super::listing::File;
 use super::step_timer::{Step, StepTimer};
 use super::task::{Gone, Task, TreeCursor};
 use crate::method::Buffer;
+use crate::method::copy::WholeFile;
 use crate::sys::fold::{Xor32, xor32};
 use iolab_model::tree::Content;
-
-/// Bytes asked for in one call that moves them inside of the kernel.
-const WHOLE: usize = 1 << 30;
 
 /// Opens a file for reading. A link, or a FIFO that has taken its place, is neither followed nor
 /// waited for; the access time stays where that is permitted (`O_NOATIME`, open(2)).
@@ -153,101 +148,16 @@ impl Task for Write<'_> {
     }
 }
 
-/// How bytes get from one open file to another.
-pub(super) trait Way: std::marker::Send {
-    /// Moves all of them; how many. `size` is what the file had when it was looked at: whoever
-    /// has moved as many does not ask for the end once more.
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno>;
-}
-
-/// `copy_file_range`: inside of the kernel, or by the file system, which may share blocks.
-pub(super) struct ByRange;
-
-impl Way for ByRange {
-    #[inline(always)]
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno> {
-        until_moved(size, || copy_file_range(from, None, to, None, WHOLE))
-    }
-}
-
-/// `sendfile`.
-pub(super) struct BySend;
-
-impl Way for BySend {
-    #[inline(always)]
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<u64, Errno> {
-        until_moved(size, || sendfile(to, from, None, WHOLE))
-    }
-}
-
-/// A clone that shares all blocks (`FICLONE`).
-pub(super) struct ByClone;
-
-impl Way for ByClone {
-    #[inline(always)]
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, _: u64) -> Result<u64, Errno> {
-        ioctl_ficlone(to, from)?;
-        Ok(rustix::fs::fstat(from)?.st_size as u64)
-    }
-}
-
-/// `read` and `write` through a buffer.
-pub(super) struct ByBuffer(pub(super) Buffer);
-
-impl Way for ByBuffer {
-    #[inline(always)]
-    fn all(&mut self, from: &OwnedFd, to: &OwnedFd, _: u64) -> Result<u64, Errno> {
-        let buffer = self.0.as_mut();
-        let mut moved = 0;
-        loop {
-            let count = match read(from, &mut *buffer) {
-                Ok(count) => count,
-                Err(Errno::INTR) => continue,
-                Err(errno) => return Err(errno),
-            };
-            let mut rest = &buffer[..count];
-            while !rest.is_empty() {
-                match write(to, rest) {
-                    Ok(0) => return Err(Errno::IO),
-                    Ok(written) => rest = &rest[written..],
-                    Err(Errno::INTR) => {}
-                    Err(errno) => return Err(errno),
-                }
-            }
-            moved += count as u64;
-            if count < buffer.len() {
-                return Ok(moved);
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn until_moved(size: u64, mut call: impl FnMut() -> Result<usize, Errno>) -> Result<u64, Errno> {
-    let mut moved = 0;
-    loop {
-        match call() {
-            Ok(0) => return Ok(moved),
-            Ok(count) => moved += count as u64,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-        if moved >= size && size > 0 {
-            return Ok(moved);
-        }
-    }
-}
-
 /// Opens one, creates the other, moves the bytes, closes both.
-pub(super) struct Copy<'a, W> {
+pub(super) struct Copy<'a> {
     pub(super) from: TreeCursor<'a>,
     pub(super) to: TreeCursor<'a>,
-    pub(super) way: W,
+    pub(super) way: Box<dyn WholeFile>,
     pub(super) each: bool,
     pub(super) quiet: OFlags,
 }
 
-impl<W: Way> Task for Copy<'_, W> {
+impl Task for Copy<'_> {
     const SIZES: bool = true;
 
     fn each_site(&mut self, act: impl Fn(&mut TreeCursor<'_>) -> Gone) -> Gone {

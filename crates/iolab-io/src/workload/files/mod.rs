@@ -29,7 +29,7 @@ pub use assign_files::segments;
 pub use build::{MAKE_BLOCK, clear, make_directories, make_directories_apart, make_files};
 pub use found::{Found, LeftOut};
 pub use listing::{Cursor, File, Listing, Opener};
-pub use operation::{METHODS, OPERATIONS};
+pub use operation::OPERATIONS;
 pub use scan::scan;
 
 use iolab_model::catalog::{

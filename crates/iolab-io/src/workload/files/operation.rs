@@ -4,7 +4,7 @@ use rustix::fs::{OFlags, syncfs};
 
 use super::assign_files::{BlockRange, assign_files, passes};
 use super::build::open_root;
-use super::bytes::{ByBuffer, ByClone, ByRange, BySend, Copy, FileStat, Read, Remove, Way, Write};
+use super::bytes::{Copy, FileStat, Read, Remove, Write};
 use super::errors::fault;
 use super::listing::Listing;
 use super::settings::Settings;
@@ -12,8 +12,8 @@ use super::step_timer::{NoTimer, StepTimer, StepTimes};
 use super::task::Task;
 use super::verify;
 use super::worker_threads::{self, WorkerJob};
-use crate::method::{Buffer, MeasuredWindow, Stop};
-use iolab_model::catalog::{Capability, Factor, FileOperation, Part, PartKind, Sync};
+use crate::method::{Buffer, MeasuredWindow, Stop, copy};
+use iolab_model::catalog::{Capability, Factor, FileOperation, Part, PartKind, Sync, list_text};
 use iolab_model::result::{Fault, Measurement};
 
 const fn operation(
@@ -86,24 +86,6 @@ pub const OPERATIONS: &[Part] = &[
     ),
 ];
 
-const fn way(id: &'static str, summary: &'static str, ignores: &'static [Factor]) -> Part {
-    let capabilities = &[Capability::Files];
-    let (kind, needs) = (PartKind::Method, "");
-    Part { id, kind, summary, capabilities, ignores, needs, by_name_only: false }
-}
-
-/// How files are copied.
-pub const METHODS: &[Part] = &[
-    way("copy_file_range", "of files: one call a file, inside of the kernel", &[Factor::Block]),
-    way("read-write", "of files: through a buffer of a block", &[]),
-    way("sendfile", "of files: one call a file, inside of the kernel", &[Factor::Block]),
-    Part {
-        needs: "a file system that clones (btrfs, xfs, bcachefs)",
-        by_name_only: true,
-        ..way("reflink", "of files: share the blocks (FICLONE), no byte moves", &[Factor::Block])
-    },
-];
-
 /// Runs the trial.
 pub(super) fn run(
     settings: &Settings<'_>,
@@ -114,7 +96,7 @@ pub(super) fn run(
     let mut measurement = match settings.operation {
         FileOperation::Read => read(settings, &block_ranges, window)?,
         FileOperation::Stat => stat(settings, &block_ranges, window)?,
-        FileOperation::Copy => copy(settings, &block_ranges, window)?,
+        FileOperation::Copy => copy_files(settings, &block_ranges, window)?,
         FileOperation::Write | FileOperation::Create => write(settings, &block_ranges, window)?,
         FileOperation::Remove => {
             workers(settings, &block_ranges, |_| Ok(Remove { site: settings.own() }), window)?.0
@@ -215,34 +197,20 @@ fn write(
     Ok(workers(settings, block_ranges, make, window)?.0)
 }
 
-fn copy(
+fn copy_files(
     settings: &Settings<'_>,
     block_ranges: &[Vec<BlockRange>],
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
-    match settings.method.as_str() {
-        "copy_file_range" => copy_by(settings, block_ranges, || Ok(ByRange), window),
-        "sendfile" => copy_by(settings, block_ranges, || Ok(BySend), window),
-        "reflink" => copy_by(settings, block_ranges, || Ok(ByClone), window),
-        "read-write" => {
-            copy_by(settings, block_ranges, || Ok(ByBuffer(Buffer::new(settings.block)?)), window)
-        }
-        other => Err(Fault::new(
-            "copy files",
-            format!("no way {other:?}; take copy_file_range, read-write, sendfile or reflink"),
-        )),
-    }
-}
-
-fn copy_by<W: Way>(
-    settings: &Settings<'_>,
-    block_ranges: &[Vec<BlockRange>],
-    way: impl Fn() -> Result<W, Stop> + std::marker::Sync,
-    window: &mut dyn MeasuredWindow,
-) -> Result<Measurement, Fault> {
+    let chosen = copy::find(&settings.method).and_then(|method| method.files.as_ref());
+    let Some(chosen) = chosen else {
+        let names: Vec<&str> = copy::files_methods().map(|part| part.id).collect();
+        let cause = format!("no way {:?}; there are {}", settings.method, list_text(&names));
+        return Err(Fault::new("copy files", cause));
+    };
     let each = settings.sync == Sync::Each;
     let make = |_| {
-        let (from, to, way) = (settings.standing(), settings.own(), way()?);
+        let (from, to, way) = (settings.standing(), settings.own(), (chosen.make)(settings.block)?);
         Ok(Copy { from, to, way, each, quiet: OFlags::NOATIME })
     };
     Ok(workers(settings, block_ranges, make, window)?.0)

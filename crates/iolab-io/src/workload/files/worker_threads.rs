@@ -1,19 +1,16 @@
-//! Workers: a thread each, ready behind a gate, timed each for itself.
+//! Workers: a thread each, timed each for itself.
 
 use super::assign_files::BlockRange;
 use super::errors::fault;
 use super::listing::Listing;
 use super::step_timer::StepTimer;
 use super::task::{Counter, Round, Shared, Tally, Task};
-use crate::method::{MeasuredWindow, StartBarrier, Stop};
+use crate::method::{MeasuredWindow, Stop, run_threads};
 use crate::sys::clock::now_ns;
 use crate::sys::process::own_descriptors;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{Code, path_to_text};
 use iolab_model::result::{Fault, Measurement};
-
-/// Stack of a worker: it calls little, and there may be thousands.
-const STACK_BYTES: usize = 256 << 10;
 
 /// What is to be done.
 pub(super) struct WorkerJob<'a> {
@@ -71,7 +68,7 @@ fn timed<T: Task, L: StepTimer>(round: &Round<'_>, mut task: T) -> Done<T, L> {
     Done { task, laps, tally, start_ns, end_ns }
 }
 
-/// SetupTeardown all workers.
+/// What belongs to no single worker.
 struct Timing {
     user_ns: u64,
     system_ns: u64,
@@ -90,58 +87,27 @@ fn all<T, D: Send>(
     finish: Option<&dyn Fn() -> Result<(), Fault>>,
     window: &mut dyn MeasuredWindow,
 ) -> Worked<D> {
-    let gate = StartBarrier::default();
-    std::thread::scope(|scope| {
-        let gate = &gate;
-        let mut threads = Vec::new();
-        for worker in 1..workers {
-            let behind_gate = move || {
-                let ready = own_descriptors().map_err(Stop::from).and_then(|()| make(worker));
-                match (gate.wait(), ready) {
-                    (true, ready) => ready.map(|task| one(worker, task)),
-                    (false, _) => Err(Stop::new("another worker could not be started")),
-                }
-            };
-            let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
-            match builder.spawn_scoped(scope, behind_gate) {
-                Ok(thread) => threads.push(thread),
-                Err(error) => {
-                    gate.release(false);
-                    let cause = format!(
-                        "start worker {}: {error}; take fewer --threads, or raise ulimit -u",
-                        worker + 1
-                    );
-                    return Err(Stop { cause, errno: error.raw_os_error() });
-                }
-            }
+    let numbers: Vec<usize> = (0..workers).collect();
+    let ready = |worker: &usize| {
+        if *worker > 0 {
+            own_descriptors()?;
         }
-        let own = make(0);
-        gate.until_ready(threads.len());
-        if own.is_err() {
-            gate.release(false);
-        }
-        let own = own?;
-        window.open();
-        let before = usage();
-        gate.release(true);
-        let mut done = vec![Ok(one(0, own))];
-        for thread in threads {
-            let ended = thread.join();
-            done.push(ended.unwrap_or_else(|_| Err(Stop::new("a worker panicked"))));
-        }
-        let from_ns = now_ns();
-        let finished = finish.map(|finish| finish()).transpose();
-        let end_ns = finish.map(|_| now_ns());
-        let after = usage();
-        window.close();
-        let timing = Timing {
-            user_ns: after.user_ns.saturating_sub(before.user_ns),
-            system_ns: after.system_ns.saturating_sub(before.system_ns),
-            end_ns,
-            finished: finished.map(|_| end_ns.map(|end| end.saturating_sub(from_ns))),
-        };
-        Ok((done.into_iter().collect::<Result<_, Stop>>()?, timing))
-    })
+        Ok((*worker, make(*worker)?))
+    };
+    let work = |(worker, task): (usize, T)| Ok(one(worker, task));
+    let (done, before) = run_threads(&numbers, window, ready, work)?;
+    let from_ns = now_ns();
+    let finished = finish.map(|finish| finish()).transpose();
+    let end_ns = finish.map(|_| now_ns());
+    let after = usage();
+    window.close();
+    let timing = Timing {
+        user_ns: after.user_ns.saturating_sub(before.user_ns),
+        system_ns: after.system_ns.saturating_sub(before.system_ns),
+        end_ns,
+        finished: finished.map(|_| end_ns.map(|end| end.saturating_sub(from_ns))),
+    };
+    Ok((done.into_iter().collect::<Result<_, Stop>>()?, timing))
 }
 
 fn sum<T, L>(
