@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::location::{Here, Location, Started, SurveyError, devices_of, look_by};
-use super::messages::{LookOrder, Objection, PlaceTerms, Sight, Subject, SurveyOrder};
+use super::location::{Here, Location, Started, SurveyError, devices_of, inspect_by, look_by};
+use super::messages::{
+    InspectOrder, Inspection, LookOrder, Objection, PlaceTerms, Sight, Subject, SurveyOrder,
+};
 use super::place_needs;
 use super::transport::Transport;
 use super::virtual_machine::VirtualMachine;
@@ -102,6 +104,12 @@ impl Location for Guest {
         }
         let facts = Here.survey(&SurveyOrder { cpus: Vec::new(), ..order.clone() })?;
         Ok(in_guest(facts, order))
+    }
+
+    /// In the machine itself, whose directories are its own; the history stays on this side.
+    fn inspect(&self, order: &InspectOrder) -> Result<Inspection, SurveyError> {
+        let directory = order.directory.is_some().then(|| DIRECTORY.to_owned());
+        inspect_by(&mut *self.connect()?, &InspectOrder { directory, state: None, ..order.clone() })
     }
 
     fn start(&self, plan: &Plan, terms: &PlaceTerms) -> Result<Started, Fault> {

@@ -11,6 +11,7 @@ mod expected_digests;
 mod frame;
 mod guest;
 mod guest_location;
+mod inspect;
 mod instance;
 mod limited;
 mod location;
@@ -32,13 +33,13 @@ pub use frame::{read_frame, write_frame};
 pub use guest_location::Guest;
 pub use location::{Here, Location, Started, SurveyError, unexpected_reply};
 pub use messages::{
-    InstanceOrder, LookOrder, Objection, PlaceTerms, Reply, Request, Sight, Subject, SurveyOrder,
-    TrialRequest,
+    InspectOrder, Inspection, InstanceOrder, LookOrder, Objection, PlaceTerms, Reply, Request,
+    Sight, Subject, SurveyOrder, TrialRequest,
 };
 pub use place_needs::named as places_named;
 pub use serve::serve_streams;
 pub use transport::{LocalChild, Transport};
 pub use virtual_machine::VirtualMachine;
 
-pub use iolab_io::host::Work as WorkAhead;
+pub use iolab_io::host::{Probe, Work as WorkAhead};
 pub use iolab_io::workload::Extent;

@@ -5,7 +5,9 @@ use std::fmt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::messages::{LookOrder, Objection, PlaceTerms, Reply, Request, Sight, SurveyOrder};
+use super::messages::{
+    InspectOrder, Inspection, LookOrder, Objection, PlaceTerms, Reply, Request, Sight, SurveyOrder,
+};
 use super::transport::{LocalChild, Transport};
 use iolab_model::plan::{Facts, Plan};
 use iolab_model::result::{Environment, Fault, Warning};
@@ -25,6 +27,14 @@ pub trait Location: fmt::Debug {
     /// It cannot be done there, or the agent cannot be asked.
     fn survey(&self, order: &SurveyOrder) -> Result<Facts, SurveyError> {
         survey_by(&mut *self.connect()?, order)
+    }
+
+    /// What can be had and proven there, whatever is going to be measured.
+    ///
+    /// # Errors
+    /// The directory is not there, or the agent cannot be asked.
+    fn inspect(&self, order: &InspectOrder) -> Result<Inspection, SurveyError> {
+        inspect_by(&mut *self.connect()?, order)
     }
 
     /// Starts an agent for a plan, with everything that must be there before it.
@@ -90,6 +100,22 @@ pub fn survey_by(agent: &mut dyn Transport, order: &SurveyOrder) -> Result<Facts
     const DOING: &str = "ask what can be had";
     match asked(agent, &Request::Survey(Box::new(order.clone())), DOING)? {
         Reply::Surveyed(facts) => Ok(*facts),
+        Reply::Objected(objection) => Err(SurveyError::Objected(objection)),
+        other => Err(unexpected_reply(DOING, &other).into()),
+    }
+}
+
+/// Asks an agent what can be had and proven.
+///
+/// # Errors
+/// The directory is not there, or the agent does not answer.
+pub fn inspect_by(
+    agent: &mut dyn Transport,
+    order: &InspectOrder,
+) -> Result<Inspection, SurveyError> {
+    const DOING: &str = "ask what can be had and proven";
+    match asked(agent, &Request::Inspect(Box::new(order.clone())), DOING)? {
+        Reply::Inspected(seen) => Ok(*seen),
         Reply::Objected(objection) => Err(SurveyError::Objected(objection)),
         other => Err(unexpected_reply(DOING, &other).into()),
     }

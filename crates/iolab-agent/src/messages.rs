@@ -2,13 +2,13 @@
 //! little-endian length and JSON.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::content::Content;
 use super::place_needs;
-use iolab_io::host::Work;
+use iolab_io::host::{Probe, Work};
 use iolab_io::workload::Extent;
 use iolab_model::catalog::{Factor, Level, Levels, path_to_text};
 use iolab_model::plan::{Facts, Plan};
@@ -23,6 +23,8 @@ pub enum Request {
     Survey(Box<SurveyOrder>),
     /// At any time: the facts of the machine, and what of them can spoil or explain a result.
     Look(Box<LookOrder>),
+    /// At any time: what can be had and proven there. What is tried is gone again.
+    Inspect(Box<InspectOrder>),
     /// Before the first trial: measure the clock, test the probes, make the scratch directory.
     Start {
         /// Must be the agent's own.
@@ -87,6 +89,41 @@ impl SurveyOrder {
         }
         factors
     }
+}
+
+/// What to try, whatever is going to be measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InspectOrder {
+    /// Must be the agent's own.
+    pub version: String,
+    /// The directory that will be measured, as lossless text; absent: only the places are tried.
+    pub directory: Option<String>,
+    /// Where the history is kept, as lossless text, where that is there too.
+    #[serde(default)]
+    pub state: Option<String>,
+}
+
+impl InspectOrder {
+    /// The places alone.
+    pub fn of_places() -> InspectOrder {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        InspectOrder { version, directory: None, state: None }
+    }
+
+    /// Everything, for this directory.
+    pub fn of_directory(directory: &Path, state: Option<&Path>) -> InspectOrder {
+        let directory = Some(path_to_text(directory));
+        InspectOrder { directory, state: state.map(path_to_text), ..InspectOrder::of_places() }
+    }
+}
+
+/// What can be had and proven.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// A line for each thing that was tried.
+    pub probes: Vec<Probe>,
+    /// Kinds of places that cannot be made there: why, and the remedy.
+    pub missing_places: BTreeMap<String, String>,
 }
 
 /// Why an experiment cannot be done where the agent is.
@@ -233,8 +270,10 @@ pub struct TrialRequest {
 pub enum Reply {
     /// To `Survey`.
     Surveyed(Box<Facts>),
-    /// To `Survey`: the experiment cannot be done there.
+    /// To `Survey` and `Inspect`: it cannot be done there.
     Objected(Objection),
+    /// To `Inspect`.
+    Inspected(Box<Inspection>),
     /// To `Look`.
     Seen(Box<Sight>),
     /// To `Start`.

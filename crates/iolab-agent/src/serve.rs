@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::frame::{read_frame, write_frame};
+use super::inspect::inspect;
 use super::instance::Instance;
 use super::look::look;
 use super::messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
@@ -54,6 +55,10 @@ fn answer(session: &mut Option<AgentState>, request: Request, input: &File) -> O
         (Request::Survey(order), _) => same_version(&order.version).map(|()| {
             let survey = survey(&order).map(|facts| Reply::Surveyed(Box::new(facts)));
             survey.unwrap_or_else(Reply::Objected)
+        }),
+        (Request::Inspect(order), _) => same_version(&order.version).map(|()| {
+            let inspected = inspect(&order).map(|seen| Reply::Inspected(Box::new(seen)));
+            inspected.unwrap_or_else(Reply::Objected)
         }),
         (Request::Look(order), _) => Ok(Reply::Seen(Box::new(look(&order)))),
         (Request::Start { version, directory, only_reads, cpus }, _) => {

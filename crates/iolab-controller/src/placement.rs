@@ -42,22 +42,35 @@ impl Placement {
     /// A virtual machine was asked for and cannot be had.
     pub fn location(&self, experiment: &Experiment) -> Result<Box<dyn Location>, Error> {
         let theirs = experiment.factors.contains_key(&Factor::File);
-        let modules = self.modules.as_deref();
-        if self.vm || self.kernel.is_some() {
-            if theirs {
-                let why = "--vm: a file of yours is not in the machine; give --file-size instead";
-                return Err(Error::NoLocation(why.to_owned()));
-            }
-            let guest = Guest::find(self.kernel.as_deref(), modules);
-            let guest = guest.map_err(|missing| Error::NoLocation(format!("--vm: {missing}")))?;
-            return Ok(Box::new(guest));
+        if theirs && self.wants_guest() {
+            let why = "--vm: a file of yours is not in the machine; give --file-size instead";
+            return Err(Error::NoLocation(why.to_owned()));
         }
+        let modules = self.modules.as_deref();
         if !theirs
+            && !self.wants_guest()
             && let Some(guest) = Guest::taken_for(&places_named(&experiment.factors), modules)
         {
             return Ok(Box::new(guest));
         }
-        Ok(Box::new(Here))
+        self.location_named()
+    }
+
+    /// Where it was said to be, whatever is going to be measured.
+    ///
+    /// # Errors
+    /// A virtual machine was asked for and cannot be had.
+    pub fn location_named(&self) -> Result<Box<dyn Location>, Error> {
+        if !self.wants_guest() {
+            return Ok(Box::new(Here));
+        }
+        let guest = Guest::find(self.kernel.as_deref(), self.modules.as_deref());
+        let guest = guest.map_err(|missing| Error::NoLocation(format!("--vm: {missing}")))?;
+        Ok(Box::new(guest))
+    }
+
+    fn wants_guest(&self) -> bool {
+        self.vm || self.kernel.is_some()
     }
 
     /// Under which terms places are made for a plan.

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 
-use iolab_agent::{Extent, Location, Objection, Reply, Request, Sight, Transport, TrialRequest};
+use iolab_agent::{
+    Extent, Inspection, Location, Objection, Reply, Request, Sight, Transport, TrialRequest,
+};
 use iolab_model::catalog::{Factor, path_from_text};
 use iolab_model::plan::Facts;
 use iolab_model::result::{Fault, Measurement};
@@ -18,6 +20,8 @@ pub struct FarMachine {
     pub facts: Facts,
     /// Why nothing can be done there, where that is so.
     pub objection: Option<Objection>,
+    /// What can be had and proven there.
+    pub inspection: Inspection,
     /// Facts and hazards at the first look.
     pub before: Sight,
     /// Hazards at later looks.
@@ -76,6 +80,7 @@ impl Transport for FarAgent {
                 Some(objection) => Reply::Objected(objection.clone()),
                 None => Reply::Surveyed(Box::new(machine.facts.clone())),
             },
+            Request::Inspect(_) => Reply::Inspected(Box::new(machine.inspection.clone())),
             Request::Look(order) => match order.before {
                 None => Reply::Seen(Box::new(machine.before.clone())),
                 Some(_) => Reply::Seen(Box::new(machine.after.clone())),

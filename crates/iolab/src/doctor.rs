@@ -5,14 +5,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::explain::wrap;
+use super::place_args::VmArgs;
 use super::store_args::StoreArgs;
-use super::terminal_io::{self, Ending, Failure};
-use iolab_io::host::{self, Probe};
+use super::terminal_io::{self, Ending};
+use iolab_agent::{InspectOrder, Probe};
+use iolab_controller::Error;
 
 /// Show what can be had and proven on this machine, and how to get the rest
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Examples:\n  iolab doctor\n  iolab doctor /data --format json")]
+#[command(
+    after_help = "Examples:\n  iolab doctor\n  iolab doctor /data --format json\n  iolab doctor --vm            in the virtual machine that --vm measures in"
+)]
 pub struct Doctor {
     /// The directory that will be measured; a small file is made there for a moment
     #[arg(value_name = "DIR", default_value = ".")]
@@ -22,20 +25,20 @@ pub struct Doctor {
     format: String,
     #[command(flatten)]
     store: StoreArgs,
+    #[command(flatten)]
+    vm: VmArgs,
 }
 
 impl Doctor {
     /// Tries everything and prints a line for each.
     ///
     /// # Errors
-    /// The directory does not exist.
+    /// The directory does not exist, or no agent can be started.
     pub fn run(self) -> Ending {
-        if !self.directory.is_dir() {
-            let name = iolab_model::catalog::path_to_text(&self.directory);
-            return Err(Failure::usage(format!("{name} is not a directory; name one")));
-        }
         let state = self.store.directory();
-        let probes = host::probes(&self.directory, state.as_deref());
+        let order = InspectOrder::of_directory(&self.directory, state.as_deref());
+        let seen = self.vm.placement().location_named()?.inspect(&order).map_err(Error::from)?;
+        let probes = seen.probes;
         terminal_io::data(|out| match self.format.as_str() {
             "json" => write_json(out, &probes),
             _ => probes.iter().try_for_each(|probe| write_row(out, probe)),
@@ -50,7 +53,7 @@ fn write_row(out: &mut dyn Write, probe: &Probe) -> io::Result<()> {
         true => probe.found.clone(),
         false => format!("{}; {}", probe.found, probe.remedy),
     };
-    for (number, line) in wrap(&text, 80 - INDENT).lines().enumerate() {
+    for (number, line) in terminal_io::wrap(&text, 80 - INDENT).lines().enumerate() {
         match number {
             0 => writeln!(out, "{state}  {:<27}{line}", probe.id)?,
             _ => writeln!(out, "{:INDENT$}{line}", "")?,

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
-use super::explain::wrap;
-use super::terminal_io::{self, Ending};
-use iolab_agent::catalog::{self, WORKLOADS};
-use iolab_io::metric::METRICS;
-use iolab_io::place::{PLACES, kind_named};
+use super::place_args::VmArgs;
+use super::terminal_io::{self, Ending, Failure};
+use iolab_agent::catalog::{self, METRICS, WORKLOADS};
+use iolab_agent::{InspectOrder, Inspection};
+use iolab_controller::Error;
 use iolab_model::catalog::{Code, Factor, Part, PartKind, Role, WorkloadInfo};
 use iolab_model::spec::Vocabulary;
 use iolab_report::{FOLDERS, FORMATS};
@@ -19,6 +19,8 @@ use iolab_report::{FOLDERS, FORMATS};
 pub struct List {
     /// Which list; without one, all of them
     which: Option<Which>,
+    #[command(flatten)]
+    vm: VmArgs,
 }
 
 /// The lists.
@@ -38,24 +40,34 @@ impl List {
     /// Prints the lists.
     ///
     /// # Errors
-    /// What stdout met.
+    /// What stdout met, or no agent can be started.
     pub fn run(self) -> Ending {
+        let seen = match self.which {
+            Some(Which::Places) | None => self.inspected()?,
+            Some(_) => Inspection::default(),
+        };
         terminal_io::data(|out| match self.which {
-            Some(which) => write_rows(out, &rows(which), 0),
-            None => write_all(out),
+            Some(which) => write_rows(out, &rows(which, &seen), 0),
+            None => write_all(out, &seen),
         })
+    }
+
+    /// What of the places works, asked of the agent that would make them.
+    fn inspected(&self) -> Result<Inspection, Failure> {
+        let location = self.vm.placement().location_named()?;
+        Ok(location.inspect(&InspectOrder::of_places()).map_err(Error::from)?)
     }
 }
 
 /// Name and summary.
 type Row = (String, String);
 
-fn write_all(out: &mut dyn Write) -> io::Result<()> {
+fn write_all(out: &mut dyn Write, seen: &Inspection) -> io::Result<()> {
     for (number, which) in Which::value_variants().iter().enumerate() {
         let title = format!("{which:?}");
         let gap = if number == 0 { "" } else { "\n" };
         writeln!(out, "{gap}{title}")?;
-        write_rows(out, &rows(*which), 2)?;
+        write_rows(out, &rows(*which, seen), 2)?;
     }
     Ok(())
 }
@@ -64,7 +76,7 @@ fn write_all(out: &mut dyn Write) -> io::Result<()> {
 fn write_rows(out: &mut dyn Write, rows: &[Row], indent: usize) -> io::Result<()> {
     let names = indent + 2 + rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, summary) in rows {
-        for (number, line) in wrap(summary, 80 - names.min(40)).lines().enumerate() {
+        for (number, line) in terminal_io::wrap(summary, 80 - names.min(40)).lines().enumerate() {
             let name = if number == 0 { name.as_str() } else { "" };
             writeln!(out, "{:indent$}{name:<width$}{line}", "", width = names - indent)?;
         }
@@ -72,12 +84,12 @@ fn write_rows(out: &mut dyn Write, rows: &[Row], indent: usize) -> io::Result<()
     Ok(())
 }
 
-fn rows(which: Which) -> Vec<Row> {
+fn rows(which: Which, seen: &Inspection) -> Vec<Row> {
     match which {
         Which::Workloads => WORKLOADS.iter().map(|info| part(&info.part)).collect(),
         Which::Methods => of_kind(PartKind::Method),
         Which::Operations => operations(),
-        Which::Places => PLACES.iter().map(place).collect(),
+        Which::Places => places(seen),
         Which::Axes => Factor::ALL.iter().map(|factor| axis(*factor)).collect(),
         Which::Metrics => {
             METRICS.iter().map(|m| (m.info.id.into(), m.info.summary.into())).collect()
@@ -124,14 +136,16 @@ fn part(part: &Part) -> Row {
     (part.id.to_owned(), summary)
 }
 
-/// A place, and whether it works on this machine: tried, not guessed.
-fn place(part: &Part) -> Row {
-    let tried = kind_named(part.id).map_or(Ok(()), |kind| kind.available());
-    let here = match tried {
-        Ok(()) => "works here".to_owned(),
-        Err(missing) => format!("not here: {missing}"),
+/// Each place, and whether it works there: tried, not guessed.
+fn places(seen: &Inspection) -> Vec<Row> {
+    let row = |part: &&Part| {
+        let here = match seen.missing_places.get(part.id) {
+            None => "works here".to_owned(),
+            Some(missing) => format!("not here: {missing}"),
+        };
+        (part.id.to_owned(), format!("{}; {here}", part.summary))
     };
-    (part.id.to_owned(), format!("{}; {here}", part.summary))
+    catalog::all().iter().copied().filter(|p| p.kind == PartKind::Place).map(|p| row(&p)).collect()
 }
 
 fn axis(factor: Factor) -> Row {

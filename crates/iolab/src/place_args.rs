@@ -37,9 +37,7 @@ impl PlaceArgs {
         Placement {
             devices: self.allow_device.clone(),
             destroy: self.destroy.clone(),
-            vm: self.vm.vm,
-            kernel: self.vm.kernel.clone(),
-            modules: self.vm.modules.clone(),
+            ..self.vm.placement()
         }
     }
 }
@@ -61,6 +59,16 @@ pub struct VmArgs {
 }
 
 impl VmArgs {
+    /// Where that is; nothing is written to there that is the person's.
+    pub fn placement(&self) -> Placement {
+        Placement {
+            vm: self.vm,
+            kernel: self.kernel.clone(),
+            modules: self.modules.clone(),
+            ..Placement::default()
+        }
+    }
+
     fn is_named(&self) -> bool {
         self.vm || self.kernel.is_some() || self.modules.is_some()
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, CWD, OFlags, accessat};
 use rustix::process::{Resource, getrlimit};
+use serde::{Deserialize, Serialize};
 
 use super::kernel::clock_source;
 use super::memory::Groups;
@@ -18,10 +19,10 @@ use crate::sys::machine::{try_io_uring, try_perf_clock, try_user_namespace};
 use iolab_model::catalog::{CacheState, bytes_text};
 
 /// One line of `iolab doctor`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     /// A stable name: `cachestat`.
-    pub id: &'static str,
+    pub id: String,
     /// Whether it can be had.
     pub ok: bool,
     /// What was found, in words.
@@ -30,7 +31,8 @@ pub struct Probe {
     pub remedy: String,
 }
 
-fn probe(id: &'static str, outcome: Result<String, String>, remedy: &str) -> Probe {
+fn probe(id: &str, outcome: Result<String, String>, remedy: &str) -> Probe {
+    let id = id.to_owned();
     match outcome {
         Ok(found) => Probe { id, ok: true, found, remedy: String::new() },
         Err(found) => Probe { id, ok: false, found, remedy: remedy.into() },
