@@ -78,18 +78,12 @@ pub fn experiment(plan: &Plan, outcome: &Outcome) -> ExperimentRecord {
         factors,
         ask: plan.ask.clone(),
         protocol: ProtocolRecord {
-            alpha: plan.protocol.alpha,
-            delta: plan.protocol.delta,
-            precision: Some(plan.protocol.precision),
-            budget_ns: plan.protocol.budget_ns,
-            rounds: plan.protocol.rounds,
-            eliminate: plan.protocol.eliminate,
-            cpus: plan.protocol.cpus.clone(),
             clock_resolution_ns: outcome.calibration.clock.resolution_ns,
             clock_cost_ns: outcome.calibration.clock.pair_cost_ns,
             epoch_rounds: outcome.calibration.epoch_rounds,
             steady_rounds: outcome.steady_rounds,
             stopped: outcome.stopped.text().to_owned(),
+            ..plan.protocol.record()
         },
     }
 }

@@ -1,49 +1,68 @@
 //! How to measure, as options.
 
-use clap::Args;
+use std::collections::BTreeMap;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::terminal_io::Failure;
-use iolab_model::spec::{self, Protocol, SpecError};
+use iolab_model::spec::{PROTOCOL_KEYS, Protocol, SpecError};
 
-/// How to measure.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Protocol")]
+/// How to measure: an option for each key of the protocol that has one, and whether only the plan is
+/// wanted.
+#[derive(Clone, Debug, Default)]
 pub struct ProtocolArgs {
-    /// Compare the levels of these axes; all others are conditions
-    #[arg(long, value_name = "AXES")]
-    ask: Option<String>,
-    /// Bind trials to these processors: 0,2-3
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    cpus: Option<String>,
-    /// Time allowed, all in: 500ms, 60s, 10m [default: 60s]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    budget: Option<String>,
-    /// Exactly this many steady rounds: no early stop, nothing left out
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    rounds: Option<String>,
-    /// Seed of everything random [default: drawn, and recorded]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    seed: Option<String>,
-    /// Differences smaller than this do not matter [default: 2%]
-    #[arg(long, value_name = "PCT", allow_hyphen_values = true)]
-    delta: Option<String>,
-    /// Go on until the runner-up is known within ± this share [default: 5%]
-    #[arg(long, value_name = "PCT", allow_hyphen_values = true)]
-    precision: Option<String>,
-    /// Print the cells and what they will cost, and do nothing
-    #[arg(long)]
+    /// By key, as written.
+    written: BTreeMap<&'static str, String>,
+    /// Print the cells and what they will cost, and do nothing.
     pub plan: bool,
+}
+
+const HEADING: &str = "Protocol";
+const PLAN: &str = "plan";
+
+impl Args for ProtocolArgs {
+    fn augment_args(command: Command) -> Command {
+        let options = PROTOCOL_KEYS.iter().filter_map(|key| Some((key.name, key.option?)));
+        let options = options.map(|(name, (value, help))| {
+            let option = Arg::new(name).long(name).value_name(value).help(help);
+            option.allow_hyphen_values(true).help_heading(HEADING)
+        });
+        let plan = Arg::new(PLAN)
+            .long(PLAN)
+            .help("Print the cells and what they will cost, and do nothing")
+            .action(ArgAction::SetTrue)
+            .help_heading(HEADING);
+        command.args(options).arg(plan)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        ProtocolArgs::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ProtocolArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<ProtocolArgs, clap::Error> {
+        let keys = PROTOCOL_KEYS.iter().filter(|key| key.option.is_some());
+        let written = |name| Some((name, matches.get_one::<String>(name)?.clone()));
+        let written = keys.filter_map(|key| written(key.name)).collect();
+        Ok(ProtocolArgs { written, plan: matches.get_flag(PLAN) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = ProtocolArgs::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl ProtocolArgs {
     /// Whether a budget was named.
     pub fn has_budget(&self) -> bool {
-        self.budget.is_some()
+        self.written.contains_key("budget")
     }
 
     /// Fixes the seed, as a resumed run must.
     pub fn fix_seed(&mut self, seed: u64) {
-        self.seed = Some(seed.to_string());
+        self.written.insert("seed", seed.to_string());
     }
 
     /// The protocol that was asked for.
@@ -51,34 +70,19 @@ impl ProtocolArgs {
     /// # Errors
     /// What was written wrongly, with the fix.
     pub fn read(&self) -> Result<Protocol, Failure> {
-        let mut protocol = Protocol::new(match &self.seed {
-            Some(text) => spec::parse_count(text).map_err(of("--seed"))?,
-            None => drawn_seed(),
-        });
-        if let Some(text) = &self.budget {
-            protocol.budget_ns = spec::parse_duration_ns(text).map_err(of("--budget"))?;
-        }
-        if let Some(text) = &self.delta {
-            protocol.delta = spec::parse_percent(text).map_err(of("--delta"))?;
-        }
-        if let Some(text) = &self.precision {
-            protocol.precision = spec::parse_percent(text).map_err(of("--precision"))?;
-        }
-        if let Some(text) = &self.cpus {
-            protocol.cpus = spec::parse_cpus(text).map_err(of("--cpus"))?;
-        }
-        if let Some(text) = &self.rounds {
-            protocol.rounds = Some(spec::parse_rounds(text).map_err(of("--rounds"))?);
-        }
-        if let Some(text) = &self.ask {
-            protocol.ask = Some(spec::parse_ask(text).map_err(of("--ask"))?);
+        let seed = if self.written.contains_key("seed") { 0 } else { drawn_seed() };
+        let mut protocol = Protocol::new(seed);
+        for key in &PROTOCOL_KEYS {
+            if let Some(text) = self.written.get(key.name) {
+                (key.set)(&mut protocol, text).map_err(|error| wrong(key.name, error))?;
+            }
         }
         Ok(protocol)
     }
 }
 
-fn of(option: &'static str) -> impl Fn(SpecError) -> Failure {
-    move |error| Failure::usage(error.of(option))
+fn wrong(name: &str, error: SpecError) -> Failure {
+    Failure::usage(error.of(format!("--{name}")))
 }
 
 /// A seed that nobody chose.

@@ -82,7 +82,7 @@ impl ExperimentRecord {
 }
 
 /// The protocol's settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProtocolRecord {
     /// Error allowed for each answer.
     pub alpha: f64,
@@ -117,6 +117,20 @@ pub struct ProtocolRecord {
     /// Why the run stopped, in words.
     #[serde(default)]
     pub stopped: String,
+}
+
+impl ProtocolRecord {
+    /// Whether every number of it can be written as JSON.
+    pub(super) fn is_finite(&self) -> bool {
+        let numbers = [self.alpha, self.delta, self.clock_resolution_ns, self.clock_cost_ns];
+        numbers.iter().chain(&self.precision).all(|number| number.is_finite())
+    }
+
+    /// Every number of it that must be there, and those that may be left out.
+    pub(super) fn numbers(&mut self) -> ([&mut f64; 4], [&mut Option<f64>; 1]) {
+        let ProtocolRecord { alpha, delta, clock_resolution_ns, clock_cost_ns, .. } = self;
+        ([alpha, delta, clock_resolution_ns, clock_cost_ns], [&mut self.precision])
+    }
 }
 
 /// What became of a cell.

@@ -9,17 +9,8 @@ impl Document {
     /// Whether every number can be written as JSON.
     pub fn is_finite(&self) -> bool {
         let mut samples = self.cells.iter().flat_map(|c| &c.samples);
-        let protocol = &self.experiment.protocol;
         samples.all(Sample::is_finite)
-            && [
-                protocol.alpha,
-                protocol.delta,
-                protocol.clock_resolution_ns,
-                protocol.clock_cost_ns,
-            ]
-            .iter()
-            .chain(&protocol.precision)
-            .all(|v| v.is_finite())
+            && self.experiment.protocol.is_finite()
             && self.cells.iter().filter_map(|c| c.estimate.as_ref()).all(Estimate::is_finite)
             && self.twin.as_ref().is_none_or(|t| {
                 t.samples.iter().all(Sample::is_finite) && all_finite(&[t.ratio, t.low, t.high])
@@ -42,16 +33,9 @@ impl Document {
     /// Leaves out what has no finite value: a metric, a bound, an estimate, a comparison without
     /// a ratio. A standard deviation of fewer than two samples becomes 0.
     pub fn make_finite(&mut self) {
-        let protocol = &mut self.experiment.protocol;
-        for value in [
-            &mut protocol.alpha,
-            &mut protocol.delta,
-            &mut protocol.clock_resolution_ns,
-            &mut protocol.clock_cost_ns,
-        ] {
-            *value = finite(*value).unwrap_or(0.0);
-        }
-        drop_infinite(&mut protocol.precision);
+        let (numbers, optional) = self.experiment.protocol.numbers();
+        numbers.into_iter().for_each(|value| *value = finite(*value).unwrap_or(0.0));
+        optional.into_iter().for_each(drop_infinite);
         for cell in &mut self.cells {
             cell.samples.iter_mut().for_each(Sample::make_finite);
             cell.estimate = cell.estimate.take().and_then(Estimate::finite);

@@ -1,9 +1,13 @@
-//! How to measure, as written.
+//! How to measure, as written. A key of it is a field and a row of the table here; options, files and
+//! what they say of it are made from the row.
 
 use super::range::items;
-use super::units::parse_count;
+use super::units::{
+    format_cpus, format_duration, parse_count, parse_cpus, parse_duration_ns, parse_percent,
+};
 use super::{SpecError, choose};
 use crate::catalog::Factor;
+use crate::result::{Document, ProtocolRecord};
 
 /// More rounds than any budget buys.
 const MOST_ROUNDS: u32 = 1_000_000;
@@ -48,6 +52,153 @@ impl Protocol {
             alpha: 0.05,
             eliminate: None,
         }
+    }
+}
+
+impl Protocol {
+    /// What of it is kept in the record of a run; the rest of that is what became of it.
+    pub fn record(&self) -> ProtocolRecord {
+        ProtocolRecord {
+            alpha: self.alpha,
+            delta: self.delta,
+            precision: Some(self.precision),
+            budget_ns: self.budget_ns,
+            rounds: self.rounds,
+            eliminate: self.eliminate,
+            cpus: self.cpus.clone(),
+            ..ProtocolRecord::default()
+        }
+    }
+
+    /// That of a recorded run, every choice made.
+    pub fn recorded(document: &Document) -> Protocol {
+        let usual = Protocol::new(document.run.seed);
+        let (ask, record) = (&document.experiment.ask, &document.experiment.protocol);
+        Protocol {
+            ask: (!ask.is_empty()).then(|| ask.clone()),
+            cpus: record.cpus.clone(),
+            budget_ns: record.budget_ns,
+            rounds: record.rounds,
+            seed: document.run.seed,
+            delta: record.delta,
+            precision: record.precision.unwrap_or(usual.precision),
+            alpha: record.alpha,
+            eliminate: record.eliminate,
+        }
+    }
+}
+
+/// How a key is written in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyForm {
+    /// Words or numbers, one or a list of them.
+    List,
+    /// A length of time, in quotes with its unit.
+    Time,
+    /// A whole number.
+    Count,
+    /// A percentage, in quotes.
+    Share,
+    /// True or false.
+    Flag,
+}
+
+/// A key of the protocol: its name in files and, behind two dashes, on the command line.
+pub struct ProtocolKey {
+    /// `budget`.
+    pub name: &'static str,
+    /// How it is written in a file.
+    pub form: KeyForm,
+    /// As an option: what its value is called, and its line of help. Absent: files alone have it.
+    pub option: Option<(&'static str, &'static str)>,
+    /// Sets it to what is written.
+    pub set: fn(&mut Protocol, &str) -> Result<(), SpecError>,
+    /// As it would be written; nothing where it is left to what is usual.
+    pub get: fn(&Protocol) -> Vec<String>,
+}
+
+/// All keys, in the order in which they are shown and written.
+pub const PROTOCOL_KEYS: [ProtocolKey; 9] = [
+    ProtocolKey {
+        name: "ask",
+        form: KeyForm::List,
+        option: Some(("AXES", "Compare the levels of these axes; all others are conditions")),
+        set: |protocol, text| parse_ask(text).map(|ask| protocol.ask = Some(ask)),
+        get: |protocol| protocol.ask.iter().flatten().map(ToString::to_string).collect(),
+    },
+    ProtocolKey {
+        name: "cpus",
+        form: KeyForm::List,
+        option: Some(("LIST", "Bind trials to these processors: 0,2-3")),
+        set: |protocol, text| parse_cpus(text).map(|cpus| protocol.cpus = cpus),
+        get: |protocol| match protocol.cpus.is_empty() {
+            true => Vec::new(),
+            false => vec![format_cpus(&protocol.cpus)],
+        },
+    },
+    ProtocolKey {
+        name: "budget",
+        form: KeyForm::Time,
+        option: Some(("TIME", "Time allowed, all in: 500ms, 60s, 10m [default: 60s]")),
+        set: |protocol, text| parse_duration_ns(text).map(|ns| protocol.budget_ns = ns),
+        get: |protocol| vec![format_duration(protocol.budget_ns)],
+    },
+    ProtocolKey {
+        name: "rounds",
+        form: KeyForm::Count,
+        option: Some(("N", "Exactly this many steady rounds: no early stop, nothing left out")),
+        set: |protocol, text| parse_rounds(text).map(|rounds| protocol.rounds = Some(rounds)),
+        get: |protocol| protocol.rounds.iter().map(ToString::to_string).collect(),
+    },
+    ProtocolKey {
+        name: "seed",
+        form: KeyForm::Count,
+        option: Some(("N", "Seed of everything random [default: drawn, and recorded]")),
+        set: |protocol, text| parse_count(text).map(|seed| protocol.seed = seed),
+        get: |protocol| vec![protocol.seed.to_string()],
+    },
+    ProtocolKey {
+        name: "delta",
+        form: KeyForm::Share,
+        option: Some(("PCT", "Differences smaller than this do not matter [default: 2%]")),
+        set: |protocol, text| parse_percent(text).map(|share| protocol.delta = share),
+        get: |protocol| vec![percent(protocol.delta)],
+    },
+    ProtocolKey {
+        name: "precision",
+        form: KeyForm::Share,
+        option: Some((
+            "PCT",
+            "Go on until the runner-up is known within ± this share [default: 5%]",
+        )),
+        set: |protocol, text| parse_percent(text).map(|share| protocol.precision = share),
+        get: |protocol| vec![percent(protocol.precision)],
+    },
+    ProtocolKey {
+        name: "alpha",
+        form: KeyForm::Share,
+        option: None,
+        set: |protocol, text| parse_percent(text).map(|share| protocol.alpha = share),
+        get: |protocol| vec![percent(protocol.alpha)],
+    },
+    ProtocolKey {
+        name: "eliminate",
+        form: KeyForm::Flag,
+        option: None,
+        set: |protocol, text| {
+            protocol.eliminate = Some(text == "true");
+            Ok(())
+        },
+        get: |protocol| protocol.eliminate.iter().map(ToString::to_string).collect(),
+    },
+];
+
+/// The shortest percentage that reads back as the same share.
+fn percent(share: f64) -> String {
+    let near = format!("{}%", (share * 1e8).round() / 1e6);
+    match parse_percent(&near) {
+        Ok(back) if back == share => near,
+        _ => format!("{}%", share * 100.0),
     }
 }
 

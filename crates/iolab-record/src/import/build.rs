@@ -62,16 +62,10 @@ pub(super) fn document(head: Head, drafts: Vec<Draft>) -> Document {
             protocol: ProtocolRecord {
                 alpha: 0.05,
                 delta: 0.02,
-                precision: None,
-                budget_ns: 0,
                 rounds: Some(rounds as u32),
-                eliminate: None,
-                cpus: Vec::new(),
-                clock_resolution_ns: 0.0,
-                clock_cost_ns: 0.0,
-                epoch_rounds: 0,
                 steady_rounds: rounds as u32,
                 stopped: format!("measured by {}, not interleaved", head.tool),
+                ..ProtocolRecord::default()
             },
         },
         cells: drafts.into_iter().zip(names).map(|(draft, id)| cell(draft, id)).collect(),

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use iolab_model::catalog::FileOperation;
+use iolab_model::spec::PROTOCOL_KEYS;
 
 use crate::{code, report, root, sources};
 
@@ -27,6 +28,7 @@ const CHECKS: &[Check] = &[
     ("a key of experiment files", |s| {
         s.rows("crates/iolab-model/src/spec/file/example.toml", "=", 10)
     }),
+    ("a key of the protocol, with its option", |s| s.protocol_keys()),
     ("a warning", |s| s.warnings()),
     ("a place where the agent runs", |s| s.locations()),
     ("a question to the agent", |s| s.questions()),
@@ -196,6 +198,27 @@ impl Sources {
     }
 
     /// Each question has its answer in one file.
+    /// No other file spells the keys out: as fields of a struct, or as words.
+    fn protocol_keys(&self) -> Vec<String> {
+        const HERE: [&str; 2] = [
+            "crates/iolab-model/src/spec/protocol.rs",
+            "crates/iolab-model/src/result/document.rs",
+        ];
+        let named = |text: &str| {
+            let names = PROTOCOL_KEYS.iter().map(|key| key.name);
+            let fields = |name: &&str| {
+                text.contains(&format!(" {name}: ")) || text.contains(&format!("\"{name}\""))
+            };
+            names.filter(fields).count()
+        };
+        assert!(named(self.of(HERE[0])) == PROTOCOL_KEYS.len());
+        let others = self.0.iter().filter(|(path, _)| !HERE.iter().any(|h| path == &Path::new(h)));
+        let spelled = others.filter(|(_, text)| named(text) > PROTOCOL_KEYS.len() / 2);
+        spelled
+            .map(|(path, _)| format!("{}: spells the protocol's keys out", path.display()))
+            .collect()
+    }
+
     fn questions(&self) -> Vec<String> {
         let text = self.of("crates/iolab-agent/src/messages.rs");
         let list = text.split("pub enum Request {").nth(1).unwrap().split("\n}").next().unwrap();

@@ -7,15 +7,10 @@ use std::path::PathBuf;
 use super::source::FileError;
 use super::table::{Table, Value};
 use crate::catalog::{Factor, Kind, Level, Part, WorkloadInfo, path_from_text};
-use crate::spec::{
-    Experiment, Protocol, SpecError, Vocabulary, choose, parse_ask, parse_count, parse_cpus,
-    parse_duration_ns, parse_percent, parse_rounds,
-};
+use crate::spec::{Experiment, KeyForm, PROTOCOL_KEYS, Protocol, SpecError, Vocabulary, choose};
 
 const KEYS: [&str; 9] =
     ["title", "workload", "directory", "factors", "protocol", "export", "vm", "kernel", "modules"];
-const PROTOCOL_KEYS: [&str; 9] =
-    ["ask", "cpus", "budget", "rounds", "seed", "delta", "precision", "alpha", "eliminate"];
 
 /// What a file may name: the workloads and every part there is.
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +231,7 @@ fn protocol(tables: &[Table<'_>], seed: u64) -> Result<(Protocol, bool), FileErr
     let mut protocol = Protocol::new(seed);
     let mut seeded = false;
     for table in tables {
-        table.only(&PROTOCOL_KEYS)?;
+        table.only(&PROTOCOL_KEYS.each_ref().map(|key| key.name))?;
         for (key, value) in table.entries() {
             seeded |= key == "seed";
             set(&mut protocol, key, value)?;
@@ -245,24 +240,16 @@ fn protocol(tables: &[Table<'_>], seed: u64) -> Result<(Protocol, bool), FileErr
     Ok((protocol, seeded))
 }
 
-fn set(protocol: &mut Protocol, key: &str, value: Value<'_>) -> Result<(), FileError> {
-    let refuse = |error: SpecError| value.refuse_spec(&error);
-    match key {
-        "ask" => protocol.ask = Some(parse_ask(&joined(value)?).map_err(refuse)?),
-        "cpus" => protocol.cpus = parse_cpus(&joined(value)?).map_err(refuse)?,
-        "budget" => protocol.budget_ns = parse_duration_ns(&unit_text(value)?).map_err(refuse)?,
-        "rounds" => {
-            let text = value.number_or_text()?;
-            protocol.rounds = Some(parse_rounds(&text).map_err(refuse)?);
-        }
-        "seed" => protocol.seed = parse_count(&value.number_or_text()?).map_err(refuse)?,
-        "delta" => protocol.delta = parse_percent(value.text()?).map_err(refuse)?,
-        "precision" => protocol.precision = parse_percent(value.text()?).map_err(refuse)?,
-        "alpha" => protocol.alpha = parse_percent(value.text()?).map_err(refuse)?,
-        "eliminate" => protocol.eliminate = Some(value.flag()?),
-        _ => {}
-    }
-    Ok(())
+fn set(protocol: &mut Protocol, name: &str, value: Value<'_>) -> Result<(), FileError> {
+    let Some(key) = PROTOCOL_KEYS.iter().find(|key| key.name == name) else { return Ok(()) };
+    let text = match key.form {
+        KeyForm::List => joined(value)?,
+        KeyForm::Time => unit_text(value)?,
+        KeyForm::Count => value.number_or_text()?,
+        KeyForm::Share => value.text()?.to_owned(),
+        KeyForm::Flag => value.flag()?.to_string(),
+    };
+    (key.set)(protocol, &text).map_err(|error| value.refuse_spec(&error))
 }
 
 /// A length of time; a bare number is told that its unit is missing.

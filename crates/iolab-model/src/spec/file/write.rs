@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::experiment::Written;
 use crate::catalog::{Fact, Factor, Kind, Level, path_from_text, path_to_text};
 use crate::result::Document;
-use crate::spec::{Experiment, Protocol, format_bytes, format_cpus, format_duration};
+use crate::spec::{Experiment, KeyForm, PROTOCOL_KEYS, Protocol, format_bytes};
 
 /// What a recorded run was asked, every choice made, so that it makes the same plan again.
 pub fn from_document(document: &Document) -> Written {
@@ -30,7 +30,7 @@ pub fn from_document(document: &Document) -> Written {
             workload: record.workload.clone(),
             directory: path_from_text(directory.unwrap_or(".")),
             factors: factors.filter(|(_, levels): &(_, Vec<_>)| !levels.is_empty()).collect(),
-            protocol: protocol(document),
+            protocol: Protocol::recorded(document),
         },
         seeded: true,
         exports: Vec::new(),
@@ -40,22 +40,6 @@ pub fn from_document(document: &Document) -> Written {
         place: format!("run {}", document.run.id),
         directory_place: None,
         export_place: None,
-    }
-}
-
-fn protocol(document: &Document) -> Protocol {
-    let usual = Protocol::new(document.run.seed);
-    let record = &document.experiment;
-    Protocol {
-        ask: (!record.ask.is_empty()).then(|| record.ask.clone()),
-        cpus: record.protocol.cpus.clone(),
-        budget_ns: record.protocol.budget_ns,
-        rounds: record.protocol.rounds,
-        seed: document.run.seed,
-        delta: record.protocol.delta,
-        precision: record.protocol.precision.unwrap_or(usual.precision),
-        alpha: record.protocol.alpha,
-        eliminate: record.protocol.eliminate,
     }
 }
 
@@ -93,39 +77,18 @@ pub fn write(written: &Written) -> String {
 
 fn write_protocol(text: &mut String, protocol: &Protocol) {
     text.push_str("\n[experiment.protocol]\n");
-    let mut line = |key: &str, value: String| text.push_str(&format!("{key} = {value}\n"));
-    if let Some(ask) = &protocol.ask {
-        line("ask", list(&ask.iter().map(ToString::to_string).collect::<Vec<_>>()));
-    }
-    if !protocol.cpus.is_empty() {
-        line("cpus", quoted(&format_cpus(&protocol.cpus)));
-    }
-    line("budget", quoted(&format_duration(protocol.budget_ns)));
-    if let Some(rounds) = protocol.rounds {
-        line("rounds", rounds.to_string());
-    }
-    // In quotes where TOML's integers (64 bits with a sign) end.
-    line(
-        "seed",
-        match i64::try_from(protocol.seed) {
-            Ok(seed) => seed.to_string(),
-            Err(_) => quoted(&protocol.seed.to_string()),
-        },
-    );
-    line("delta", quoted(&percent(protocol.delta)));
-    line("precision", quoted(&percent(protocol.precision)));
-    line("alpha", quoted(&percent(protocol.alpha)));
-    if let Some(eliminate) = protocol.eliminate {
-        line("eliminate", eliminate.to_string());
-    }
-}
-
-/// The shortest percentage that reads back as the same share.
-fn percent(share: f64) -> String {
-    let near = format!("{}%", (share * 1e8).round() / 1e6);
-    match crate::spec::parse_percent(&near) {
-        Ok(back) if back == share => near,
-        _ => format!("{}%", share * 100.0),
+    for key in &PROTOCOL_KEYS {
+        let texts = (key.get)(protocol);
+        if let Some(first) = texts.first() {
+            // In quotes where TOML's integers (64 bits with a sign) end.
+            let bare = match key.form {
+                KeyForm::Count => first.parse::<i64>().is_ok(),
+                KeyForm::Flag => true,
+                KeyForm::List | KeyForm::Time | KeyForm::Share => false,
+            };
+            let value = if bare { first.clone() } else { list(&texts) };
+            let _ = writeln!(text, "{} = {value}", key.name);
+        }
     }
 }
 
