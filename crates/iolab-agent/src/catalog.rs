@@ -8,7 +8,8 @@ use iolab_io::method::{METHODS, copy};
 use iolab_io::place::PLACES;
 use iolab_io::workload::{files, meta, operations};
 use iolab_model::catalog::{
-    Capability, Contender, Factor, Level, Part, PlaceLevel, WorkloadInfo, parse_place,
+    Capability, Contender, Factor, Level, MethodClass, Part, PartKind, PlaceLevel, WorkloadInfo,
+    parse_place,
 };
 use iolab_model::spec::{Experiment, SpecError, Vocabulary};
 
@@ -34,6 +35,19 @@ pub fn workload(id: &str) -> Option<&'static WorkloadInfo> {
 /// What a workload needs of a method.
 pub fn capability(workload_id: &str) -> Option<Capability> {
     workload(workload_id).map(|info| info.capability)
+}
+
+/// Names of the methods that stand for their kind in a survey, of those that can do this.
+pub fn surveyed(capability: Capability) -> impl Iterator<Item = &'static str> {
+    let method = |part: &&&Part| part.kind == PartKind::Method;
+    let stands = move |part: &&&Part| part.can(capability) && part.can(Capability::Surveyed);
+    all().iter().filter(method).filter(stands).map(|part| part.id)
+}
+
+/// The loop that people write first, of those that can do this: calls, and nothing mapped.
+pub fn plain(capability: Capability) -> &'static str {
+    let calls = |id: &&str| MethodClass::of(id) == MethodClass::Calls;
+    surveyed(capability).find(calls).unwrap_or_default()
 }
 
 /// Checks an experiment against what there is, before the machine is looked at.

@@ -1,7 +1,8 @@
 //! The runs that a survey of a directory is made of.
 
+use iolab_agent::catalog;
 use iolab_model::catalog::{
-    AxisWord, CacheState, Factor, FileOperation, Level, NamedCall, Sync, WorkloadId,
+    AxisWord, CacheState, Capability, Factor, FileOperation, Level, NamedCall, Sync, WorkloadId,
 };
 use iolab_model::result::Topic;
 
@@ -55,7 +56,7 @@ pub const PARTS: [SurveyPart; 9] = [
         share: 0.14,
         levels: |greatest| {
             let blocks = [4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
-            read(&["read"], &blocks, CacheState::Warm, &[greatest.min(256 * MIB)])
+            read(plainly(Capability::Read), &blocks, CacheState::Warm, &[greatest.min(256 * MIB)])
         },
     },
     SurveyPart {
@@ -66,7 +67,7 @@ pub const PARTS: [SurveyPart; 9] = [
         levels: |greatest| {
             let sizes = [16 * KIB, 256 * KIB, 4 * MIB, 64 * MIB];
             let sizes: Vec<u64> = sizes.into_iter().filter(|bytes| *bytes <= greatest).collect();
-            read(&["read", "mmap"], &[64 * KIB], CacheState::Warm, &sizes)
+            read(methods(Capability::Read), &[64 * KIB], CacheState::Warm, &sizes)
         },
     },
     SurveyPart {
@@ -75,7 +76,12 @@ pub const PARTS: [SurveyPart; 9] = [
         workload: WorkloadId::Read,
         share: 0.16,
         levels: |greatest| {
-            read(&["read"], &[4 * KIB, 64 * KIB, MIB], CacheState::Cold, &[greatest.min(128 * MIB)])
+            read(
+                plainly(Capability::Read),
+                &[4 * KIB, 64 * KIB, MIB],
+                CacheState::Cold,
+                &[greatest.min(128 * MIB)],
+            )
         },
     },
     SurveyPart {
@@ -85,7 +91,7 @@ pub const PARTS: [SurveyPart; 9] = [
         share: 0.12,
         levels: |greatest| {
             vec![
-                (Factor::Method, words(&["write"])),
+                (Factor::Method, plainly(Capability::Write)),
                 (Factor::Block, numbers(&[4 * KIB, 64 * KIB, MIB])),
                 (Factor::FileSize, numbers(&[greatest.min(32 * MIB)])),
             ]
@@ -98,7 +104,7 @@ pub const PARTS: [SurveyPart; 9] = [
         share: 0.07,
         levels: |greatest| {
             vec![
-                (Factor::Method, words(&["write"])),
+                (Factor::Method, plainly(Capability::Write)),
                 (Factor::Block, numbers(&[4 * KIB])),
                 axis(&[Sync::Fsync, Sync::Dsync]),
                 (Factor::FileSize, numbers(&[greatest.min(MIB)])),
@@ -125,9 +131,8 @@ pub const PARTS: [SurveyPart; 9] = [
         workload: WorkloadId::Copy,
         share: 0.12,
         levels: |greatest| {
-            let methods = ["read-write", "copy_file_range", "sendfile", "reflink"];
             vec![
-                (Factor::Method, words(&methods)),
+                (Factor::Method, methods(Capability::Copy)),
                 (Factor::Block, numbers(&[4 * KIB, 128 * KIB])),
                 (Factor::FileSize, numbers(&[greatest.min(32 * MIB)])),
             ]
@@ -140,17 +145,23 @@ fn axis<W: AxisWord>(words: &[W]) -> (Factor, Vec<Level>) {
     (W::FACTOR, words.iter().map(|word| word.level()).collect())
 }
 
-fn words(texts: &[&str]) -> Vec<Level> {
-    texts.iter().copied().map(Level::word).collect()
+/// Methods that stand for their kind.
+fn methods(capability: Capability) -> Vec<Level> {
+    catalog::surveyed(capability).map(Level::word).collect()
+}
+
+/// The loop that people write first.
+fn plainly(capability: Capability) -> Vec<Level> {
+    vec![Level::word(catalog::plain(capability))]
 }
 
 fn numbers(values: &[u64]) -> Vec<Level> {
     values.iter().copied().map(Level::Number).collect()
 }
 
-fn read(methods: &[&str], blocks: &[u64], cache: CacheState, sizes: &[u64]) -> Axes {
+fn read(methods: Vec<Level>, blocks: &[u64], cache: CacheState, sizes: &[u64]) -> Axes {
     vec![
-        (Factor::Method, words(methods)),
+        (Factor::Method, methods),
         (Factor::Block, numbers(blocks)),
         axis(&[cache]),
         (Factor::FileSize, numbers(sizes)),

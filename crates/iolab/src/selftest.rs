@@ -1,6 +1,5 @@
 //! `iolab selftest`: the same thing against itself, so that a person knows what chance does here.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,8 +12,11 @@ use super::reported::session;
 use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending, Exit, say};
 use super::verbosity::Talk;
+use iolab_agent::catalog;
 use iolab_controller::{Placement, Prepared};
-use iolab_model::catalog::{Factor, Level, NamedCall, WorkloadId, percent_text};
+use iolab_model::catalog::{
+    AxisWord, Capability, Factor, Level, NamedCall, WorkloadId, percent_text,
+};
 use iolab_model::result::{Document, Twin};
 use iolab_model::spec::Experiment;
 
@@ -36,19 +38,22 @@ struct Test {
     title: &'static str,
     workload: WorkloadId,
     /// Its one cell.
-    levels: &'static [(Factor, &'static str)],
+    levels: fn() -> Vec<(Factor, Level)>,
 }
 
 const TESTS: [Test; 2] = [
     Test {
         title: "warm read of 64 KiB blocks",
         workload: WorkloadId::Read,
-        levels: &[(Factor::Method, "pread"), (Factor::Block, "65536")],
+        levels: || {
+            let method = Level::word(catalog::plain(Capability::Read));
+            vec![(Factor::Method, method), (Factor::Block, Level::Number(64 << 10))]
+        },
     },
     Test {
         title: "one system call",
         workload: WorkloadId::Syscall,
-        levels: &[(Factor::Operation, NamedCall::Lseek.word())],
+        levels: || vec![(Factor::Operation, NamedCall::Lseek.level())],
     },
 ];
 
@@ -75,10 +80,7 @@ impl Selftest {
                 title: Some(format!("selftest: {title}")),
                 workload: workload.to_string(),
                 directory: directory.clone(),
-                factors: levels
-                    .iter()
-                    .map(|(f, text)| (*f, vec![level(*f, text)]))
-                    .collect::<BTreeMap<_, _>>(),
+                factors: levels().into_iter().map(|(f, level)| (f, vec![level])).collect(),
                 protocol: protocol.clone(),
             };
             let prepared = Prepared::of(&experiment, &Placement::default())?;
@@ -98,13 +100,6 @@ impl Selftest {
             say("differences smaller than these mean nothing on this machine today");
         }
         Ok(exit)
-    }
-}
-
-fn level(factor: Factor, text: &str) -> Level {
-    match (factor, text.parse()) {
-        (Factor::Block, Ok(number)) => Level::Number(number),
-        _ => Level::word(text),
     }
 }
 

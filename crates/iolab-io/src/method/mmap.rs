@@ -27,7 +27,7 @@ pub const METHOD: Method = Method {
         id: "mmap",
         kind: PartKind::Method,
         summary: "map the file, touch or fill it, unmap it",
-        capabilities: &[Capability::Read, Capability::Write],
+        capabilities: &[Capability::Read, Capability::Write, Capability::Surveyed],
         ignores: &[Factor::Block, Factor::QueueDepth],
         needs: "",
         by_name_only: false,

@@ -22,7 +22,7 @@ pub const METHOD: Method = Method {
         id: "read",
         kind: PartKind::Method,
         summary: "read(2) at the file position",
-        capabilities: &[Capability::Read, Capability::Direct],
+        capabilities: &[Capability::Read, Capability::Direct, Capability::Surveyed],
         ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,

@@ -21,7 +21,7 @@ pub const METHOD: Method = Method {
         id: "write",
         kind: PartKind::Method,
         summary: "write(2) at the file position",
-        capabilities: &[Capability::Write, Capability::Direct],
+        capabilities: &[Capability::Write, Capability::Direct, Capability::Surveyed],
         ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,

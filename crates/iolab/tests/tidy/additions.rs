@@ -28,6 +28,7 @@ const CHECKS: &[Check] = &[
     ("a key of experiment files", |s| {
         s.rows("crates/iolab-model/src/spec/file/example.toml", "=", 10)
     }),
+    ("a claim form", |s| s.claim_forms()),
     ("a key of the protocol, with its option", |s| s.protocol_keys()),
     ("a warning", |s| s.warnings()),
     ("a place where the agent runs", |s| s.locations()),
@@ -198,6 +199,37 @@ impl Sources {
     }
 
     /// Each question has its answer in one file.
+    /// Each is read, judged and put into words, and named in no further file but the one that checks
+    /// its bounds.
+    fn claim_forms(&self) -> Vec<String> {
+        let file = |name: &str| format!("crates/iolab-study/src/{name}.rs");
+        let text = self.of(&file("claim"));
+        let list = text.split("pub enum Kind {").nth(1).unwrap().split("\n}").next().unwrap();
+        let rows = list.lines().filter_map(|line| line.strip_prefix("    "));
+        let rows = rows.filter(|row| row.starts_with(char::is_uppercase));
+        let names: Vec<&str> = rows.filter_map(|row| row.split(|c| !is_word(c)).next()).collect();
+        assert!(names.len() > 10, "{names:?}");
+        let must = ["read_claim", "judge", "derived"].map(file);
+        let may = ["claim", "lint_claim"].map(file);
+        let names_it = |text: &str, name: &str| {
+            text.match_indices(&format!("Kind::{name}")).any(|(at, found)| {
+                !text[at + found.len()..].starts_with(is_word) && !text[..at].ends_with(is_word)
+            })
+        };
+        let mut faults = Vec::new();
+        for name in names {
+            let lost = must.iter().filter(|path| !names_it(self.of(path), name));
+            faults.extend(lost.map(|path| format!("{path}: knows no `{name}`")));
+            let others = self.0.iter().filter(|(path, text)| {
+                path.starts_with("crates/iolab-study")
+                    && names_it(text, name)
+                    && !must.iter().chain(&may).any(|known| *path == Path::new(known))
+            });
+            faults.extend(others.map(|(path, _)| format!("{}: names `{name}`", path.display())));
+        }
+        faults
+    }
+
     /// No other file spells the keys out: as fields of a struct, or as words.
     fn protocol_keys(&self) -> Vec<String> {
         const HERE: [&str; 2] = [

@@ -202,3 +202,42 @@ fn every_fact_has_a_writer() {
     report(&lost.map(|fact| format!("{fact}: nobody writes it")).collect::<Vec<_>>());
     assert!(!writes("Fact::VmMachine"), "the rule can fail");
 }
+
+/// Where the name of a method may stand beside the files of the methods, and why.
+const METHODS_NAMED: [(&str, &str); 5] = [
+    ("crates/iolab-model/src/catalog/method_class.rs", "records name methods and not their class"),
+    ("crates/iolab-io/src/host/methods.rs", "what is tried for them"),
+    ("crates/iolab-io/src/host/probes.rs", "a line of doctor is called so, too"),
+    ("crates/iolab-io/src/workload/copy/mod.rs", "what a cell without a method does"),
+    ("crates/iolab-io/src/workload/files/settings.rs", "what a cell without a method does"),
+];
+
+/// A workload, a survey and a test ask for a capability.
+#[test]
+fn the_name_of_a_method_stands_in_its_own_file() {
+    let parts = iolab_agent::catalog::all().iter();
+    let methods = parts.filter(|part| part.kind == iolab_model::catalog::PartKind::Method);
+    // `read`, `write` and `mmap` are words of other things, too; so are system calls.
+    let calls = iolab_model::catalog::NamedCall::WORDS;
+    let odd = |id: &&str| (id.contains(['-', '_']) || *id == "reflink") && !calls.contains(id);
+    let names: BTreeSet<String> =
+        methods.map(|part| part.id).filter(odd).map(|id| format!("\"{id}\"")).collect();
+    assert!(names.len() > 8, "{names:?}");
+    let known = |path: &Path| METHODS_NAMED.iter().any(|(file, _)| path == Path::new(file));
+    let mut faults = Vec::new();
+    for (path, text) in product() {
+        if path.starts_with("crates/iolab-io/src/method") || known(&path) {
+            continue;
+        }
+        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for (number, line) in code(text) {
+            for name in names.iter().filter(|name| line.contains(name.as_str())) {
+                faults.push(format!(
+                    "{}:{number}: names {name}: ask the catalog for what it can do",
+                    path.display()
+                ));
+            }
+        }
+    }
+    report(&faults);
+}

@@ -20,7 +20,7 @@ pub const METHOD: CopyMethod = CopyMethod {
         id: "copy_file_range",
         kind: PartKind::Method,
         summary: "copy: copy_file_range(2), in the kernel; a file system that can clones instead",
-        capabilities: &[Capability::Copy],
+        capabilities: &[Capability::Copy, Capability::Surveyed],
         ignores: &[Factor::Block, Factor::QueueDepth],
         needs: "",
         by_name_only: false,

@@ -21,7 +21,7 @@ pub const METHOD: CopyMethod = CopyMethod {
         id: "read-write",
         kind: PartKind::Method,
         summary: "copy: read(2) into a buffer, write(2) from it",
-        capabilities: &[Capability::Copy],
+        capabilities: &[Capability::Copy, Capability::Surveyed],
         ignores: &[Factor::QueueDepth],
         needs: "",
         by_name_only: false,

@@ -22,7 +22,7 @@ pub const METHOD: CopyMethod = CopyMethod {
         id: "reflink",
         kind: PartKind::Method,
         summary: "copy: FICLONE, the target shares the source's extents; never ranked with copies",
-        capabilities: &[Capability::Copy],
+        capabilities: &[Capability::Copy, Capability::Surveyed],
         ignores: &[Factor::Block, Factor::QueueDepth],
         needs: "a file system that clones, such as btrfs or XFS",
         by_name_only: false,

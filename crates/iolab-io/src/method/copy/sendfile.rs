@@ -21,7 +21,7 @@ pub const METHOD: CopyMethod = CopyMethod {
         id: "sendfile",
         kind: PartKind::Method,
         summary: "copy: sendfile(2), in the kernel",
-        capabilities: &[Capability::Copy],
+        capabilities: &[Capability::Copy, Capability::Surveyed],
         ignores: &[Factor::Block, Factor::QueueDepth],
         needs: "",
         by_name_only: false,
