@@ -107,14 +107,11 @@ const OF_LEVELS: [&str; 7] =
     ["Factor::", "Level::word", "levels.", "factors.", "workload ==", "workload !=", "workload:"];
 
 /// A quoted word with a meaning of its own, by file.
-const OTHER_MEANING: [(&str, &str, &str); 7] = [
+const OTHER_MEANING: [(&str, &str, &str); 4] = [
     ("crates/iolab-io/src/place/vm/modules.rs", "crc32c", "a module of the kernel"),
     ("crates/iolab-io/src/workload/read.rs", "read", "a method, by name"),
     ("crates/iolab-io/src/workload/write/task.rs", "write", "a method, by name"),
     ("crates/iolab-report/src/drawing/block_title.rs", "on", "a preposition"),
-    ("crates/iolab/src/quick.rs", "read", "a method, by name"),
-    ("crates/iolab-controller/src/survey_parts.rs", "write", "a method, by name"),
-    ("crates/iolab/src/selftest.rs", "pread", "a method, by name"),
 ];
 
 /// The quoted words of `owned` in a line.
