@@ -191,7 +191,7 @@ pub struct Sight {
 }
 
 /// A file instance to make or to open.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct InstanceOrder {
     /// Its number.
     pub id: usize,

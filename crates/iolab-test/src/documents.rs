@@ -270,16 +270,13 @@ pub fn empty() -> Document {
             protocol: ProtocolRecord {
                 alpha: 0.05,
                 delta: 0.02,
-                precision: None,
                 budget_ns: 60_000_000_000,
-                rounds: None,
-                eliminate: None,
-                cpus: vec![],
                 clock_resolution_ns: 1.0,
                 clock_cost_ns: 32.5,
                 epoch_rounds: 5,
                 steady_rounds: ROUNDS - 3,
                 stopped: "every answer is resolved".into(),
+                ..ProtocolRecord::default()
             },
         },
         cells: vec![],

@@ -107,16 +107,13 @@ pub fn document(
             protocol: ProtocolRecord {
                 alpha: 0.05,
                 delta: 0.02,
-                precision: None,
                 budget_ns: 30_000_000_000,
-                rounds: None,
-                eliminate: None,
-                cpus: Vec::new(),
                 clock_resolution_ns: 20.0,
                 clock_cost_ns: 40.0,
                 epoch_rounds: 3,
                 steady_rounds: rounds,
                 stopped: "every answer was found".to_owned(),
+                ..ProtocolRecord::default()
             },
         },
         cells,

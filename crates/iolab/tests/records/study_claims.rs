@@ -107,16 +107,11 @@ fn run_seeded(cells: &[True], seed: u64) -> Document {
             protocol: ProtocolRecord {
                 alpha: 0.05,
                 delta: 0.02,
-                precision: None,
-                eliminate: None,
-                budget_ns: 0,
-                rounds: None,
-                cpus: Vec::new(),
                 clock_resolution_ns: 1.0,
                 clock_cost_ns: 30.0,
                 epoch_rounds: 1,
                 steady_rounds: ROUNDS,
-                stopped: String::new(),
+                ..ProtocolRecord::default()
             },
         },
         cells: cells.collect(),

@@ -245,6 +245,8 @@ impl Sources {
         };
         assert!(named(self.of(HERE[0])) == PROTOCOL_KEYS.len());
         let others = self.0.iter().filter(|(path, _)| !HERE.iter().any(|h| path == &Path::new(h)));
+        // Support of tests makes records by hand.
+        let others = others.filter(|(path, _)| !path.starts_with("crates/iolab-test"));
         let spelled = others.filter(|(_, text)| named(text) > PROTOCOL_KEYS.len() / 2);
         spelled
             .map(|(path, _)| format!("{}: spells the protocol's keys out", path.display()))

@@ -51,18 +51,7 @@ impl Agent {
     }
 
     fn make(&mut self, id: usize, bytes: u64, content: Content) {
-        let order = InstanceOrder {
-            id,
-            path: None,
-            bytes,
-            seed: 7,
-            content,
-            place: None,
-            targets: vec![],
-            files: None,
-            tree: None,
-            attributes: false,
-        };
+        let order = InstanceOrder { id, bytes, seed: 7, content, ..InstanceOrder::default() };
         assert_eq!(self.ask(Request::Make(order)), Reply::Done);
     }
 
@@ -74,11 +63,7 @@ impl Agent {
             bytes,
             seed: 7,
             content: Content::Random,
-            place: None,
-            targets: vec![],
-            files: None,
-            tree: None,
-            attributes: false,
+            ..InstanceOrder::default()
         };
         self.ask(Request::Make(order))
     }
@@ -427,15 +412,10 @@ fn a_limit_on_file_size_is_a_refusal_and_leaves_nothing() {
     let scratch = scratch_of(&reply);
     let order = |bytes| InstanceOrder {
         id: 0,
-        path: None,
         bytes,
         seed: 1,
         content: Content::Random,
-        place: None,
-        targets: Vec::new(),
-        files: None,
-        tree: None,
-        attributes: false,
+        ..InstanceOrder::default()
     };
     say(&mut agent, &Request::Make(order(8 << 20)));
     match hear(&mut agent) {
