@@ -19,6 +19,7 @@ mod part;
 mod pattern;
 mod phrase;
 mod place;
+mod place_error;
 mod place_words;
 mod sizes;
 mod sync;
@@ -43,7 +44,8 @@ pub use operation::{FileOperation, NamedCall};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
 pub use pattern::Pattern;
 pub use phrase::{held_phrase, phrase};
-pub use place::{PlaceError, PlaceLevel, common_size, parse_place, parse_places};
+pub use place::{PlaceLevel, common_size, parse_place, parse_places};
+pub use place_error::PlaceError;
 pub use sizes::{SIZES_FORMS, Sizes};
 pub use sync::Sync;
 pub use text::{

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::level::{path_from_text, path_to_text};
+use super::place_error::{PlaceError, wrong};
 use super::place_words::{check_mount_option, check_tool_words};
 
 /// One place as a person asked for it. Its `Display` is the canonical text, which parses back.
@@ -25,31 +26,6 @@ pub struct PlaceLevel {
     pub file_system: Option<String>,
     /// Mount options in the order written: `noatime`, `data=writeback`.
     pub options: Vec<(String, Option<String>)>,
-}
-
-/// Why a text is not a place, and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--place {part:?}: {problem}; {remedy}")]
-pub struct PlaceError {
-    /// The part that is wrong.
-    pub part: String,
-    /// What is wrong with it.
-    pub problem: String,
-    /// What to write.
-    pub remedy: String,
-}
-
-impl PlaceError {
-    /// The problem with a name that no kind has.
-    pub const UNKNOWN: &'static str = "no such place";
-}
-
-pub(super) fn wrong(
-    part: &str,
-    problem: impl Into<String>,
-    remedy: impl Into<String>,
-) -> PlaceError {
-    PlaceError { part: part.to_owned(), problem: problem.into(), remedy: remedy.into() }
 }
 
 /// Kinds whose text is a path.

@@ -2,7 +2,7 @@
 //! As root a word that names a device or a path is a device formatted, or a directory written to,
 //! that nobody allowed: none is passed on.
 
-use super::place::{PlaceError, wrong};
+use super::place_error::{PlaceError, wrong};
 
 /// Keys of sub-options by which tools are told of a device or a file: `-J device=…` (mke2fs(8)),
 /// `-l logdev=…`, `-d name=…` (mkfs.xfs(8)).
