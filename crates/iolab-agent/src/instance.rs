@@ -33,7 +33,8 @@ pub struct Instance {
     /// Open for reading.
     pub file: File,
     /// Trials change what is in a tree, and bring it back.
-    tree: bool,
+    tree: Option<Tree>,
+    place: Option<String>,
     /// Absent for a person's file.
     content: Option<Content>,
     known: Identity,
@@ -109,7 +110,9 @@ impl Instance {
         };
         tree.make(wanted).map_err(|e| failed(&e))?;
         let instance = Instance::opened(root.clone(), order, Some(order.content));
-        instance.map_err(|e| failed(&e))
+        let mut instance = instance.map_err(|e| failed(&e))?;
+        instance.tree = Some(tree);
+        Ok(instance)
     }
 
     /// A person's file: regular, on a file system that keeps files, of the size that was planned.
@@ -145,10 +148,10 @@ impl Instance {
     ) -> io::Result<Instance> {
         let file = File::from(open_for_reading(&path)?);
         let known = Identity::of(&file.metadata()?);
-        let tree = order.files.is_some();
-        let bytes = if tree { order.bytes } else { known.bytes };
+        let bytes = if order.files.is_some() { order.bytes } else { known.bytes };
         let ledger = ExpectedDigests::new(bytes);
-        Ok(Instance { path, bytes, seed: order.seed, file, tree, content, known, ledger })
+        let (seed, place) = (order.seed, order.place.clone());
+        Ok(Instance { path, bytes, seed, file, tree: None, place, content, known, ledger })
     }
 
     /// Whether iolab made it.
@@ -156,9 +159,37 @@ impl Instance {
         self.content.is_some()
     }
 
+    /// Whether it is a tree that metadata calls are made on.
+    pub fn is_planted(&self) -> bool {
+        self.tree.is_some()
+    }
+
+    /// The place that it is on, as written; absent: the directory under test.
+    pub fn place(&self) -> Option<&str> {
+        self.place.as_deref()
+    }
+
+    /// Takes the files of its tree away. Those on a file system that cannot be written to stay.
+    pub fn set_aside(&self) -> Result<(), Fault> {
+        self.anew(Tree::set_aside)
+    }
+
+    /// Makes the files of its tree again.
+    pub fn make_again(&self) -> Result<(), Fault> {
+        self.anew(Tree::make_again)
+    }
+
+    fn anew(&self, step: fn(&Tree) -> io::Result<()>) -> Result<(), Fault> {
+        let Some(tree) = &self.tree else { return Ok(()) };
+        match step(tree) {
+            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(()),
+            other => other.map_err(|e| fault("make a tree of files anew", &e)),
+        }
+    }
+
     /// Removes what iolab made.
     pub fn remove(&self) -> io::Result<()> {
-        match self.tree {
+        match self.is_planted() {
             true => std::fs::remove_dir_all(&self.path),
             false => std::fs::remove_file(&self.path),
         }
@@ -181,9 +212,12 @@ impl Instance {
             Ok((file, identity))
         };
         let (file, known) = open().map_err(|e| fault(doing(), &e))?;
-        if !self.tree && known.bytes != self.bytes {
+        if !self.is_planted() && known.bytes != self.bytes {
             let cause = format!("it had {} bytes and now has {}", self.bytes, known.bytes);
             return Err(Fault::new(doing(), cause));
+        }
+        if let Some(tree) = &mut self.tree {
+            tree.root.clone_from(&path);
         }
         (self.path, self.file, self.known) = (path.clone(), file, known);
         Ok(())
@@ -198,7 +232,7 @@ impl Instance {
             now.modified = self.known.modified;
         }
         let replaced = (now.device, now.inode) != (self.known.device, self.known.inode);
-        if now == self.known || (self.tree && !replaced) {
+        if now == self.known || (self.is_planted() && !replaced) {
             return Ok(());
         }
         let cause = if replaced {

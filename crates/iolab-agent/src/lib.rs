@@ -19,6 +19,7 @@ mod look;
 mod messages;
 mod place_needs;
 mod places;
+mod renewal;
 mod serve;
 mod survey;
 mod transport;

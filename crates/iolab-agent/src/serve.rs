@@ -15,11 +15,12 @@ use super::instance::Instance;
 use super::look::look;
 use super::messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 use super::places::Places;
+use super::renewal::{Renewed, renew_all};
 use super::survey::survey;
 use super::tree_instance::TreeInstance;
 use super::trial::{self, Ended, Setting};
 use super::work_directory;
-use iolab_io::cache::{self, Prober};
+use iolab_io::cache::Prober;
 use iolab_io::place::memory::{Limit, sweep_groups};
 use iolab_io::place::{self, Scratch, sweep};
 use iolab_io::sys::clock;
@@ -203,14 +204,15 @@ impl AgentState {
     fn renew(&mut self, order: &[usize]) -> Result<Reply, Fault> {
         self.seal()?;
         self.follow_places();
+        let on_layers =
+            |place: &str| self.places.as_ref().is_some_and(|places| places.upper(place).is_some());
         let each = |id: &usize| match (self.instances.get(id), self.trees.get(id)) {
-            (Some(instance), _) => Ok(Standing::File(&instance.file)),
-            (None, Some(tree)) => Ok(Standing::Tree(tree)),
+            (Some(instance), _) => Ok(Renewed::of(instance, &on_layers)),
+            (None, Some(tree)) => Ok(Renewed::Tree(tree)),
             (None, None) => Err(Fault::new("renew file instances", "there is no such instance")),
         };
         let all = order.iter().map(each).collect::<Result<Vec<_>, _>>()?;
-        all.iter().try_for_each(Standing::evict)?;
-        all.iter().try_for_each(Standing::prime)?;
+        renew_all(&all)?;
         Ok(Reply::Done)
     }
 
@@ -339,28 +341,6 @@ fn source_place(levels: &Levels) -> Option<&str> {
 /// Whether it matters what was touched before: such a trial begins on a fresh upper layer.
 fn is_touch(request: &TrialRequest) -> bool {
     request.levels.get(Factor::Pass).is_some()
-}
-
-/// What is renewed together.
-enum Standing<'a> {
-    File(&'a File),
-    Tree(&'a TreeInstance),
-}
-
-impl Standing<'_> {
-    fn evict(&self) -> Result<(), Fault> {
-        match self {
-            Standing::File(file) => cache::evict(file),
-            Standing::Tree(tree) => tree.evict(),
-        }
-    }
-
-    fn prime(&self) -> Result<(), Fault> {
-        match self {
-            Standing::File(file) => cache::prime(file).map(drop),
-            Standing::Tree(tree) => tree.prime(),
-        }
-    }
 }
 
 /// Whether the other end of the requests is closed.

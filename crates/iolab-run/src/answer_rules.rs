@@ -2,7 +2,7 @@
 
 use super::budget::pairs_of;
 use super::schedule::seed_for;
-use super::work::wants_priming;
+use super::work::is_renewed;
 use iolab_model::catalog::Factor;
 use iolab_model::plan::{Condition, Plan};
 use iolab_stats::Rules;
@@ -10,8 +10,8 @@ use iolab_stats::Rules;
 /// The rules of one answer.
 pub(super) fn rules_of(plan: &Plan, index: usize, epoch_rounds: u32) -> Rules {
     let condition = &plan.conditions[index];
-    let primed = condition.cells.iter().any(|c| wants_priming(&plan.cells[*c]));
-    let by_epoch = condition.own_instances && primed && epoch_rounds > 1;
+    let renewed = condition.cells.iter().any(|c| is_renewed(plan, &plan.cells[*c]));
+    let by_epoch = condition.own_instances && renewed && epoch_rounds > 1;
     Rules {
         alpha: plan.protocol.alpha,
         delta: plan.protocol.delta,

@@ -9,7 +9,7 @@ use super::renewal::Renewal;
 use super::schedule::{shuffle, stream};
 use super::trial_length::{TrialLength, shortened};
 use super::trial_size::{Pilot, doses, trial_max_ns, trial_min_ns};
-use super::work::wants_priming;
+use super::work::is_renewed;
 use super::{
     Amount, Calibration, ClockFacts, Dose, ExclusionReason, Executor, ExecutorError, History, Left,
 };
@@ -178,7 +178,8 @@ impl<'a> Calibrator<'a> {
 
     fn own_instances(&self) -> bool {
         self.plan.conditions.iter().any(|c| {
-            c.own_instances && c.cells.iter().any(|cell| wants_priming(&self.plan.cells[*cell]))
+            c.own_instances
+                && c.cells.iter().any(|cell| is_renewed(self.plan, &self.plan.cells[*cell]))
         })
     }
 
@@ -256,11 +257,11 @@ pub(super) fn runnable(plan: &Plan, history: Option<&History>) -> Vec<usize> {
     cells
 }
 
-/// Instances that warm cells use, of the cells that `active` keeps.
+/// Instances that are renewed, of the cells that `active` keeps.
 pub(super) fn primed_instances(plan: &Plan, active: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut instances: Vec<usize> = runnable(plan, None)
         .into_iter()
-        .filter(|c| active(*c) && wants_priming(&plan.cells[*c]))
+        .filter(|c| active(*c) && is_renewed(plan, &plan.cells[*c]))
         .filter_map(|c| plan.cells[c].instance)
         .collect();
     instances.sort_unstable();

@@ -159,10 +159,14 @@ pub(super) fn lies_in_cache(cell: &Cell) -> bool {
     cell.instance.is_some() && cached
 }
 
-/// Whether the cell reads its file from the page cache in a state that was made: only then does
-/// where its cached pages lie matter, and can be drawn anew.
-pub(super) fn wants_priming(cell: &Cell) -> bool {
-    cell.instance.is_some() && cell.levels.word() == Some(CacheState::Warm)
+/// Whether the cell works on what lies somewhere in memory that matters and can be drawn anew: a file
+/// that it reads from the page cache in a state that was made; or a tree that calls are made on, where
+/// others that it is compared with have a tree of their own.
+pub(super) fn is_renewed(plan: &Plan, cell: &Cell) -> bool {
+    let Some(instance) = cell.instance else { return false };
+    let planted = plan.instances.get(instance).is_some_and(|i| i.files.is_some());
+    let own = plan.conditions.get(cell.condition).is_some_and(|c| c.own_instances);
+    cell.levels.word() == Some(CacheState::Warm) || (planted && own)
 }
 
 #[cfg(test)]

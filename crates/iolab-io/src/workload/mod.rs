@@ -4,6 +4,7 @@
 pub mod contender;
 mod copy;
 pub mod files;
+mod held_trees;
 mod ladder;
 pub mod meta;
 mod read;

@@ -52,7 +52,7 @@ pub(super) fn make_apart(path: &Path) -> io::Result<()> {
 
 /// Whether directories in this one lie apart now. Other file systems need no such thing, so that it
 /// is no fault where it cannot be had.
-fn spread(directory: &Path) -> bool {
+pub(super) fn spread(directory: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(directory) = rustix::fs::open(directory, flags, Mode::empty()) else { return false };
     match ioctl_getflags(&directory) {

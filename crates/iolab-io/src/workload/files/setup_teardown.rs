@@ -9,7 +9,7 @@ use super::settings::Settings;
 use super::task::numbered;
 use super::verify;
 use crate::workload::Trial;
-use crate::workload::spread_directories::make_apart;
+use crate::workload::held_trees::{self, Load};
 use iolab_model::catalog::FileOperation;
 use iolab_model::catalog::path_to_text;
 use iolab_model::result::{Fault, Measurement};
@@ -22,7 +22,7 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     }
     // All trees of a trial lie together: none of them is removed before the last is made.
     let (together, failed) = (settings.together(), "make a directory for the trees of a trial");
-    make_apart(together)
+    held_trees::make(together, load(&settings))
         .map_err(|error| fault(failed, errno_of(&error), &path_to_text(together)))?;
     for pass in 0..passes(settings.extent) {
         let root = numbered(&settings.own, pass);
@@ -53,15 +53,32 @@ pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     if !settings.operation.has_own() {
         return Ok(());
     }
+    let together = settings.together();
+    let failed = "remove the directory of a trial";
+    let named = |error: std::io::Error| fault(failed, errno_of(&error), &path_to_text(together));
+    if held_trees::keep(together, load(&settings)).map_err(named)? {
+        return Ok(());
+    }
     let ranges = segments(settings.listing.files(), settings.extent);
     let clear = |pass| clear_tree(settings.listing, &numbered(&settings.own, pass), &ranges);
     let all: Vec<_> = (0..passes(settings.extent)).map(clear).collect();
     all.into_iter().collect::<Result<(), Fault>>()?;
-    let together = settings.together();
     match std::fs::remove_dir(together) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(fault("remove the directory of a trial", errno_of(&error), &path_to_text(together)))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(named(error)),
         _ => Ok(()),
+    }
+}
+
+/// What a trial leaves.
+fn load(settings: &Settings<'_>) -> Load {
+    let ranges = segments(settings.listing.files(), settings.extent);
+    let files: u64 = ranges.iter().map(|range| range.end - range.start).sum();
+    let of_all = settings.listing.files().max(1);
+    let bytes = u128::from(settings.listing.bytes()) * u128::from(files) / u128::from(of_all);
+    let passes = passes(settings.extent);
+    Load {
+        files: files.saturating_mul(passes),
+        bytes: (bytes as u64).saturating_mul(passes),
+        removes: settings.operation == FileOperation::Remove,
     }
 }

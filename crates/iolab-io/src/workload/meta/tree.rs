@@ -13,6 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::{Uid, geteuid};
 
+use crate::workload::held_trees::{self, Load};
 use crate::workload::spread_directories::make_apart;
 
 /// Modes that calls alternate between, the first that of a file at rest.
@@ -78,8 +79,36 @@ impl Tree {
         self.plant(&|| true)
     }
 
+    /// Takes the files away, for others to be made by [`Tree::make_again`].
+    ///
+    /// # Errors
+    /// What is left.
+    pub fn set_aside(&self) -> io::Result<()> {
+        match held_trees::keep(&self.directory(), self.load())? {
+            true => Ok(()),
+            false => std::fs::remove_dir_all(self.directory()),
+        }
+    }
+
+    /// Makes the files again, somewhere else than those that were set aside.
+    ///
+    /// # Errors
+    /// The first file that cannot be made: no space, no inodes.
+    pub fn make_again(&self) -> io::Result<()> {
+        held_trees::make(&self.directory(), self.load())?;
+        self.fill(&|| true)
+    }
+
+    fn load(&self) -> Load {
+        Load { files: self.files, bytes: self.files.saturating_mul(self.bytes), removes: false }
+    }
+
     fn plant(&self, wanted: &dyn Fn() -> bool) -> io::Result<()> {
         make_apart(&self.directory())?;
+        self.fill(wanted)
+    }
+
+    fn fill(&self, wanted: &dyn Fn() -> bool) -> io::Result<()> {
         let files = open_directory(&self.directory())?;
         let mut piece = Vec::new();
         for index in 0..self.files as usize {
