@@ -3,6 +3,7 @@
 
 mod console;
 mod contenders;
+pub mod disk_table;
 mod error;
 mod history;
 mod placement;

@@ -1,5 +1,6 @@
 //! From an experiment to a plan and the place where it runs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
@@ -19,6 +20,8 @@ pub struct Prepared {
     pub location: Box<dyn Location>,
     /// Under which terms places are made there.
     pub places: PlaceTerms,
+    /// The levels that were asked for by name.
+    pub named: BTreeMap<Factor, Vec<Level>>,
 }
 
 impl Prepared {
@@ -30,7 +33,7 @@ impl Prepared {
         let location = placement.location(experiment)?;
         let plan = plan_at(&*location, experiment)?;
         let places = placement.terms(&plan);
-        Ok(Prepared { plan, location, places })
+        Ok(Prepared { plan, location, places, named: experiment.factors.clone() })
     }
 
     /// An experiment of a file.

@@ -78,7 +78,10 @@ impl<'a> Survey<'a> {
     }
 
     /// Half of what is free, but not more than a survey is worth.
-    fn greatest_file_bytes(&self) -> Result<u64, Error> {
+    ///
+    /// # Errors
+    /// The directory cannot be used.
+    pub fn greatest_file_bytes(&self) -> Result<u64, Error> {
         let calls = Experiment {
             title: None,
             workload: WorkloadId::Syscall.to_string(),

@@ -65,7 +65,8 @@ fn experiment() -> Experiment {
 fn measured(machine: &FarMachine) -> Document {
     let plan = plan_at(machine, &experiment()).unwrap();
     let location = Box::new(machine.clone());
-    let prepared = Prepared { plan, location, places: PlaceTerms::default() };
+    let prepared =
+        Prepared { plan, location, places: PlaceTerms::default(), named: Default::default() };
     let history = tempfile::tempdir().unwrap();
     let store = history.path().join("history.db");
     let (argv, console) = (vec!["iolab".to_owned()], &Silence);

@@ -3,9 +3,11 @@
 mod asciidoc;
 mod bencher;
 mod cached;
+mod cells;
 pub mod chart;
 pub mod compare;
 mod csv;
+mod disk_table;
 pub mod drawing;
 mod explain;
 mod export;
@@ -39,6 +41,7 @@ mod warning_summary;
 use std::io::{self, Write};
 
 pub use cached::{CachedRow, cached_table};
+pub use disk_table::{DiskFigures, disk_table};
 pub use drawing::export::FOLDERS;
 pub use export::{ExportError, export, export_charts, export_page, export_several, export_with};
 pub use google_benchmark::{BenchmarkRows, benchmark_name, write_benchmarks};
@@ -68,6 +71,7 @@ pub const FORMATS: &[Format] = &[
     markdown::FORMAT,
     asciidoc::FORMAT,
     csv::FORMAT,
+    cells::FORMAT,
     #[cfg(feature = "parquet")]
     parquet::FORMAT,
     json::FORMAT,

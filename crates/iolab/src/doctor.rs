@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::packages;
 use super::place_args::VmArgs;
 use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending};
@@ -14,7 +15,7 @@ use iolab_controller::Error;
 /// Show what can be had and proven on this machine, and how to get the rest
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab doctor\n  iolab doctor /data --format json\n  iolab doctor --vm            in the virtual machine that --vm measures in"
+    after_help = "Examples:\n  iolab doctor\n  iolab doctor --install       the packages that are missing, in one command\n  iolab doctor /data --format json\n  iolab doctor --vm            in the virtual machine that --vm measures in"
 )]
 pub struct Doctor {
     /// The directory that will be measured; a small file is made there for a moment
@@ -23,6 +24,10 @@ pub struct Doctor {
     /// What to write: table or json
     #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = ["table", "json"])]
     format: String,
+    /// Print the command that installs everything missing, for Debian, Fedora and Arch; nothing is
+    /// installed
+    #[arg(long)]
+    install: bool,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -35,6 +40,9 @@ impl Doctor {
     /// # Errors
     /// The directory does not exist, or no agent can be started.
     pub fn run(self) -> Ending {
+        if self.install {
+            return packages::install();
+        }
         let state = self.store.directory();
         let order = InspectOrder::of_directory(&self.directory, state.as_deref());
         let seen = self.vm.placement().location_named()?.inspect(&order).map_err(Error::from)?;

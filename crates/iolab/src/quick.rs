@@ -11,20 +11,25 @@ use super::protocol_args::ProtocolArgs;
 use super::store_args::StoreArgs;
 use super::terminal_io::{Ending, Exit, Failure, say};
 use super::verbosity::Talk;
+use iolab_controller::disk_table::{self, DiskFigure, DiskOrder};
 use iolab_controller::quick::{Planned, Survey};
 use iolab_model::catalog::{Fact, bytes_text, path_to_text, rough_time_text};
 use iolab_model::result::Environment;
-use iolab_report::{TextStyle, survey};
+use iolab_report::{DiskFigures, TextStyle, survey};
 
 /// Survey a directory in about a minute: how to read, write and copy files here
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab quick                  this directory, one minute\n  iolab quick /data            another one\n  iolab quick --budget 20s     rougher, sooner\n  iolab quick --plan           what it would do and write; nothing is done"
+    after_help = "Examples:\n  iolab quick                  this directory, one minute\n  iolab quick /data            another one\n  iolab quick --budget 20s     rougher, sooner\n  iolab quick --table          as disk benchmarks show it: MB/s, IOPS and µs\n  iolab quick --plan           what it would do and write; nothing is done"
 )]
 pub struct Quick {
     /// The directory to survey; what is made there is removed
     #[arg(value_name = "DIR", default_value = ".")]
     directory: PathBuf,
+    /// Instead of the survey the table of disk benchmarks: SEQ1M Q8T1, SEQ1M Q1T1, RND4K Q32T1,
+    /// RND4K Q1T1, read and written, past the page cache
+    #[arg(long)]
+    table: bool,
     #[command(flatten)]
     protocol: ProtocolArgs,
     #[command(flatten)]
@@ -41,8 +46,20 @@ impl Quick {
         let directory = absolute(&self.directory)?;
         let store = self.store.store.as_deref();
         let mut survey = Survey::begin(&directory, &protocol, store, argv(), talk);
+        if self.table {
+            let greatest = survey.greatest_file_bytes()?;
+            let order = DiskOrder {
+                directory: &directory,
+                protocol: &protocol,
+                store,
+                argv: argv(),
+                console: talk,
+            };
+            return self.table(&order, greatest, talk);
+        }
         let plans = survey.plans()?;
-        let promise = promise(&directory, &plans, protocol.budget_ns);
+        let written = plans.iter().map(|(_, prepared)| prepared.plan.cost.bytes_written).sum();
+        let promise = promise(&directory, written, protocol.budget_ns);
         if self.protocol.plan {
             return output::text(&format!("{promise}\n{}", outline(&plans)));
         }
@@ -56,6 +73,59 @@ impl Quick {
         output::text(&screen(&survey, &talk.look()))?;
         Ok(if survey.interrupted { Exit::Interrupted } else { Exit::Done })
     }
+}
+
+impl Quick {
+    /// Measures and prints the table of disk benchmarks.
+    fn table(&self, order: &DiskOrder<'_>, greatest: u64, talk: &Talk) -> Ending {
+        let plans = disk_table::plans(order, greatest)?;
+        let written = plans.iter().map(|prepared| prepared.plan.cost.bytes_written).sum();
+        let promise = promise(order.directory, written, order.protocol.budget_ns);
+        if self.protocol.plan {
+            return output::text(&format!("{promise}\n"));
+        }
+        if !talk.quiet {
+            say(&promise);
+        }
+        let table = disk_table::measure(order, &plans, greatest)?;
+        let figures = |figure: Option<DiskFigure>| {
+            figure.map(|f| (f.bytes_per_second, f.operations_per_second, f.request_ns))
+        };
+        let rows: Vec<(&str, DiskFigures, DiskFigures)> = table
+            .rows
+            .iter()
+            .map(|row| (row.name, figures(row.read), figures(row.write)))
+            .collect();
+        let look = talk.look();
+        let mut text = format!(
+            "{}, a file of {}, O_DIRECT; medians; MB are 10^6 bytes; writes overwrite, without an \
+             fsync at the end\n\n{}",
+            path_to_text(order.directory),
+            bytes_text(table.file_bytes),
+            iolab_report::disk_table(&rows, &look)
+        );
+        let nothing = table.rows.iter().all(|row| row.read.is_none() && row.write.is_none());
+        let lacks = table.rows.iter().any(|row| row.read.is_none() || row.write.is_none());
+        if lacks && table.missing.is_empty() {
+            text += "not measured: the budget ended before; give a larger --budget\n";
+        }
+        for why in &table.missing {
+            text += &format!("not measured: {why}\n");
+        }
+        if let Some(last) = table.runs.last() {
+            text += &format!("\nRuns {} · iolab show {last}\n", numbers(&table.runs));
+        }
+        output::text(&text)?;
+        Ok(match () {
+            () if table.interrupted => Exit::Interrupted,
+            () if nothing && !table.missing.is_empty() => Exit::Lacking,
+            () => Exit::Done,
+        })
+    }
+}
+
+fn numbers(runs: &[u64]) -> String {
+    runs.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn screen(survey: &Survey<'_>, look: &TextStyle) -> String {
@@ -72,8 +142,7 @@ fn screen(survey: &Survey<'_>, look: &TextStyle) -> String {
 }
 
 /// What will be done to the directory, said before it is done.
-fn promise(directory: &Path, plans: &[Planned], budget_ns: u64) -> String {
-    let written: u64 = plans.iter().map(|(_, prepared)| prepared.plan.cost.bytes_written).sum();
+fn promise(directory: &Path, written: u64, budget_ns: u64) -> String {
     format!(
         "surveys {} in {}: writes {} there in all and removes it",
         path_to_text(directory),

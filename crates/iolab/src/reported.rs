@@ -1,7 +1,8 @@
 //! A run from what was prepared to what is reported.
 
+use super::lacking::lacking;
 use super::output::Output;
-use super::terminal_io::{Ending, Failure};
+use super::terminal_io::{Ending, Exit, Failure, say};
 use super::verbosity::Talk;
 use iolab_controller::{Console, Prepared, Resumed, Session};
 
@@ -33,5 +34,13 @@ pub fn measured(
     talk: &Talk,
 ) -> Ending {
     talk.announce(&prepared.plan);
-    output.report(session(prepared, argv, resumes, output, talk)?.measure()?, talk)
+    let measured = session(prepared, argv, resumes, output, talk)?.measure()?;
+    let lacks = lacking(&measured.document, &prepared.named);
+    match (output.report(measured, talk)?, lacks) {
+        (Exit::Done, Some(lacks)) => {
+            say(&format!("iolab: {lacks}; the reasons stand above"));
+            Ok(Exit::Lacking)
+        }
+        (exit, _) => Ok(exit),
+    }
 }

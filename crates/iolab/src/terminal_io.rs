@@ -10,7 +10,7 @@ use iolab_model::catalog::ascii_text;
 use textwrap::{Options, WordSeparator, WordSplitter};
 use unicode_width::UnicodeWidthStr;
 
-/// How the program ends. The numbers are part of the interface (README, "Exit status").
+/// How the program ends. The numbers are part of the interface (docs/questions.md, "Exit status").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
@@ -29,6 +29,8 @@ pub enum Exit {
     Incomparable = 12,
     /// Refused as unsafe, or no space.
     Refused = 20,
+    /// Something that was asked for by name was not measured, or nothing was.
+    Lacking = 21,
     /// Ended by the person.
     Interrupted = 130,
 }

@@ -14,6 +14,7 @@ pub mod memory;
 mod missing;
 mod mounts;
 pub mod overlay;
+mod packages;
 pub mod read_only;
 mod remove;
 pub mod scratch;
@@ -30,6 +31,7 @@ pub use cleanup_watchdog::CleanupWatchdog;
 pub use image::sweep_loops;
 pub use kind::{Consent, IMAGE_BYTES, Kind, LEAST_IMAGE_BYTES, Missing, Place, PlaceOrder};
 pub use mounts::Mounts;
+pub use packages::install_commands;
 pub use scratch::Scratch;
 pub use space::{Space, space};
 

@@ -37,7 +37,7 @@ pub static EROFS: ReadOnly = ReadOnly {
 pub struct ReadOnly {
     id: &'static str,
     summary: &'static str,
-    tool: Tool,
+    pub(super) tool: Tool,
     arguments: &'static [&'static str],
     /// The image stands before the tree among the words of the tool.
     image_first: bool,

@@ -9,7 +9,7 @@ use super::{Compared, Row};
 use crate::TextStyle;
 use crate::markdown::escaped;
 use crate::style::Tint;
-use iolab_model::catalog::{list_text, percent_text};
+use iolab_model::catalog::{list_text, percent_text, so_many};
 use iolab_model::result::Verdict;
 
 /// Most cells that a sentence names.
@@ -84,9 +84,16 @@ impl Gate {
             open += &format!(" Of the baseline {} {was} not measured.", cells(&self.missing));
         }
         match self.gate {
-            GateVerdict::Passed => format!("Passed: no cell is more than {allowed} slower."),
+            GateVerdict::Passed => {
+                let cells = so_many(self.compared.rows.len(), "cell");
+                format!("Passed: not slower by more than {allowed}, {cells} decided.")
+            }
             GateVerdict::Undecided => {
-                format!("Passed so far: no cell is clearly more than {allowed} slower.{open}")
+                let (open_cells, all) = (self.undecided.len(), self.compared.rows.len());
+                format!(
+                    "Passed so far: no cell is clearly more than {allowed} slower; {open_cells} of \
+                     {all} not decided.{open}"
+                )
             }
             GateVerdict::Regression => format!(
                 "Regression: {} {} clearly more than {allowed} slower.{open}",

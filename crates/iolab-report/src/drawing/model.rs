@@ -7,7 +7,7 @@ use super::scale::Axis;
 /// Most series in one panel; more become small multiples.
 pub const MOST_SERIES: usize = 6;
 /// Most panels in one chart; the rest is named in a note and stands in the table.
-pub const MOST_PANELS: usize = 12;
+pub const MOST_PANELS: usize = 6;
 
 /// One picture with its data table.
 #[derive(Clone, Debug, Default)]

@@ -26,3 +26,18 @@ fn the_survey_has_a_line_for_small_files_and_for_metadata() {
     }
     assert_eq!(home.names(), ["state"], "nothing is left");
 }
+
+/// The table that people know, from interleaved rounds.
+#[test]
+fn the_table_of_disk_benchmarks_has_four_rows() {
+    let home = Home::new();
+    let said = home.run(&["quick", "--table", "--budget", "8s"]);
+    // Where O_DIRECT or io_uring cannot be had the rows stand there all the same.
+    assert!(matches!(said.code, Some(0 | 21)), "{said:?}");
+    for row in ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"] {
+        let line = said.out.lines().find(|line| line.starts_with(row));
+        assert_eq!(line.map(|line| line.split("  ").filter(|f| !f.is_empty()).count()), Some(7));
+    }
+    assert!(said.out.lines().count() <= 24, "{said:?}");
+    assert_eq!(home.names(), ["state"], "nothing is left");
+}

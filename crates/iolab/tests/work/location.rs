@@ -89,7 +89,12 @@ fn a_plan_runs_through_a_transport_that_no_code_knows() {
         protocol: Protocol { rounds: Some(4), ..Protocol::new(1) },
     };
     let plan = plan_at(&wire, &experiment).unwrap();
-    let prepared = Prepared { plan, location: Box::new(wire), places: PlaceTerms::default() };
+    let prepared = Prepared {
+        plan,
+        location: Box::new(wire),
+        places: PlaceTerms::default(),
+        named: Default::default(),
+    };
     let store = home.path("history.db");
     let (argv, console) = (vec!["iolab".to_owned()], &Silence);
     let session =

@@ -20,7 +20,7 @@ use super::mounts::{Mount, Mounts, Source, may_mount_as_root, remove_mount_point
 use super::tool::Tool;
 use super::{fault, spot};
 use crate::sys::mount::has_file_system;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind, PlaceLevel, bytes_text};
+use iolab_model::catalog::{Capability, Factor, Part, PartKind, PlaceLevel, bytes_text, list_text};
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// A file system that can be written to, in an image.
@@ -124,6 +124,25 @@ impl FileSystem {
     }
 }
 
+impl FileSystem {
+    /// The way out of a kernel without it is a guest, which is taken by itself: where something lacks
+    /// for that, no `modprobe` helps.
+    fn with_a_guest(&self, missing: Missing) -> Missing {
+        let lacks = [self.mkfs, super::vm::QEMU].into_iter().filter(|tool| tool.find().is_err());
+        let packages: Vec<&str> = lacks.map(|tool| tool.package).collect();
+        if packages.is_empty() {
+            return missing;
+        }
+        let remedy = format!(
+            "install {} (iolab doctor --install), and a guest that has it is taken by itself; or \
+             `modprobe {}` where the kernel's package has it",
+            list_text(&packages),
+            self.module
+        );
+        Missing { remedy, ..missing }
+    }
+}
+
 impl Kind for FileSystem {
     fn part(&self) -> Part {
         FileSystem::part(self)
@@ -131,7 +150,7 @@ impl Kind for FileSystem {
 
     fn available(&self) -> Result<(), Missing> {
         may_mount_as_root()?;
-        self.in_kernel()?;
+        self.in_kernel().map_err(|missing| self.with_a_guest(missing))?;
         self.mkfs.find()?;
         loop_available()
     }

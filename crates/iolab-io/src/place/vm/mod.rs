@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use guest::{Port, become_init, end};
 pub use kernel::Kernel;
-pub use qemu::{Accelerator, Machine, available};
+pub use qemu::{Accelerator, Machine, QEMU, available};
 
 use super::image::Image;
 use super::kind::Missing;

@@ -17,7 +17,8 @@ use crate::place::tool::Tool;
 use crate::sys::child::dies_with_us;
 use iolab_model::result::Fault;
 
-const QEMU: Tool = Tool { command: "qemu-system-x86_64", package: "qemu-system-x86" };
+/// What runs a guest.
+pub const QEMU: Tool = Tool { command: "qemu-system-x86_64", package: "qemu-system-x86" };
 /// A guest under KVM greets within a second or two. On some machines /dev/kvm opens and the guest
 /// hangs at boot: then emulation is taken.
 const KVM_BOOT_LIMIT: Duration = Duration::from_secs(10);
