@@ -10,7 +10,10 @@ use super::placement::Placement;
 use super::prepared::Prepared;
 use super::session::Session;
 use super::survey_parts::{KIB, MIB};
-use iolab_model::catalog::{AxisWord, Factor, Level, Pattern, Switch, Target, Until, WorkloadId};
+use iolab_agent::catalog;
+use iolab_model::catalog::{
+    AxisWord, Capability, Factor, Level, Part, PartKind, Pattern, Switch, Target, Until, WorkloadId,
+};
 use iolab_model::result::{CellRecord, Document};
 use iolab_model::spec::{Experiment, Protocol};
 
@@ -87,9 +90,11 @@ const JOBS: [Job; 4] = [job(false, false), job(false, true), job(true, false), j
 impl Job {
     /// Without an fsync at the end, as such tables have it.
     fn factors(&self, file_bytes: u64) -> BTreeMap<Factor, Vec<Level>> {
-        let one = if self.writes { "pwrite" } else { "pread" };
+        let capability = if self.writes { Capability::Write } else { Capability::Read };
+        let mut methods: Vec<Level> = deep(capability).map(Level::word).collect();
+        methods.push(Level::word(catalog::plain(capability)));
         let mut factors = BTreeMap::from([
-            (Factor::Method, vec![Level::word("io_uring"), Level::word(one)]),
+            (Factor::Method, methods),
             (Factor::Block, vec![Level::Number(self.block_bytes)]),
             (Factor::Pattern, vec![self.pattern.level()]),
             (Factor::Direct, vec![Level::word(Switch::On.word())]),
@@ -119,6 +124,15 @@ impl Job {
             })
         })
     }
+}
+
+/// Methods that have several requests under way.
+fn deep(capability: Capability) -> impl Iterator<Item = &'static str> {
+    let method = move |part: &&&Part| {
+        part.kind == PartKind::Method && part.can(capability) && !part.by_name_only
+    };
+    let deep = |part: &&&Part| !part.ignores.contains(&Factor::QueueDepth);
+    catalog::all().iter().filter(method).filter(deep).map(|part| part.id)
 }
 
 /// Where and how.

@@ -10,7 +10,7 @@ pub(super) use rows::{Line, Part};
 
 use super::view_model::{self, divided, varying_text};
 use super::warning_summary::warning_summary;
-use iolab_model::catalog::{Code, Severity};
+use iolab_model::catalog::{Code, Fact, Severity};
 use iolab_model::result::{Answer, AnswerKind, Document, Grade};
 
 /// Rows of an answer that are shown at most; the rest are one line.
@@ -126,8 +126,12 @@ fn next(doc: &Document) -> String {
 }
 
 /// What `iolab more` is to be given where some answer is open and a wait that somebody has would
-/// settle it: tens of seconds, then minutes.
+/// settle it: tens of seconds, then minutes. Of an imported run no more can be measured.
 fn more(doc: &Document) -> Option<String> {
+    let elsewhere = [Fact::ImportTool, Fact::ImportFile];
+    if elsewhere.iter().any(|fact| doc.environment.get(*fact).is_some()) {
+        return None;
+    }
     let open = doc.answers.iter().filter(|answer| answer.kind == AnswerKind::Undecided);
     let seconds = open.filter_map(|answer| answer.more_seconds).reduce(f64::max)?;
     match seconds * 1.1 {
