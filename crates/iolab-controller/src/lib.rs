@@ -22,6 +22,6 @@ pub use error::{Blame, Error};
 pub use history::{earlier, make_room, newest};
 pub use placement::Placement;
 pub use prepared::{Prepared, plan_at};
-pub use resume::{Resumed, is_imported, resumed};
+pub use resume::{Resumed, resumed};
 pub use session::{Measured, Session};
 pub use wall_clock::{now_seconds, now_text};

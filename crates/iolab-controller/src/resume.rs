@@ -21,7 +21,7 @@ pub struct Resumed {
 /// # Errors
 /// The run is from elsewhere, or the plan of today has other cells: a file or the machine has changed.
 pub fn resumed(document: Document, plan: &Plan) -> Result<Resumed, Error> {
-    if is_imported(&document) {
+    if document.is_imported() {
         return Err(Error::Imported(document.run.id));
     }
     let same = document.cells.len() == plan.cells.len()
@@ -98,13 +98,6 @@ fn differing(then: &Environment, now: &Environment) -> Vec<String> {
             .then(|| format!("{key}: {} → {now}", first.as_str().unwrap_or_default()))
     };
     facts.iter().filter_map(fact).chain(then.0.iter().filter_map(file)).collect()
-}
-
-/// Whether a run was made by another tool or comes from another history.
-pub fn is_imported(document: &Document) -> bool {
-    [Fact::ImportTool, Fact::ImportFile]
-        .iter()
-        .any(|fact| document.environment.get(*fact).is_some())
 }
 
 fn outcome(cell: &CellRecord) -> CellOutcome {

@@ -172,11 +172,11 @@ fn regret(claims: &Claims, id: &impl Fn(&usize) -> String) -> Vec<Regret> {
 fn raise_text(raise: &Raise) -> String {
     match raise {
         Raise::Rounds(rounds) => {
-            format!("about {} more: a larger --budget", so_many(*rounds as usize, "round"))
+            format!("about {} more: iolab more", so_many(*rounds as usize, "round"))
         }
         Raise::Instances(instances) => {
             let more = so_many(*instances as usize, "renewal");
-            format!("{more} of the files more: a larger --budget")
+            format!("{more} of the files more: iolab more")
         }
         Raise::LongerTrials(factor) => {
             format!("trials {} as long: a larger --file-size", ratio_text(*factor))

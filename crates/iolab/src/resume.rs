@@ -12,7 +12,7 @@ use super::run::Run;
 use super::store_args::{StoreArgs, load};
 use super::terminal_io::{Ending, Failure};
 use super::verbosity::Talk;
-use iolab_controller::{Error, Prepared, is_imported, resumed};
+use iolab_controller::{Error, Prepared, resumed};
 use iolab_model::catalog::{Fact, path_from_text};
 use iolab_model::result::Document;
 use iolab_model::spec::file;
@@ -51,7 +51,7 @@ pub fn resume(run: &str, store: &StoreArgs, consent: &ConsentArgs, talk: &Talk) 
 /// # Errors
 /// It was imported, or cannot be gone on with here.
 pub fn go_on(document: Document, how: &GoOn<'_>, talk: &Talk) -> Ending {
-    if is_imported(&document) {
+    if document.is_imported() {
         return Err(Error::Imported(document.run.id).into());
     }
     go_there(&document)?;

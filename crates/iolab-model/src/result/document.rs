@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, Summary, Twin, Warning};
+use super::answer::{Answer, AnswerKind, Summary, Twin, Warning};
 use super::environment::Environment;
 use super::exclusion::ExclusionReason;
 use super::sample::Sample;
@@ -198,8 +198,8 @@ pub struct Estimate {
     pub ns_per_operation: Summary,
 }
 
-/// No command is named that would take longer than a day.
-const MOST_MORE_SECONDS: f64 = 86_400.0;
+/// No command is named that takes longer than anybody waits.
+const MOST_MORE_SECONDS: f64 = 3600.0;
 
 impl Document {
     /// The run with what records of earlier versions lack in their answers ([`Answer::complete`]).
@@ -212,18 +212,26 @@ impl Document {
         document
     }
 
+    /// Whether the run was made by another tool or comes from another history.
+    pub fn is_imported(&self) -> bool {
+        [Fact::ImportTool, Fact::ImportFile]
+            .iter()
+            .any(|fact| self.environment.get(*fact).is_some())
+    }
+
     /// The command that settles what the run left open, `iolab more 24 40s`; nothing where all is
-    /// decided, where no day would decide it, and of what this history did not measure.
+    /// decided, where an hour would not do, and of what this history did not measure.
     pub fn more_command(&self) -> Option<String> {
-        let wanted = self.answers.iter().filter_map(|answer| answer.more_seconds);
+        let open = self.answers.iter().filter(|answer| answer.kind == AnswerKind::Undecided);
+        let wanted = open.filter_map(|answer| answer.more_seconds);
         let seconds = wanted.filter(|seconds| *seconds > 0.0).fold(0.0, f64::max);
-        let foreign = self.environment.get(Fact::ImportFile).is_some() || self.run.id == 0;
-        if foreign || seconds <= 0.0 || seconds > MOST_MORE_SECONDS {
+        let here = self.run.id != 0 && !self.is_imported();
+        if !here || seconds <= 0.0 || seconds > MOST_MORE_SECONDS {
             return None;
         }
         // A little more than foretold, in a number that is easily read.
         let time = match seconds * 1.1 {
-            s if s <= 90.0 => format!("{:.0}s", (s / 10.0).ceil() * 10.0),
+            s if s <= 100.0 => format!("{:.0}s", (s / 10.0).ceil() * 10.0),
             s => format!("{:.0}m", (s / 60.0).ceil()),
         };
         Some(format!("iolab more {} {time}", self.run.id))

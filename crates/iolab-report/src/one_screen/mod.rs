@@ -10,8 +10,8 @@ pub(super) use rows::{Line, Part};
 
 use super::view_model::{self, divided, varying_text};
 use super::warning_summary::warning_summary;
-use iolab_model::catalog::{Code, Fact, Severity};
-use iolab_model::result::{Answer, AnswerKind, Document, Grade};
+use iolab_model::catalog::{Code, Severity};
+use iolab_model::result::{Answer, Document, Grade};
 
 /// Rows of an answer that are shown at most; the rest are one line.
 pub(super) const MOST_ROWS: usize = 8;
@@ -19,8 +19,6 @@ pub(super) const MOST_ROWS: usize = 8;
 const LINES: usize = 23;
 /// And for each further one.
 const LINES_MORE: usize = 6;
-/// Nobody waits longer for an answer that is open.
-const LONGEST_MORE_S: f64 = 3600.0;
 /// More warnings than these are not read.
 const MOST_WARNINGS: usize = 2;
 
@@ -113,8 +111,8 @@ fn next(doc: &Document) -> String {
     match (id, doc.run.complete) {
         (0, true) => String::new(),
         (0, false) => "Partial run.".to_owned(),
-        (_, true) => match more(doc) {
-            Some(time) => format!("Run {id} · iolab show {id} --details · iolab more {id} {time}"),
+        (_, true) => match doc.more_command() {
+            Some(more) => format!("Run {id} · iolab show {id} --details · {more}"),
             None => format!(
                 "Run {id} · iolab show {id} --details · iolab report {id} --html report.html"
             ),
@@ -122,22 +120,6 @@ fn next(doc: &Document) -> String {
         (_, false) => {
             format!("Run {id} is partial · iolab run --resume {id} · iolab show {id} --details")
         }
-    }
-}
-
-/// What `iolab more` is to be given where some answer is open and a wait that somebody has would
-/// settle it: tens of seconds, then minutes. Of an imported run no more can be measured.
-fn more(doc: &Document) -> Option<String> {
-    let elsewhere = [Fact::ImportTool, Fact::ImportFile];
-    if elsewhere.iter().any(|fact| doc.environment.get(*fact).is_some()) {
-        return None;
-    }
-    let open = doc.answers.iter().filter(|answer| answer.kind == AnswerKind::Undecided);
-    let seconds = open.filter_map(|answer| answer.more_seconds).reduce(f64::max)?;
-    match seconds * 1.1 {
-        s if s <= 100.0 => Some(format!("{:.0}s", (s / 10.0).ceil().max(1.0) * 10.0)),
-        s if s <= LONGEST_MORE_S => Some(format!("{:.0}m", (s / 60.0).ceil())),
-        _ => None,
     }
 }
 
