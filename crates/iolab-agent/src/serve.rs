@@ -29,7 +29,7 @@ use iolab_model::catalog::{
 };
 use iolab_model::result::{CacheProof, Fault};
 
-/// Longest wait for dirty pages before a trial (statistics.md, section 1).
+/// Longest wait for dirty pages before a trial.
 const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 /// Once that was in vain, the next trials wait no longer than this: the budget is not for waiting.
 const DRAIN_BRIEFLY: Duration = Duration::from_millis(50);

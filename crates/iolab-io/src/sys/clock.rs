@@ -2,7 +2,7 @@
 
 /// Pairs read by [`measure`]; 20 000 take about 1 ms on a machine with a vDSO clock.
 const PAIRS: usize = 20_000;
-/// A step must be seen this often to count as the clock's resolution (statistics.md, section 3).
+/// A step must be seen this often to count as the clock's resolution.
 const SEEN_OFTEN: u32 = 100;
 
 /// Nanoseconds of `CLOCK_MONOTONIC`. Never fails: the clock exists on every Linux.

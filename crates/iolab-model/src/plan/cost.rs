@@ -9,7 +9,7 @@ use crate::tree::TreeOrder;
 
 /// Fork, proof, check and reply of one trial, without the timed window.
 const TRIAL_OVERHEAD_NS: u64 = 3_000_000;
-/// The least timed window (statistics.md, section 3).
+/// The least timed window.
 const LEAST_WINDOW_NS: u64 = 1_000_000;
 /// The greatest timed window.
 const GREATEST_WINDOW_NS: u64 = 250_000_000;

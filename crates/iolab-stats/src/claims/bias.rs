@@ -1,4 +1,4 @@
-//! What can bias a claim, judged claim by claim (statistics.md, 9). The tests themselves are
+//! What can bias a claim, judged claim by claim. The tests themselves are
 //! elsewhere (Kruskal–Wallis, Mann–Kendall, Theil–Sen, Pettitt, Spearman); their results come in
 //! here, and claims go out wider.
 

@@ -1,4 +1,4 @@
-//! The A/A control (statistics.md, 4 and 9): in each round one active cell drawn at random is
+//! The A/A control: in each round one active cell drawn at random is
 //! measured twice, and a coin says which of the two trials is called the first.
 //!
 //! As the label is a coin, its ratio has a fair sign whatever the machine does: evidence of 100

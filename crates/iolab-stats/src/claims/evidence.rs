@@ -2,7 +2,7 @@
 //!
 //! Where an event has probability at most ½ given the past, each factor 2pˣ(1 − p)¹⁻ˣ with p ≥ ½
 //! has mean at most 1, and so has their mixture over p in [½, 1]. With w events in n rounds
-//! (statistics.md, 5)
+//!
 //!
 //!   E(n, w) = 2ⁿ·2∫_{½}^{1} pʷ(1 − p)ⁿ⁻ʷ dp = 2ⁿ⁺¹·B(w+1, n−w+1)·I_{½}(n−w+1, w+1)
 //!

@@ -1,4 +1,4 @@
-//! Who is not the best (statistics.md, 5a).
+//! Who is not the best.
 //!
 //! Each round a cell meets one opponent, chosen from the past alone. E_i counts the units in which
 //! it took longer. Cell i is excluded when for every m the mean of E_i and the m smallest of the

@@ -1,4 +1,4 @@
-//! The grade of an answer's figures (statistics.md, 10). A claim that stands is proven whatever the
+//! The grade of an answer's figures. A claim that stands is proven whatever the
 //! grade.
 
 use iolab_model::result::Grade;

@@ -1,4 +1,4 @@
-//! Cells that are far behind (statistics.md, 7): measured less often, given up only where they would
+//! Cells that are far behind: measured less often, given up only where they would
 //! cost the others their answer. Nothing here names a winner; exclusion alone does.
 
 use super::watch::Watch;

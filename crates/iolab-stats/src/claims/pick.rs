@@ -1,4 +1,4 @@
-//! The pick, the plateau and the verdict (statistics.md, 5c and 7).
+//! The pick, the plateau and the verdict.
 
 /// The cell that an answer ends in.
 #[derive(Clone, Copy, Debug, PartialEq)]

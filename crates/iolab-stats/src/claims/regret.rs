@@ -1,4 +1,4 @@
-//! How much it costs (statistics.md, 5b): [L_i, U_i] covers the regret of every cell at once, at
+//! How much it costs: [L_i, U_i] covers the regret of every cell at once, at
 //! every moment, with probability at least 1 − α.
 //!
 //! ρ_i = max_j median(d_ij), against the best cell b, so U fails only in one of the k − 1 pairs

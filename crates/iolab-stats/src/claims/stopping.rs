@@ -1,4 +1,4 @@
-//! May this answer stop, and who may leave it (statistics.md, 8). Pure decisions; the claims hold
+//! May this answer stop, and who may leave it. Pure decisions; the claims hold
 //! whatever is decided.
 
 use super::pick::Verdict;

@@ -1,4 +1,4 @@
-//! The tables of power in statistics.md, 5: rounds to a winner and to a pick.
+//! The tables of power: rounds to a winner and to a pick.
 
 use crate::common::{FEW, MANY, Machine, Noise, middle, now};
 use iolab_stats::claims::Watch;
