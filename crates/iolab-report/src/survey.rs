@@ -19,12 +19,17 @@ use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, Document
 /// What stands where not one round came to its end: a line that is missing would not be missed.
 const NOTHING: &str = "nothing could be measured";
 
+/// A terminal of 24 lines has one more for the prompt.
+const LINES: usize = 23;
+
 /// One labelled paragraph of the screen and what follows from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Finding {
     label: &'static str,
     lines: Vec<String>,
     advice: Option<String>,
+    /// Costs one after another, of which the last may be cut.
+    is_list: bool,
 }
 
 /// The whole screen. `heading` is the first line, `next` the last.
@@ -42,21 +47,28 @@ pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, look: &Text
         of(Topic::Calls).map(|run| calls("Calls", run)).unwrap_or_default(),
         of(Topic::Metadata).map(|run| calls("Metadata", run)).unwrap_or_default(),
     ];
-    let mut out = look.clip("", &look.text(heading), 2);
-    out.push('\n');
-    for finding in findings.iter().filter(|f| !f.lines.is_empty()) {
-        for (at, line) in finding.lines.iter().enumerate() {
-            let label = if at == 0 { finding.label } else { "" };
-            out += &look.wrap(&format!("{label:<10}"), &look.text(line));
+    let with = |costs: usize, each: usize| {
+        let mut out = look.clip("", &look.text(heading), 2);
+        out.push('\n');
+        for finding in findings.iter().filter(|f| !f.lines.is_empty()) {
+            let most = if finding.is_list { costs } else { each };
+            for (at, line) in finding.lines.iter().enumerate() {
+                let label = if at == 0 { finding.label } else { "" };
+                out += &look.clip(&format!("{label:<10}"), &look.text(line), most);
+            }
         }
-    }
-    out.push('\n');
-    let advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
-    if let Some(sentence) = recommendation(&advice) {
-        out += &look.wrap("", &look.text(&sentence));
-    }
-    out += &look.clip("", &look.text(&confidence(runs)), 2);
-    out + &look.clip("", &look.text(next), 1)
+        out.push('\n');
+        let advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
+        if let Some(sentence) = recommendation(&advice) {
+            out += &look.clip("", &look.text(&sentence), 3);
+        }
+        out += &look.clip("", &look.text(&confidence(runs)), 2);
+        out + &look.clip("", &look.text(next), 1)
+    };
+    // What single calls cost gives way first.
+    let tries = [(3, 3), (1, 2), (1, 1)].map(|(costs, each)| with(costs, each));
+    let fits = tries.iter().find(|text| text.lines().count() <= LINES);
+    fits.unwrap_or(&tries[2]).clone()
 }
 
 /// One sentence out of the findings' clauses.
@@ -289,7 +301,7 @@ fn small(document: &Document) -> Finding {
 
 /// The floor: what one call costs.
 fn calls(label: &'static str, document: &Document) -> Finding {
-    let mut finding = Finding { label, ..Finding::default() };
+    let mut finding = Finding { label, is_list: true, ..Finding::default() };
     let costs: Vec<String> = document
         .cells
         .iter()
@@ -595,6 +607,35 @@ mod tests {
         let text = screen("/data", &runs, "next", &wide(40));
         assert!(text.lines().count() <= 24, "{text}");
         assert!(text.lines().all(|l| l.chars().count() <= 40), "{text}");
+    }
+
+    #[test]
+    fn a_full_survey_fits_24_lines_of_80_columns() {
+        let calls = || {
+            let names = ["lseek", "read", "write", "fstat", "open-close", "chmod", "rename"];
+            let rung = |name: &&str| {
+                let levels = Levels::new().with(Factor::Operation, Level::word(*name));
+                cell(name, levels, None, 1234.5)
+            };
+            document("syscall", names.iter().map(rung).collect(), Vec::new())
+        };
+        let runs = [
+            (Topic::Warm, blocks(AnswerKind::Tie, 1.006)),
+            (Topic::Cold, blocks(AnswerKind::Tie, 1.003)),
+            (Topic::Mapping, sizes(&[(65536, 0.7), (1 << 20, 0.9), (1 << 26, 1.6)])),
+            (Topic::Durable, durable()),
+            (Topic::Synced, synced()),
+            (Topic::Copying, copies()),
+            (Topic::Calls, calls()),
+            (Topic::Metadata, calls()),
+        ];
+        let heading = "/home/somebody/data · ext4 on nvme0n1 · Linux 6.18.44 · 16 cores, 64 GiB";
+        let text = screen(heading, &runs, "Runs 1–9 recorded · iolab show 9", &wide(80));
+        assert!(text.lines().count() < 24, "{text}");
+        assert!(text.trim_end().ends_with("iolab show 9"), "{text}");
+        for label in ["Reading", "Writing", "Copying", "Calls", "Metadata"] {
+            assert!(text.contains(label), "{text}");
+        }
     }
 
     #[test]

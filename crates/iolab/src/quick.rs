@@ -98,7 +98,7 @@ impl Quick {
             .collect();
         let look = talk.look();
         let mut text = format!(
-            "{}, a file of {}, O_DIRECT; medians; MB are 10^6 bytes; writes overwrite, without an \
+            "{}, a file of {}, O_DIRECT, medians\nMB are 10^6 bytes; writes overwrite, without an \
              fsync at the end\n\n{}",
             path_to_text(order.directory),
             bytes_text(table.file_bytes),

@@ -55,7 +55,9 @@ impl Part {
         let columns = Figure::columns(doc, &timed);
         let delta = doc.experiment.protocol.delta;
         let mark = |cell: &CellRecord| answer.map_or(Mark::None, |a| Mark::of(cell, a, delta));
-        let leader = answer.and_then(Answer::leader);
+        // Without a bound the first of those that may be the best is no better than another.
+        let bounded = |answer: &&Answer| answer.pick.is_some() || answer.best.len() == 1;
+        let leader = answer.filter(bounded).and_then(Answer::leader);
         let time = |cell: &CellRecord| figure(cell, &columns).unwrap_or(f64::INFINITY);
         let order = |cell: &CellRecord| (Some(cell.id.as_str()) != leader, mark(cell).order());
         timed.sort_by(|a, b| order(a).cmp(&order(b)).then(time(a).total_cmp(&time(b))));
