@@ -67,12 +67,16 @@ pub(super) struct Load {
 /// # Errors
 /// It cannot be made.
 pub(super) fn make(together: &Path, load: Load) -> io::Result<()> {
-    let Some(parent) = together.parent().filter(|parent| spread(parent)) else {
+    let parent = together.parent().filter(|parent| !load.removes && spread(parent));
+    let Some((parent, most)) = parent.map(|parent| (parent, most_trees(parent, load))) else {
         return make_apart(together);
     };
+    // What is kept, and tried, takes inodes: of few none is taken.
+    if most < 2 {
+        return make_apart(together);
+    }
     let mut all = HELD.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let held = all.entry(parent.to_owned()).or_default();
-    let most = if load.removes { 1 } else { most_trees(parent, load) };
     if held.made >= most || !held.groups.iter().all(|group| group.is_dir()) {
         held.groups.clear();
     }

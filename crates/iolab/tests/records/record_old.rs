@@ -46,7 +46,7 @@ fn a_history_of_each_format_is_looked_at_and_left_as_it_is() {
         home.run(&["history"]).fine();
         home.run(&["history", "--pinned", "--host", "nobody"]).fine();
         for run in ["1", "2"] {
-            let shown = home.run(&["show", run]).fine();
+            let shown = home.run(&["show", run, "--details"]).fine();
             assert!(shown.out.contains("pread/64Ki"), "format {version}: {shown:?}");
         }
         let html = home.run(&["report", "1", "2", "--html", "both.html"]).fine();

@@ -150,6 +150,13 @@ impl From<Output> for Said {
     }
 }
 
+/// What a trial left in its scratch directory, but for trees that are kept until the end of a run.
+pub fn left_in(scratch: &Path) -> Vec<String> {
+    let names = fs::read_dir(scratch).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    names.filter(|name| !name.starts_with("kept-") && !name.starts_with("group-")).collect()
+}
+
 impl Said {
     /// The data with all white space as single spaces.
     pub fn plain(&self) -> String {
@@ -162,6 +169,27 @@ impl Said {
         assert_eq!(self.code, Some(0), "{self:?}");
         assert!(!self.err.contains("panicked"), "{self:?}");
         self
+    }
+
+    /// It did its work but for something that was named and could not be had (status 21), and says
+    /// what.
+    #[track_caller]
+    pub fn lacking(self, what: &str) -> Said {
+        assert_eq!(self.code, Some(21), "{self:?}");
+        assert!(!self.err.contains("panicked"), "{self:?}");
+        let said = "not measured: ";
+        let found = self.err.split_once(said).is_some_and(|(_, lacks)| lacks.contains(what));
+        assert!(found || self.err.contains("nothing was measured"), "no {what:?}: {self:?}");
+        self
+    }
+
+    /// It did its work, or what there was of it.
+    #[track_caller]
+    pub fn done(self) -> Said {
+        match self.code {
+            Some(21) => self.lacking(""),
+            _ => self.fine(),
+        }
     }
 
     /// It refused with this status, in one line on stderr that has all these words, and gave no data.

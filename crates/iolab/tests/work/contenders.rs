@@ -90,7 +90,7 @@ fn a_command_that_fails_costs_its_own_trials() {
         "cat /no/such/file {file}",
     ];
     let said = read(&home, &commands, &["--block", "64Ki", "--budget", "15s"]);
-    let run = document(&said.fine());
+    let run = document(&said.lacking("contender"));
     assert_eq!(cell(&run, "read").status, CellStatus::Measured);
     let reason = |part: &str| {
         let failed = run.cells.iter().filter(|cell| cell.status == CellStatus::Failed);
@@ -131,7 +131,7 @@ fn write(home: &Home, commands: &[&str]) -> Document {
         vec!["write", "--file-size", "300000", "--method", "write", "--block", "64Ki"];
     arguments.extend(["--rounds", "10", "--format", "json", "--budget", "20s"]);
     arguments.extend(commands.iter().flat_map(|command| ["--contender", command]));
-    document(&home.run(&arguments).fine())
+    document(&home.run(&arguments).done())
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn copies_of_commands_are_checked_and_classed() {
     arguments.extend(["--contender", "cp", "--contender", "dd"]);
     arguments.extend(["--contender", "sh -c 'head -c 3000000 \"$0\" > \"$1\"' {source} {target}"]);
     arguments.extend(["--rounds", "10", "--format", "json", "--budget", "20s"]);
-    let run = document(&home.run(&arguments).fine());
+    let run = document(&home.run(&arguments).done());
     for id in ["cp", "dd"] {
         let cell = cell(&run, id);
         assert_eq!(cell.status, CellStatus::Measured, "{:?}", cell.reason);
@@ -255,7 +255,7 @@ fn trees_are_copied_and_read_by_commands() {
     let short =
         "sh -c 'cp -R \"$0\" \"$1\"; echo x > $(find \"$1\" -type f | head -1)' {source} {target}";
     let commands = ["--contender", "cp-r", "--contender", short];
-    let run = home.run(&[&copy[..], &protocol, &format, &commands].concat()).fine();
+    let run = home.run(&[&copy[..], &protocol, &format, &commands].concat()).lacking("contender");
     let run = document(&run);
     let named = |end: &str| run.cells.iter().find(|c| c.id.ends_with(end)).unwrap();
     let cp = named("cp");

@@ -11,7 +11,7 @@ use iolab_model::result::{CellRecord, CellStatus, CopyRoute, Document};
 
 fn run(home: &Home, arguments: &[&str]) -> Document {
     let all = [&["copy", "--format", "json", "--block", "64Ki"], arguments].concat();
-    let said = home.run(&all).fine();
+    let said = home.run(&all).done();
     assert!(home.names().iter().all(|name| !name.starts_with(".iolab")), "{:?}", home.names());
     document(&said)
 }

@@ -4,6 +4,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::cli_support::left_in;
 use iolab_io::method::NoWindow;
 use iolab_io::workload::files::{Listing, MAKE_BLOCK, clear, make_directories, make_files, scan};
 use iolab_io::workload::{self, Extent, Subject, Trial, Workload};
@@ -88,7 +89,7 @@ impl Case {
             Ok(measurement)
         });
         (around.clear)(&trial).unwrap();
-        assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0, "{levels:?} left something");
+        assert_eq!(left_in(&scratch), [""; 0], "{levels:?} left something");
         done
     }
 

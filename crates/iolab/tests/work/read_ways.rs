@@ -217,7 +217,7 @@ fn operations_timed_one_by_one_are_in_every_format() {
     let ns = |id: &str| metrics[id].as_f64().unwrap();
     assert!(ns("latency_p50_ns") <= ns("latency_p90_ns"), "{metrics}");
     assert!(ns("latency_p90_ns") <= ns("latency_max_ns"), "{metrics}");
-    let table = home.run(&["show", "1"]).fine().out;
+    let table = home.run(&["show", "1", "--details"]).fine().out;
     assert!(table.contains("p50") && table.contains("one reading of the clock"), "{table}");
     let csv = home.run(&["show", "1", "--format", "csv"]).fine().out;
     assert!(csv.lines().next().unwrap().contains(",latency_p50_ns"), "{csv}");

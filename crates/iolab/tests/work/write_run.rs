@@ -14,7 +14,7 @@ use iolab_model::result::{CellStatus, Document};
 
 fn run(home: &Home, arguments: &str) -> Document {
     let words: Vec<&str> = arguments.split(' ').chain(["--format", "json"]).collect();
-    let document = document(&home.run(&words).fine());
+    let document = document(&home.run(&words).done());
     assert_eq!(home.names(), ["state"], "nothing is left");
     document
 }
