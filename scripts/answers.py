@@ -118,6 +118,16 @@ def questions(iolab, options):
         print(f"{kind:12} {count:4} {100 * count / total:5.1f} %")
 
 
+def told_apart(answer, commands):
+    """Whether one of equal things is said to be no best; of two commands, the pair of them."""
+    if not commands:
+        return any(row["excluded"] for row in answer.get("regret", []))
+    both = ("/bin/one", "/bin/two")
+    pairs = [pair for pair in answer["comparisons"] if any(x in pair["a"] for x in both)
+             and any(x in pair["b"] for x in both)]
+    return any(pair["verdict"] in ("faster", "slower") for pair in pairs)
+
+
 def equal(iolab, options):
     here = os.getcwd()
     one = Side("a.bin", f"{here}/d1", "ext4", f"{here}/bin/one {{file}}")
@@ -139,7 +149,7 @@ def equal(iolab, options):
             answers, said = ask(iolab, words, options.budget, 1 + time)
             none += said
             for answer in answers:
-                apart += any(row["excluded"] for row in answer.get("regret", []))
+                apart += told_apart(answer, "{C}" in question)
                 unsound += answer["kind"] == "invalid"
                 bounds.append((answer.get("pick") or {}).get("at_most") or float("inf"))
         bounds = sorted(100 * (bound - 1) for bound in bounds)
