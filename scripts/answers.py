@@ -31,7 +31,7 @@ QUESTIONS = [
     "read f64 --method mmap,mmap-populate",
     "write --file-size 32Mi --method write,pwrite --block 4Ki,64Ki,1Mi --until return",
     "write --file-size 16Mi --method write --block 64Ki --sync none,end --ask sync",
-    "write --file-size 1Mi --method write --block 4Ki,64Ki --sync each",
+    "write --file-size 1Mi --method write --block 4Ki,64Ki --sync dsync",
     "copy f64 --method read-write --block 4Ki,64Ki,1Mi",
     "copy f64 --method read-write,copy_file_range,sendfile --block 256Ki",
     "copy --file-size 4Mi --method read-write,mmap --block 64Ki",
