@@ -43,15 +43,23 @@ pub struct Instance {
 
 /// What changes when a file is replaced or written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
+pub(super) struct Identity {
     device: u64,
     inode: u64,
     bytes: u64,
     modified: (i64, i64),
 }
 
+/// Of a device the number changes when the machine starts: it is no part of this.
+impl std::fmt::Display for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Identity { bytes, inode, modified: (seconds, ns), .. } = self;
+        write!(f, "{bytes} bytes, inode {inode}, modified {seconds}.{ns:09}")
+    }
+}
+
 impl Identity {
-    fn of(about: &std::fs::Metadata) -> Identity {
+    pub(super) fn of(about: &std::fs::Metadata) -> Identity {
         Identity {
             device: about.dev(),
             inode: about.ino(),

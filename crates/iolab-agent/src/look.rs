@@ -1,8 +1,8 @@
 //! The machine as the agent sees it: facts, what of them can spoil a result, versions of programs.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::instance::Identity;
 use super::messages::{LookOrder, Sight};
 use iolab_io::host;
 use iolab_model::catalog::{Family, path_from_text};
@@ -14,8 +14,8 @@ pub fn look(order: &LookOrder) -> Sight {
     let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
     let mut environment = host::environment(&directories);
     for name in &order.files {
-        if let Some(identity) = identity(&path_from_text(name)) {
-            environment.put_named(Family::File, name, identity);
+        if let Ok(about) = std::fs::metadata(path_from_text(name)) {
+            environment.put_named(Family::File, name, Identity::of(&about).to_string());
         }
     }
     let hazards = match &order.before {
@@ -28,12 +28,4 @@ pub fn look(order: &LookOrder) -> Sight {
     };
     let versions = order.programs.iter().filter_map(version).collect();
     Sight { environment, hazards, versions }
-}
-
-/// What changes when a file is replaced or written to; of a tree, its directory.
-fn identity(path: &Path) -> Option<String> {
-    let about = std::fs::metadata(path).ok()?;
-    let (bytes, inode) = (about.len(), about.ino());
-    let modified = format!("{}.{:09}", about.mtime(), about.mtime_nsec());
-    Some(format!("{bytes} bytes, inode {inode}, modified {modified}"))
 }

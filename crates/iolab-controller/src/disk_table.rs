@@ -2,13 +2,11 @@
 //! many requests under way and one at a time, past the page cache, read and written.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use super::console::Console;
 use super::error::Error;
 use super::placement::Placement;
 use super::prepared::Prepared;
-use super::session::Session;
+use super::quick::QuickOrder;
 use super::survey_parts::{KIB, MIB};
 use iolab_agent::catalog;
 use iolab_model::catalog::{
@@ -135,25 +133,11 @@ fn deep(capability: Capability) -> impl Iterator<Item = &'static str> {
     catalog::all().iter().filter(method).filter(deep).map(|part| part.id)
 }
 
-/// Where and how.
-pub struct DiskOrder<'a> {
-    /// The directory that is measured.
-    pub directory: &'a Path,
-    /// Its budget is for the whole table.
-    pub protocol: &'a Protocol,
-    /// The file of the history; absent: the usual one.
-    pub store: Option<&'a Path>,
-    /// The command line, lossless.
-    pub argv: Vec<String>,
-    /// Who sees it, and may end it.
-    pub console: &'a dyn Console,
-}
-
 /// What will be run: the plan of each of its runs.
 ///
 /// # Errors
 /// The directory cannot be used.
-pub fn plans(order: &DiskOrder<'_>, file_bytes: u64) -> Result<Vec<Prepared>, Error> {
+pub fn plans(order: &QuickOrder<'_>, file_bytes: u64) -> Result<Vec<Prepared>, Error> {
     let file_bytes = file_bytes.min(FILE_BYTES);
     let share = |job: &Job| {
         let direction = if job.writes { WorkloadId::Write } else { WorkloadId::Read };
@@ -177,7 +161,7 @@ pub fn plans(order: &DiskOrder<'_>, file_bytes: u64) -> Result<Vec<Prepared>, Er
 /// # Errors
 /// What ended a run.
 pub fn measure(
-    order: &DiskOrder<'_>,
+    order: &QuickOrder<'_>,
     plans: &[Prepared],
     file_bytes: u64,
 ) -> Result<DiskTable, Error> {
@@ -194,8 +178,7 @@ pub fn measure(
         if prepared.plan.baseline.is_none() {
             continue;
         }
-        let (store, argv, console) = (order.store, order.argv.clone(), order.console);
-        let measured = Session { prepared, store, argv, resumes: None, console }.measure()?;
+        let measured = order.run(prepared)?;
         let document = &measured.document;
         let failed = document.cells.iter().filter(|cell| cell.estimate.is_none());
         failed.filter_map(|cell| cell.reason.as_deref()).for_each(&mut miss);

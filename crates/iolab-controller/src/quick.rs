@@ -8,7 +8,7 @@ use super::console::Console;
 use super::error::Error;
 use super::placement::Placement;
 use super::prepared::Prepared;
-use super::session::Session;
+use super::session::{Measured, Session};
 use super::survey_parts::{KIB, MIB, PARTS};
 use iolab_agent::{Here, Location, SurveyOrder};
 use iolab_model::catalog::{WorkloadId, path_to_text};
@@ -23,11 +23,11 @@ const GREATEST_SPACE_BYTES: u64 = 512 * MIB;
 /// One part of a survey, ready to run.
 pub type Planned = (&'static SurveyPart, Prepared);
 
-/// A survey, and what it has found so far.
-pub struct Survey<'a> {
-    /// What is surveyed.
+/// Several runs in one directory: where and how.
+pub struct QuickOrder<'a> {
+    /// The directory that is measured.
     pub directory: &'a Path,
-    /// How; its budget is for all parts together.
+    /// Its budget is for all runs together.
     pub protocol: &'a Protocol,
     /// The file of the history; absent: the usual one.
     pub store: Option<&'a Path>,
@@ -35,6 +35,12 @@ pub struct Survey<'a> {
     pub argv: Vec<String>,
     /// Who sees it, and may end it.
     pub console: &'a dyn Console,
+}
+
+/// A survey, and what it has found so far.
+pub struct Survey<'a> {
+    /// Where and how.
+    pub order: QuickOrder<'a>,
     began: Instant,
     /// What was measured, each topic once.
     pub runs: Vec<(Topic, Document)>,
@@ -42,41 +48,7 @@ pub struct Survey<'a> {
     pub interrupted: bool,
 }
 
-impl<'a> Survey<'a> {
-    /// A survey whose time runs from now on.
-    pub fn begin(
-        directory: &'a Path,
-        protocol: &'a Protocol,
-        store: Option<&'a Path>,
-        argv: Vec<String>,
-        console: &'a dyn Console,
-    ) -> Survey<'a> {
-        let (began, runs, interrupted) = (Instant::now(), Vec::new(), false);
-        Survey { directory, protocol, store, argv, console, began, runs, interrupted }
-    }
-
-    /// What can be measured here; what cannot is said.
-    ///
-    /// # Errors
-    /// The directory cannot be used.
-    pub fn plans(&self) -> Result<Vec<Planned>, Error> {
-        let greatest = self.greatest_file_bytes()?;
-        let mut plans = Vec::new();
-        for part in &PARTS {
-            let experiment = self.experiment(part, greatest, self.share_ns(part));
-            let prepared = Prepared::of(&experiment, &Placement::default())?;
-            let plan = &prepared.plan;
-            if plan.baseline.is_some() {
-                plans.push((part, prepared));
-                continue;
-            }
-            let why = plan.cells.iter().find_map(|cell| cell.skip.as_deref());
-            let why = why.unwrap_or("no cell can run");
-            self.console.say(&format!("left out: {}: {why}", part.title));
-        }
-        Ok(plans)
-    }
-
+impl QuickOrder<'_> {
     /// Half of what is free, but not more than a survey is worth.
     ///
     /// # Errors
@@ -99,17 +71,55 @@ impl<'a> Survey<'a> {
         Ok(greatest / (64 * KIB) * (64 * KIB))
     }
 
+    /// One of the runs, recorded.
+    ///
+    /// # Errors
+    /// What ended it before its first trial.
+    pub(super) fn run(&self, prepared: &Prepared) -> Result<Measured, Error> {
+        let (store, argv, console) = (self.store, self.argv.clone(), self.console);
+        Session { prepared, store, argv, resumes: None, console }.measure()
+    }
+}
+
+impl<'a> Survey<'a> {
+    /// A survey whose time runs from now on.
+    pub fn begin(order: QuickOrder<'a>) -> Survey<'a> {
+        Survey { order, began: Instant::now(), runs: Vec::new(), interrupted: false }
+    }
+
+    /// What can be measured here; what cannot is said.
+    ///
+    /// # Errors
+    /// The directory cannot be used.
+    pub fn plans(&self) -> Result<Vec<Planned>, Error> {
+        let greatest = self.order.greatest_file_bytes()?;
+        let mut plans = Vec::new();
+        for part in &PARTS {
+            let experiment = self.experiment(part, greatest, self.share_ns(part));
+            let prepared = Prepared::of(&experiment, &Placement::default())?;
+            let plan = &prepared.plan;
+            if plan.baseline.is_some() {
+                plans.push((part, prepared));
+                continue;
+            }
+            let why = plan.cells.iter().find_map(|cell| cell.skip.as_deref());
+            let why = why.unwrap_or("no cell can run");
+            self.order.console.say(&format!("left out: {}: {why}", part.title));
+        }
+        Ok(plans)
+    }
+
     fn share_ns(&self, part: &SurveyPart) -> u64 {
-        (self.protocol.budget_ns as f64 * part.share) as u64
+        (self.order.protocol.budget_ns as f64 * part.share) as u64
     }
 
     fn experiment(&self, part: &SurveyPart, greatest_bytes: u64, budget_ns: u64) -> Experiment {
         Experiment {
             title: Some(format!("quick: {}", part.title)),
             workload: part.workload.to_string(),
-            directory: self.directory.to_owned(),
+            directory: self.order.directory.to_owned(),
             factors: (part.levels)(greatest_bytes).into_iter().collect::<BTreeMap<_, _>>(),
-            protocol: Protocol { budget_ns, ..self.protocol.clone() },
+            protocol: Protocol { budget_ns, ..self.order.protocol.clone() },
         }
     }
 
@@ -129,7 +139,7 @@ impl<'a> Survey<'a> {
                 return Ok(());
             }
         }
-        if self.left_ns() < 0.2 * self.protocol.budget_ns as f64 {
+        if self.left_ns() < 0.2 * self.order.protocol.budget_ns as f64 {
             return Ok(());
         }
         if let Some(topic) = self.least_certain()
@@ -147,12 +157,11 @@ impl<'a> Survey<'a> {
     }
 
     fn left_ns(&self) -> f64 {
-        self.protocol.budget_ns as f64 - self.elapsed_ns()
+        self.order.protocol.budget_ns as f64 - self.elapsed_ns()
     }
 
     fn part(&mut self, part: &SurveyPart, prepared: &Prepared) -> Result<(), Error> {
-        let (store, argv, console) = (self.store, self.argv.clone(), self.console);
-        let measured = Session { prepared, store, argv, resumes: None, console }.measure()?;
+        let measured = self.order.run(prepared)?;
         self.interrupted = measured.is_interrupted();
         self.runs.retain(|(topic, _)| *topic != part.topic);
         self.runs.push((part.topic, measured.document));

@@ -19,11 +19,8 @@ pub struct Resumed {
 /// What is known of the run, for a plan that must be the same.
 ///
 /// # Errors
-/// The run is from elsewhere, or the plan of today has other cells: a file or the machine has changed.
+/// The plan of today has other cells: a file or the machine has changed.
 pub fn resumed(document: Document, plan: &Plan) -> Result<Resumed, Error> {
-    if document.is_imported() {
-        return Err(Error::Imported(document.run.id));
-    }
     let same = document.cells.len() == plan.cells.len()
         && document.cells.iter().zip(&plan.cells).all(|(then, now)| then.factors == now.levels);
     if !same {

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::Format;
 use super::outline::{self, Block, Item, Table};
-use super::style::{TextStyle, harmless};
+use super::style::TextStyle;
+use iolab_model::catalog::harmless;
 use iolab_model::result::Document;
 
 pub(super) const FORMAT: Format = Format {

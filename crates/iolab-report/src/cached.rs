@@ -28,14 +28,13 @@ pub struct CachedRow {
 /// # Errors
 /// Those of the writer.
 pub fn cached_table(rows: &[CachedRow], look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    let column = |title, right, rank| Column { title, right, rank };
     let columns = [
-        column("file", false, 0),
-        column("cached", true, 0),
-        column("of", true, 1),
-        column("share", true, 0),
-        column("dirty", true, 2),
-        column("", false, 3),
+        Column::new("file", false, 0),
+        Column::new("cached", true, 0),
+        Column::new("of", true, 1),
+        Column::new("share", true, 0),
+        Column::new("dirty", true, 2),
+        Column::new("", false, 3),
     ];
     let fields = |row: &CachedRow| {
         let share = row.share.map_or_else(String::new, share_text);

@@ -21,6 +21,12 @@ pub(super) struct Column<'a> {
     pub(super) rank: u8,
 }
 
+impl<'a> Column<'a> {
+    pub(super) fn new(title: &'a str, right: bool, rank: u8) -> Column<'a> {
+        Column { title, right, rank }
+    }
+}
+
 /// Text that is safe for the terminal, and its colour.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Field {

@@ -27,15 +27,14 @@ pub fn history_table(runs: &[RunSummary], look: &TextStyle, out: &mut dyn Write)
 }
 
 fn table(runs: &[RunSummary], look: &TextStyle) -> String {
-    let column = |title, right, rank| Column { title, right, rank };
     let columns = [
-        column("run", false, 0),
-        column("started", false, 1),
-        column("status", false, 2),
-        column("cells", true, 4),
-        column("trials", true, 5),
-        column("trend", false, 3),
-        column("what", false, 0),
+        Column::new("run", false, 0),
+        Column::new("started", false, 1),
+        Column::new("status", false, 2),
+        Column::new("cells", true, 4),
+        Column::new("trials", true, 5),
+        Column::new("trend", false, 3),
+        Column::new("what", false, 0),
     ];
     // "2026-03-01T10:00:00Z": the minute will do.
     let started =

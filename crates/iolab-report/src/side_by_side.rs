@@ -36,12 +36,11 @@ pub fn beside_table(
 }
 
 fn table(beside: &Beside, look: &TextStyle) -> String {
-    let column = |title, right, rank| Column { title, right, rank };
-    let mut columns = vec![column("cell", false, 0)];
+    let mut columns = vec![Column::new("cell", false, 0)];
     for run in &beside.runs {
-        columns.extend([column(run.as_str(), true, 0), column("interval", true, 2)]);
+        columns.extend([Column::new(run.as_str(), true, 0), Column::new("interval", true, 2)]);
     }
-    columns.push(column("last/first", true, 1));
+    columns.push(Column::new("last/first", true, 1));
     let rows: Vec<Vec<Field>> = beside
         .rows
         .iter()

@@ -1,6 +1,6 @@
 //! How a report may look, and text made safe for where it goes.
 
-use iolab_model::catalog::ascii_text;
+use iolab_model::catalog::{ascii_text, harmless};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
@@ -134,34 +134,12 @@ impl TextStyle {
     }
 }
 
-/// Escapes what would move the cursor, colour the screen, break the line or reorder the text.
-pub(super) fn harmless(raw: &str) -> String {
-    let mut out = String::with_capacity(raw.len());
-    for c in raw.chars() {
-        match c {
-            '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' => out.extend(c.escape_unicode()),
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{TextStyle, harmless};
+    use super::TextStyle;
     use unicode_width::UnicodeWidthStr;
 
     const ASCII: TextStyle = TextStyle { width: 80, color: false, unicode: false, details: false };
-
-    #[test]
-    fn nothing_reaches_the_terminal_that_moves_it() {
-        let text = harmless("a\nb\x1b[31m\u{202e}\u{9b}é×\t");
-        assert_eq!(text, "a\\nb\\u{1b}[31m\\u{202e}\\u{9b}é×\\t");
-    }
 
     #[test]
     fn ascii_is_ascii() {

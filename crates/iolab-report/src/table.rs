@@ -184,15 +184,14 @@ fn section_text(look: &TextStyle, section: &Section) -> String {
 }
 
 fn rows(look: &TextStyle, section: &Section) -> String {
-    let column = |title, right, rank| Column { title, right, rank };
     let columns = [
-        column("cell", false, 0),
-        column(section.unit, true, 0),
-        column("interval", true, 4),
-        column("speed", true, 3),
-        column("against the best", false, 0),
+        Column::new("cell", false, 0),
+        Column::new(section.unit, true, 0),
+        Column::new("interval", true, 4),
+        Column::new("speed", true, 3),
+        Column::new("against the best", false, 0),
         // A bar says again what the time says.
-        column("", false, 5),
+        Column::new("", false, 5),
     ];
     let rows: Vec<Vec<Field>> = section.rows.iter().map(|r| fields(look, r)).collect();
     grid::draw(look, &columns, &rows)

@@ -172,13 +172,12 @@ impl Trend {
 /// # Errors
 /// What the writer says, unchanged.
 pub fn trend_table(trend: &Trend, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    let column = |title, right, rank| Column { title, right, rank };
     let columns = [
-        column("cell", false, 0),
-        column("trend", false, 1),
-        column("first", true, 3),
-        column("last", true, 0),
-        column("change", true, 2),
+        Column::new("cell", false, 0),
+        Column::new("trend", false, 1),
+        Column::new("first", true, 3),
+        Column::new("last", true, 0),
+        Column::new("change", true, 2),
     ];
     let shown = trend.runs.len().saturating_sub(SPARK);
     let rows: Vec<Vec<Field>> = trend

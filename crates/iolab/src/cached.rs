@@ -111,14 +111,13 @@ fn dirty(files: &[CachedFile]) -> Option<u64> {
 fn row(name: String, files: &[CachedFile]) -> CachedRow {
     let total_bytes = sum(files, |file| file.seen.total_bytes);
     let resident_bytes = sum(files, |file| file.seen.resident_bytes);
-    let text = |bytes: u64| bytes_text(bytes);
     CachedRow {
         name,
-        resident: text(resident_bytes),
-        total: text(total_bytes),
+        resident: bytes_text(resident_bytes),
+        total: bytes_text(total_bytes),
         // Of nothing nothing is missing, and nothing is there.
         share: (total_bytes > 0).then(|| resident_bytes as f64 / total_bytes as f64),
-        dirty: dirty(files).filter(|bytes| *bytes > 0).map(text).unwrap_or_default(),
+        dirty: dirty(files).filter(|bytes| *bytes > 0).map(bytes_text).unwrap_or_default(),
     }
 }
 

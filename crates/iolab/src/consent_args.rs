@@ -5,7 +5,7 @@ use clap::Args;
 use super::place_args::PlaceArgs;
 use super::terminal_io::Failure;
 use iolab_agent::catalog::capability;
-use iolab_model::catalog::{Factor, contender_names};
+use iolab_model::catalog::{contender_names, harmless};
 use iolab_model::plan::Plan;
 
 /// What is allowed.
@@ -25,16 +25,11 @@ impl ConsentArgs {
     /// # Errors
     /// The commands, whole.
     pub fn allow(&self, plan: &Plan, what: &str) -> Result<(), Failure> {
-        let cells = plan.cells.iter().filter(|cell| cell.skip.is_none());
-        let commands = cells.filter_map(|cell| cell.levels.get(Factor::Contender));
         // Their words are ours.
         let known: Vec<&str> =
             capability(&plan.workload).into_iter().flat_map(contender_names).collect();
-        let commands = commands.filter(|command| !known.contains(&command.to_string().as_str()));
-        let mut commands: Vec<String> =
-            commands.map(|c| c.to_string().escape_debug().to_string()).collect();
-        commands.sort();
-        commands.dedup();
+        let commands = plan.commands().into_iter().filter(|command| !known.contains(command));
+        let commands: Vec<String> = commands.map(harmless).collect();
         if self.allow_commands || commands.is_empty() {
             return Ok(());
         }

@@ -1,12 +1,12 @@
 //! What a run will do, said before it starts: cells, files and their fate, cost, and what is left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::terminal_io::say;
 use super::verbosity::Talk;
 use iolab_model::catalog::{
-    Factor, Level, bytes_text, count_text, path_to_text, rough_time_text, so_many,
+    Factor, Level, bytes_text, count_text, harmless, path_to_text, rough_time_text, so_many,
 };
 use iolab_model::plan::{Cell, Condition, FileUse, Instance, Plan, level_text};
 use iolab_model::tree::TreeOrder;
@@ -22,10 +22,10 @@ pub fn before_start(plan: &Plan, talk: &Talk) {
     if talk.is_brief() {
         let told = files(plan).into_iter().filter(|line| !line.starts_with(WRITES_NOTHING));
         let told = told.chain(commands(plan)).chain(skipped(plan));
-        told.for_each(|line| say(&visible(&line)));
+        told.for_each(|line| say(&harmless(&line)));
         return;
     }
-    say(&visible(&plan.title));
+    say(&harmless(&plan.title));
     let started = commands(plan);
     let all = files(plan).into_iter().chain(started).chain(plan.notes.clone()).chain(skipped(plan));
     for line in all {
@@ -51,7 +51,7 @@ pub fn write_plan(out: &mut dyn Write, plan: &Plan, format: &str) -> io::Result<
 }
 
 fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
-    writeln!(out, "{}", visible(&plan.title))?;
+    writeln!(out, "{}", harmless(&plan.title))?;
     line(out, "compares", &question(plan))?;
     let same = shared(plan);
     if !same.is_empty() {
@@ -110,23 +110,9 @@ fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
     line(out, "needs", &needs)
 }
 
-/// A title of a file, which may be somebody else's: what would speak to the terminal is shown.
-fn visible(title: &str) -> String {
-    let shown = |c: char| match c.is_control() {
-        true => c.escape_debug().to_string(),
-        false => c.to_string(),
-    };
-    title.chars().map(shown).collect()
-}
-
 /// The commands that are started, whole.
 fn commands(plan: &Plan) -> Vec<String> {
-    let cells = plan.cells.iter().filter(|cell| cell.skip.is_none());
-    let commands: BTreeSet<String> = cells
-        .filter_map(|cell| cell.levels.get(Factor::Contender))
-        .map(ToString::to_string)
-        .collect();
-    commands.iter().map(|command| format!("starts: {}", command.escape_debug())).collect()
+    plan.commands().into_iter().map(|command| format!("starts: {}", harmless(command))).collect()
 }
 
 /// A label and a text that wraps under itself at 80 columns.

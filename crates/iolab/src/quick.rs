@@ -11,8 +11,8 @@ use super::protocol_args::ProtocolArgs;
 use super::store_args::StoreArgs;
 use super::terminal_io::{Ending, Exit, Failure, say};
 use super::verbosity::Talk;
-use iolab_controller::disk_table::{self, DiskFigure, DiskOrder};
-use iolab_controller::quick::{Planned, Survey};
+use iolab_controller::disk_table::{self, DiskFigure};
+use iolab_controller::quick::{Planned, QuickOrder, Survey};
 use iolab_model::catalog::{Fact, bytes_text, path_to_text, rough_time_text};
 use iolab_model::result::Environment;
 use iolab_report::{DiskFigures, TextStyle, survey};
@@ -45,18 +45,17 @@ impl Quick {
         let protocol = self.protocol.read()?;
         let directory = absolute(&self.directory)?;
         let store = self.store.store.as_deref();
-        let mut survey = Survey::begin(&directory, &protocol, store, argv(), talk);
+        let order = QuickOrder {
+            directory: &directory,
+            protocol: &protocol,
+            store,
+            argv: argv(),
+            console: talk,
+        };
         if self.table {
-            let greatest = survey.greatest_file_bytes()?;
-            let order = DiskOrder {
-                directory: &directory,
-                protocol: &protocol,
-                store,
-                argv: argv(),
-                console: talk,
-            };
-            return self.table(&order, greatest, talk);
+            return self.table(&order, talk);
         }
+        let mut survey = Survey::begin(order);
         let plans = survey.plans()?;
         let written = plans.iter().map(|(_, prepared)| prepared.plan.cost.bytes_written).sum();
         let promise = promise(&directory, written, protocol.budget_ns);
@@ -77,7 +76,8 @@ impl Quick {
 
 impl Quick {
     /// Measures and prints the table of disk benchmarks.
-    fn table(&self, order: &DiskOrder<'_>, greatest: u64, talk: &Talk) -> Ending {
+    fn table(&self, order: &QuickOrder<'_>, talk: &Talk) -> Ending {
+        let greatest = order.greatest_file_bytes()?;
         let plans = disk_table::plans(order, greatest)?;
         let written = plans.iter().map(|prepared| prepared.plan.cost.bytes_written).sum();
         let promise = promise(order.directory, written, order.protocol.budget_ns);
@@ -130,7 +130,7 @@ fn numbers(runs: &[u64]) -> String {
 
 fn screen(survey: &Survey<'_>, look: &TextStyle) -> String {
     let environment = &survey.runs[0].1.environment;
-    let heading = heading(survey.directory, environment, survey.elapsed_ns());
+    let heading = heading(survey.order.directory, environment, survey.elapsed_ns());
     let mut ids: Vec<u64> = survey.runs.iter().map(|(_, d)| d.run.id).collect();
     ids.sort_unstable();
     let next = match ids.as_slice() {

@@ -67,14 +67,10 @@ pub(super) struct Load {
 /// # Errors
 /// It cannot be made.
 pub(super) fn make(together: &Path, load: Load) -> io::Result<()> {
-    let parent = together.parent().filter(|parent| !load.removes && spread(parent));
-    let Some((parent, most)) = parent.map(|parent| (parent, most_trees(parent, load))) else {
+    let parent = together.parent().filter(|parent| spread(parent));
+    let Some((parent, most)) = parent.and_then(|parent| Some((parent, room(parent, load)?))) else {
         return make_apart(together);
     };
-    // What is kept, and tried, takes inodes: of few none is taken.
-    if most < 2 {
-        return make_apart(together);
-    }
     let mut all = HELD.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let held = all.entry(parent.to_owned()).or_default();
     if held.made >= most || !held.groups.iter().all(|group| group.is_dir()) {
@@ -105,11 +101,7 @@ pub(super) fn make(together: &Path, load: Load) -> io::Result<()> {
 pub(super) fn keep(together: &Path, load: Load) -> io::Result<bool> {
     let Some(parent) = together.parent() else { return Ok(false) };
     let mut all = HELD.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let Some(held) = all.get_mut(parent).filter(|_| !load.removes) else { return Ok(false) };
-    let most = most_trees(parent, load);
-    if most < 2 {
-        return Ok(false);
-    }
+    let Some((held, most)) = all.get_mut(parent).zip(room(parent, load)) else { return Ok(false) };
     let kept = parent.join(format!("kept-{:x}", now_ns()));
     match fs::rename(together, &kept) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
@@ -165,15 +157,16 @@ fn probed_ns(group: &Path) -> io::Result<u64> {
     Ok(fastest)
 }
 
-/// Trees that may be kept: as many as leave nearly all that is free to others.
-fn most_trees(parent: &Path, load: Load) -> u64 {
+/// Trees that may be kept: as many as leave nearly all that is free to others. `None` where the trial
+/// leaves none, or too few can be: what is kept, and tried, takes inodes, and of few none is taken.
+fn room(parent: &Path, load: Load) -> Option<u64> {
     let files = load.files.max(1);
-    let Ok(about) = statvfs(parent) else { return 1 };
+    let about = statvfs(parent).ok().filter(|_| !load.removes)?;
     let free_bytes = about.f_bavail.saturating_mul(about.f_frsize);
     // A file takes a block at least.
     let bytes = load.bytes.max(files.saturating_mul(about.f_frsize)).max(1);
     let trees = [MOST_FILES / files, about.f_favail / SHARE / files, free_bytes / SHARE / bytes];
-    trees.into_iter().min().unwrap_or(1).clamp(1, MOST_TREES)
+    trees.into_iter().min().filter(|most| *most >= 2).map(|most| most.min(MOST_TREES))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Text for a screen that shows ASCII only.
+//! Text as a screen can show it: nothing that moves the cursor, and ASCII where that is all there is.
 
 /// The signs that our own texts use in the letters they stand for, and `?` for the rest.
 pub fn ascii_text(text: &str) -> String {
@@ -28,9 +28,31 @@ pub fn ascii_text(text: &str) -> String {
     out
 }
 
+/// Escapes what would move the cursor, colour the screen, break the line or reorder the text.
+pub fn harmless(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        match c {
+            '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' => out.extend(c.escape_unicode()),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::ascii_text;
+    use super::{ascii_text, harmless};
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_moves_it() {
+        let text = harmless("a\nb\x1b[31m\u{202e}\u{9b}é×\t");
+        assert_eq!(text, "a\\nb\\u{1b}[31m\\u{202e}\\u{9b}é×\\t");
+    }
 
     #[test]
     fn what_we_say_ourselves_can_be_read_in_ascii() {

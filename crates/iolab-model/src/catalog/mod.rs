@@ -27,7 +27,7 @@ mod text;
 mod touch;
 mod workload;
 
-pub use ascii::ascii_text;
+pub use ascii::{ascii_text, harmless};
 pub use axis_word::{AxisWord, Consume, Readahead, Sparse, Switch, Target, Until};
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};

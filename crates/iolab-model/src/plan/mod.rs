@@ -19,7 +19,7 @@ pub use cells::level_text;
 pub use error::PlanError;
 pub use make::make;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -115,6 +115,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The commands of the person's that are started, whole, each once.
+    pub fn commands(&self) -> BTreeSet<&str> {
+        let cells = self.cells.iter().filter(|cell| cell.skip.is_none());
+        cells.filter_map(|cell| cell.levels.text(Factor::Contender)).collect()
+    }
+
     /// Skips the cells that are not wanted, for this reason. What they would have cost stays in
     /// the forecast.
     pub fn keep(&mut self, wanted: impl Fn(&Cell) -> bool, reason: &str) {

@@ -80,14 +80,13 @@ fn legend(c: &Compared) -> String {
 /// # Errors
 /// What the writer says, unchanged.
 pub fn compared_table(c: &Compared, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    let column = |title, right, rank| Column { title, right, rank };
     let columns = [
-        column("cell", false, 0),
-        column("before", true, 2),
-        column("after", true, 2),
-        column("ratio", true, 0),
-        column("lies in", true, 1),
-        column("verdict", false, 0),
+        Column::new("cell", false, 0),
+        Column::new("before", true, 2),
+        Column::new("after", true, 2),
+        Column::new("ratio", true, 0),
+        Column::new("lies in", true, 1),
+        Column::new("verdict", false, 0),
     ];
     let rows: Vec<Vec<Field>> = c
         .rows
