@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::content::{Content, ISLAND_BYTES};
 use super::expected_digests::ExpectedDigests;
+use super::kept;
 use super::messages::InstanceOrder;
 use iolab_io::method::open_for_reading;
 use iolab_io::workload::Visit;
@@ -92,6 +93,9 @@ impl Instance {
         order: &InstanceOrder,
         wanted: &dyn Fn() -> bool,
     ) -> Result<Instance, Fault> {
+        if let Some(found) = Instance::found_again(&path, order, wanted) {
+            return Ok(found);
+        }
         let failed = |error: &io::Error| {
             // Space is given back at once: others may need it to say why this failed.
             let _ = std::fs::remove_file(&path);
@@ -100,6 +104,24 @@ impl Instance {
         write_content(&path, order, wanted).map_err(|e| failed(&e))?;
         let instance = Instance::opened(path.clone(), order, Some(order.content));
         instance.map_err(|e| failed(&e))
+    }
+
+    /// The file that an earlier run has kept, where it is still what it was, byte for byte. What is
+    /// not is removed, and made anew.
+    fn found_again(
+        path: &Path,
+        order: &InstanceOrder,
+        wanted: &dyn Fn() -> bool,
+    ) -> Option<Instance> {
+        let key = kept::key_of_file(order)?;
+        if !kept::of(path)?.take(&key, path) {
+            return None;
+        }
+        if kept::is_intact(path, order, wanted) {
+            return Instance::opened(path.to_owned(), order, Some(order.content)).ok();
+        }
+        kept::throw_away(path);
+        None
     }
 
     fn plant(

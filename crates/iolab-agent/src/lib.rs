@@ -13,6 +13,7 @@ mod guest;
 mod guest_location;
 mod inspect;
 mod instance;
+mod kept;
 mod limited;
 mod location;
 mod look;

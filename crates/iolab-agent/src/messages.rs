@@ -219,6 +219,9 @@ pub struct InstanceOrder {
     /// The files of the tree carry an extended attribute.
     #[serde(default)]
     pub attributes: bool,
+    /// What is made stays for later runs, as long as all that is kept takes at most so much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_bytes: Option<u64>,
 }
 
 /// How places are made.

@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::frame::{read_frame, write_frame};
 use super::inspect::inspect;
 use super::instance::Instance;
+use super::kept;
 use super::look::look;
 use super::messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 use super::places::Places;
@@ -23,9 +24,9 @@ use super::work_directory;
 use iolab_io::cache::Prober;
 use iolab_io::place::memory::{Limit, sweep_groups};
 use iolab_io::place::{self, Scratch, sweep};
-use iolab_io::sys::clock;
+use iolab_io::sys::clock::{self, RateWatch};
 use iolab_model::catalog::{
-    CacheState, Factor, Levels, file_to_memory, path_from_text, path_to_text,
+    CacheState, Code, Factor, Levels, file_to_memory, path_from_text, path_to_text,
 };
 use iolab_model::result::{CacheProof, Fault};
 
@@ -95,6 +96,9 @@ struct AgentState {
     scratch: Scratch,
     directory: PathBuf,
     drain_limit: Duration,
+    clock: RateWatch,
+    /// What was made to stay for later runs.
+    kept: BTreeMap<usize, InstanceOrder>,
 }
 
 /// Another version may mean something else by the same words.
@@ -131,6 +135,8 @@ fn start(
             scratch,
             directory,
             drain_limit,
+            clock: RateWatch::start(),
+            kept: BTreeMap::new(),
         });
     }
     let scratch = session.as_ref().map(|s| path_to_text(s.scratch.path())).unwrap_or_default();
@@ -190,6 +196,9 @@ impl AgentState {
         for place in &order.targets {
             let missing = || Fault::new("make a place ready", "its terms were not given");
             self.places.as_mut().ok_or_else(missing)?.ready(place)?;
+        }
+        if order.keep_bytes.is_some() {
+            self.kept.insert(order.id, order.clone());
         }
         if let Some(tree) = &order.tree {
             let tree = TreeInstance::new(order, tree, &directory, &|| !has_gone(input))?;
@@ -251,9 +260,11 @@ impl AgentState {
             watch: input.as_fd(),
             drain_limit: self.drain_limit,
         };
-        let ended = trial::run(request, instance, &setting);
-        if let Ended::Here(Ok(measurement)) = &ended {
-            let vain = measurement.flags.contains(&iolab_model::catalog::Code::NotDrained);
+        let mut ended = trial::run(request, instance, &setting);
+        let moved = self.clock.step().is_err();
+        if let Ended::Here(Ok(measurement)) = &mut ended {
+            measurement.flags.extend(moved.then_some(Code::ClockMoved));
+            let vain = measurement.flags.contains(&Code::NotDrained);
             self.drain_limit = if vain { DRAIN_BRIEFLY } else { DRAIN_LIMIT };
         }
         ended
@@ -318,6 +329,14 @@ impl AgentState {
     }
 
     fn end(self) -> Result<Reply, Fault> {
+        for (id, order) in &self.kept {
+            match (self.instances.get(id), self.trees.get(id)) {
+                // What something else has written to is not what was made.
+                (Some(instance), _) if instance.check().is_ok() => kept::put(order, &instance.path),
+                (None, Some(tree)) => tree.keep(order),
+                _ => {}
+            }
+        }
         drop(self.instances);
         self.trees.into_values().try_for_each(TreeInstance::remove)?;
         self.limits.into_values().try_for_each(Limit::remove)?;

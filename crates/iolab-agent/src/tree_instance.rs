@@ -10,6 +10,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use super::instance::fault;
+use super::kept;
 use super::messages::InstanceOrder;
 use iolab_io::cache::{self, Prober};
 use iolab_io::workload::Subject;
@@ -63,6 +64,9 @@ impl TreeInstance {
         match (tree, &order.path) {
             (TreeOrder::Kept(tree), _) => {
                 let tree = of(path, Listing::Made(tree.clone()), Stands::Made);
+                if kept::take_tree(order, &tree.listing, &tree.path, wanted) {
+                    return Ok(tree);
+                }
                 let made = tree.make(wanted);
                 if made.is_err() {
                     // Space is given back at once: others may need it to say why this failed.
@@ -207,6 +211,13 @@ impl TreeInstance {
             }
         }
         Ok(())
+    }
+
+    /// Keeps what was made for later runs; where it cannot be, it is taken away as ever.
+    pub fn keep(&self, order: &InstanceOrder) {
+        if self.stands == Stands::Made {
+            kept::put(order, &self.path);
+        }
     }
 
     /// Takes away what was made.

@@ -134,7 +134,10 @@ fn calls(cell: &Figures, best: &Figures) -> Option<String> {
 fn unaligned(cell: &Figures, best: &Figures) -> Option<String> {
     const PAGE_BYTES: u64 = 4096;
     let straddles = |figures: &Figures| {
-        figures.block_bytes.filter(|bytes| !bytes.is_multiple_of(PAGE_BYTES) && *bytes > 1)
+        let fits = |bytes: u64| {
+            bytes.is_multiple_of(PAGE_BYTES) || bytes > 0 && PAGE_BYTES.is_multiple_of(bytes)
+        };
+        figures.block_bytes.filter(|bytes| !fits(*bytes))
     };
     let block = straddles(cell).filter(|_| straddles(best).is_none())?;
     Some(format!("blocks of {} straddle pages", bytes_text(block)))
@@ -279,6 +282,11 @@ mod tests {
     #[test]
     fn blocks_that_straddle_pages() {
         assert!(of(|f| f.block_bytes = Some(100_000)).contains("straddle pages"));
+        // Blocks that divide a page were said to straddle it.
+        for bytes in [1, 512, 1024, 2048, 8192] {
+            let cell = Figures { block_bytes: Some(bytes), ..plain() };
+            assert!(said(&cell, &plain()).is_empty(), "{bytes}");
+        }
     }
 
     #[test]

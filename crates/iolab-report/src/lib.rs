@@ -38,6 +38,9 @@ mod verdict_word;
 mod view_model;
 mod warning_summary;
 
+#[cfg(test)]
+mod renderers_tests;
+
 use std::io::{self, Write};
 
 pub use cached::{CachedRow, cached_table};

@@ -14,7 +14,10 @@ use iolab_model::catalog::{
     CacheState, Factor, MethodClass, NamedCall, Severity, bytes_text, count_text, rate_text,
     ratio_digits, ratio_text, time_text,
 };
-use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, Document, Grade, Warning};
+use iolab_model::result::{
+    Answer, AnswerKind, CellRecord, CellStanding, Document, Finding as FoundAlong, FindingKind,
+    Grade, Warning,
+};
 
 /// What stands where not one round came to its end: a line that is missing would not be missed.
 const NOTHING: &str = "nothing could be measured";
@@ -144,7 +147,10 @@ impl Plateau {
 /// else that pick.
 fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
     let delta = document.experiment.protocol.delta;
-    let leader = answer.leader()?;
+    let of_blocks =
+        |f: &&FoundAlong| f.kind == FindingKind::Plateau && f.factor == Factor::Block.name();
+    let found = answer.findings.iter().find(of_blocks).map(|found| found.cell.as_str());
+    let leader = found.or_else(|| answer.leader())?;
     let leader = document.cells.iter().find(|cell| cell.id == leader)?;
     let kin = |cell: &CellRecord| cell.factors.only(|f| f != Factor::Block);
     let mut axis: Vec<(u64, &CellRecord)> = document
@@ -155,7 +161,10 @@ fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
         .collect();
     axis.sort_by_key(|(block, _)| *block);
     let good = |cell: &CellRecord| answer.is_within(&cell.id, delta);
-    let smallest = axis.iter().position(|(_, cell)| good(cell));
+    let smallest = axis.iter().position(|(_, cell)| match found {
+        Some(found) => cell.id == found,
+        None => good(cell),
+    });
     let at = smallest.or_else(|| axis.iter().position(|(_, cell)| cell.id == leader.id))?;
     let (block, cell) = axis[at];
     let larger = &axis[at + 1..];
@@ -381,6 +390,7 @@ mod tests {
                     budget_ns: 1,
                     rounds: None,
                     eliminate: None,
+                    keep_bytes: None,
                     cpus: Vec::new(),
                     clock_resolution_ns: 1.0,
                     clock_cost_ns: 1.0,

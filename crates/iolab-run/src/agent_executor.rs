@@ -24,6 +24,7 @@ pub struct RemoteExecutor<T> {
     clock: Option<ClockFacts>,
     workload: String,
     terms: PlaceTerms,
+    keep_bytes: Option<u64>,
     made: Vec<InstanceOrder>,
     born: Instant,
     deaths: u32,
@@ -36,9 +37,11 @@ impl<T: Transport> RemoteExecutor<T> {
         RemoteExecutor::at(transport, &plan.workload, directory, &plan.protocol.cpus).for_plan(plan)
     }
 
-    /// What else the agent must know of a plan: whether files are made in its directory.
+    /// What else the agent must know of a plan: whether files are made in its directory, and
+    /// whether they are kept.
     #[must_use]
     pub fn for_plan(mut self, plan: &Plan) -> RemoteExecutor<T> {
+        self.keep_bytes = plan.protocol.keep_bytes;
         let makes = plan.copies || plan.instances.iter().any(|i| i.path.is_none());
         if let Request::Start { only_reads, .. } = &mut self.start {
             *only_reads = !plan.instances.is_empty() && !makes;
@@ -59,6 +62,7 @@ impl<T: Transport> RemoteExecutor<T> {
             clock: None,
             workload: workload.to_owned(),
             terms: PlaceTerms::default(),
+            keep_bytes: None,
             made: Vec::new(),
             born: Instant::now(),
             deaths: 0,
@@ -205,6 +209,7 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             files: instance.files,
             tree: instance.tree.clone(),
             attributes: instance.attributes,
+            keep_bytes: self.keep_bytes,
         };
         if has_place(&order) && !self.has_places() {
             self.ask(&Request::Places(self.terms.clone()))?;

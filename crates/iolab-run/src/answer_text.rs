@@ -48,29 +48,24 @@ pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
         Verdict::Tie => tie(claims, &names),
         Verdict::Several | Verdict::Unsound(_) => return several(told, &names),
     };
-    match plateau_text(told) {
-        Some(plateau) => format!("{main}; {plateau}"),
+    match along_text(told) {
+        Some(found) => format!("{main}; {found}"),
         None => main,
     }
 }
 
-/// `64 KiB is the smallest block within 2 % of the best`, where that is news.
-fn plateau_text(told: &AnswerParts<'_>) -> Option<String> {
+/// What is found along the first ordered factor, where that is news: not that the winner is the least
+/// level that is as good as itself.
+fn along_text(told: &AnswerParts<'_>) -> Option<String> {
     let claims = &told.judgement.claims;
     let found = told.findings.first()?;
     let winner = match claims.verdict {
         Verdict::Winner { cell, .. } => Some(&told.plan.cells[told.condition.cells[cell]].id),
         _ => None,
     };
-    if winner.is_some_and(|id| *id == *found.cell) {
-        return None;
-    }
-    let within = percent_text(claims.delta);
-    let what = match found.factor.as_str() {
-        "threads" => "number of threads".to_owned(),
-        other => other.replace('-', " "),
-    };
-    Some(format!("{} is the smallest {what} within {within} of the best", found.level))
+    let is_winner = winner.is_some_and(|id| *id == *found.cell);
+    let scales = found.fewest.is_some() && claims.compared().len() > 2;
+    (!is_winner || scales).then(|| found.sentence.clone())
 }
 
 fn invalid(told: &AnswerParts<'_>) -> String {

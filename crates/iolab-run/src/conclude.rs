@@ -9,13 +9,13 @@ use super::clone_class::clones_among_copies;
 use super::estimate::{estimate, steady};
 use super::name::names_of;
 use super::observations::{ConditionLog, RoundLog, condition_log, logs, rounds_of};
-use super::plateau::along_factors;
 use super::work::{Work, lies_in_cache};
 use super::{Outcome, TwinTrial};
 use iolab_model::catalog::{Code, list_text, ratio_text, so_many};
 use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{
-    Answer, AnswerKind, Comparison, Estimate, Phase, Pick, Regret, Sample, Twin, Warning,
+    Answer, AnswerKind, Comparison, Estimate, LevelsOf, Phase, Pick, Regret, Sample, Twin, Warning,
+    crossings, within,
 };
 use iolab_stats::claims::{Claims, Control, Raise, Standing, control};
 use iolab_stats::{Context, Judgement, Pair, claimed, judge, median};
@@ -44,7 +44,9 @@ pub fn conclude(plan: &Plan, outcome: &Outcome) -> Conclusion {
         cells.map(|(cell, c)| estimate(&c.samples, &work(cell))).collect();
     let logs = logs(plan, &outcome.cells, &outcome.twin);
     let mut outliers = vec![Vec::new(); outcome.cells.len()];
-    let answers = (0..plan.conditions.len())
+    let levels: LevelsOf<'_> =
+        plan.cells.iter().map(|cell| (cell.id.as_str(), &cell.levels)).collect();
+    let mut answers: Vec<Answer> = (0..plan.conditions.len())
         .filter(|index| !plan.conditions[*index].cells.is_empty())
         .map(|index| {
             let log = log_of(plan, outcome, index, &logs);
@@ -55,10 +57,19 @@ pub fn conclude(plan: &Plan, outcome: &Outcome) -> Conclusion {
             for (at, place) in &judgement.outliers {
                 outliers[cells[*at]].extend(rounds.get(*place));
             }
-            answer(plan, outcome, index, &judgement, &estimates)
+            answer(plan, outcome, index, &judgement, (&estimates, &levels))
         })
         .collect();
+    tell_crossings(plan, &levels, &mut answers);
     Conclusion { answers, twin: twin_of(plan, outcome, &logs), estimates, outliers }
+}
+
+/// Where one way gives way to another from condition to condition: said where it is first the best.
+fn tell_crossings(plan: &Plan, levels: &LevelsOf<'_>, answers: &mut [Answer]) {
+    for (at, crossing) in crossings(answers, levels, &plan.ask) {
+        answers[at].sentence += &format!("; {}", crossing.sentence);
+        answers[at].findings.push(crossing);
+    }
 }
 
 /// Cells against themselves; absent where no cell could run.
@@ -118,7 +129,7 @@ fn answer(
     outcome: &Outcome,
     index: usize,
     judgement: &Judgement,
-    estimates: &[Option<Estimate>],
+    (estimates, levels): (&[Option<Estimate>], &LevelsOf<'_>),
 ) -> Answer {
     let condition = &plan.conditions[index];
     let claims = &judgement.claims;
@@ -126,33 +137,28 @@ fn answer(
     let more_seconds = judgement.more_rounds.map(|rounds| seconds_of(outcome, rounds));
     let id = |at: &usize| plan.cells[condition.cells[*at]].id.clone();
     let pick = claims.pick.filter(|_| sound && condition.cells.len() > 1);
-    let findings = if sound { along_factors(plan, condition, claims) } else { Vec::new() };
-    let told = AnswerParts {
-        plan,
-        outcome,
-        condition,
-        judgement,
-        estimates,
-        findings: &findings,
-        more_seconds,
-    };
-    let sentence = answer_text(&told);
-    Answer {
+    let mut answer = Answer {
         condition: condition.levels.clone(),
         kind: judgement.kind(),
         best: judgement.best().iter().map(id).collect(),
         pick: pick.map(|pick| Pick { cell: id(&pick.cell).into(), at_most: pick.at_most.exp() }),
         regret: if sound { regret(claims, &id) } else { Vec::new() },
-        findings,
+        findings: Vec::new(),
         grade: judgement.grade,
         raise: judgement.raise.map(|raise| raise_text(&raise)),
-        sentence,
+        sentence: String::new(),
         rounds: claims.rounds as u32,
         detectable: None,
         more_seconds,
         warnings: warnings(plan, outcome, condition, judgement),
         comparisons: judgement.pairs.iter().map(|p| comparison(p, &id)).collect(),
-    }
+    };
+    answer.findings = within(&answer, levels, &plan.ask, claims.delta);
+    let findings = &answer.findings;
+    let told =
+        AnswerParts { plan, outcome, condition, judgement, estimates, findings, more_seconds };
+    answer.sentence = answer_text(&told);
+    answer
 }
 
 fn regret(claims: &Claims, id: &impl Fn(&usize) -> String) -> Vec<Regret> {
@@ -213,6 +219,7 @@ fn context(plan: &Plan, outcome: &Outcome, index: usize, log: &ConditionLog) -> 
     epochs.dedup();
     let failed =
         |s: &Sample| s.measurement.proof.digest.as_ref().is_some_and(|d| d.matches == Some(false));
+    let moved = |s: &Sample| s.measurement.flags.contains(&Code::ClockMoved);
     let steals = condition.cells.iter().map(|cell| steal(samples(cell)));
     Context {
         twin: log.control.clone(),
@@ -223,7 +230,7 @@ fn context(plan: &Plan, outcome: &Outcome, index: usize, log: &ConditionLog) -> 
         placement_matters: condition.cells.iter().any(|c| lies_in_cache(cell_of(c))),
         first_ratio: condition.cells.iter().map(|c| first_ratio(samples(c))).collect(),
         cold: condition.cells.iter().any(|c| cell_of(c).starts_cold()),
-        clock_moved: false,
+        clock_moved: condition.cells.iter().any(|c| samples(c).iter().any(moved)),
         check_failed: condition.cells.iter().any(|c| samples(c).iter().any(failed)),
     }
 }

@@ -17,7 +17,6 @@ mod name;
 mod observations;
 mod outcome;
 mod pilot;
-mod plateau;
 mod policy;
 mod renewal;
 mod rounds;
@@ -25,6 +24,7 @@ mod schedule;
 mod trial_length;
 mod trial_size;
 mod unproven;
+mod visits;
 mod work;
 
 pub use agent_executor::RemoteExecutor;

@@ -3,7 +3,7 @@
 use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
 use super::observations::{ConditionLog, RoundLog, Seen, Unit};
-use super::schedule::{below, shuffle, stream};
+use super::schedule::{shuffle, stream};
 use super::unproven::{UNPROVEN, never_proven};
 use super::work::Work;
 use super::{
@@ -14,7 +14,7 @@ use iolab_agent::Extent;
 use iolab_model::catalog::Code;
 use iolab_model::plan::Plan;
 use iolab_model::result::{Fault, Measurement, Phase, Sample, Warning};
-use iolab_stats::{claims, median};
+use iolab_stats::median;
 
 /// A trial may take this many times what was expected before it is killed: cold reads vary tenfold.
 const PATIENCE: f64 = 20.0;
@@ -42,11 +42,15 @@ pub(super) struct Arm {
     costs_ns: Vec<f64>,
 }
 
-/// One trial of a round: of which cell, and whether it is the second one of the twin.
+/// One trial of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Visit {
+    /// Of which cell.
     pub(super) cell: usize,
+    /// Whether it is the second one of the twin.
     pub(super) twin: bool,
+    /// Whether it is made for the sake of the instance alone, and nothing is kept of it.
+    pub(super) aside: bool,
 }
 
 /// Trials that the next one's cost is foretold from: one hiccup among them must not end a run.
@@ -153,35 +157,6 @@ impl Driver<'_, '_> {
         runnable(self.plan, None).into_iter().filter(|c| self.is_active(*c)).collect()
     }
 
-    /// Cells of the next round: of those that are far behind, or proven slower and yet wanted, every
-    /// fourth one. Known before the round, so no claim depends on it.
-    fn due(&self) -> Vec<usize> {
-        let all = claims::due(self.out.steady_rounds as usize);
-        let mut cells = self.active();
-        let often = cells.iter().any(|cell| !self.seldom[*cell]);
-        cells.retain(|cell| all || !often || !self.seldom[*cell]);
-        cells
-    }
-
-    /// The trials of the next round in the order of the plan, the second trial of one cell, drawn at
-    /// random, last. Every cell is as likely to be drawn, so none gains by being touched more often.
-    fn visits(&self) -> Vec<Visit> {
-        let cells = self.due();
-        let mut visits: Vec<Visit> =
-            cells.iter().map(|cell| Visit { cell: *cell, twin: false }).collect();
-        if self.plan.baseline.is_some() && !cells.is_empty() {
-            let cell = match self.policy.twin_of {
-                Some(cell) => cell,
-                None => {
-                    let mut draw = stream(self.plan.protocol.seed, "twin", u64::from(self.round));
-                    cells[below(&mut draw, cells.len() as u64) as usize]
-                }
-            };
-            visits.push(Visit { cell, twin: true });
-        }
-        visits
-    }
-
     /// What the next round will cost: each arm as its last trials, some more for good measure.
     fn next_round_ns(&self) -> f64 {
         let renewal = if self.renewal_due() { self.out.calibration.renew_ns as f64 } else { 0.0 };
@@ -257,10 +232,13 @@ impl Driver<'_, '_> {
             let Some(sample) = self.trial(cell, log.trials.len() as u32, log.epoch)? else {
                 return Ok(None);
             };
+            self.previous = Some(cell);
+            if visit.aside {
+                continue;
+            }
             let unit = Unit::of(&self.plan.cells[cell], &sample);
             log.trials.push(Seen { cell, twin: visit.twin, unit });
             self.keep(visit, sample)?;
-            self.previous = Some(cell);
         }
         self.parts_done.iter_mut().for_each(|parts| *parts += 1);
         Ok(Some(log))
@@ -319,7 +297,7 @@ impl Driver<'_, '_> {
 
     /// Tells of a sample, keeps it, and gives up what only fails.
     fn keep(&mut self, visit: Visit, sample: Sample) -> Result<(), Halt> {
-        let Visit { cell, twin } = visit;
+        let Visit { cell, twin, .. } = visit;
         self.tell(&Event::Trial { cell, twin, sample: &sample })?;
         let state = &mut self.arms[cell];
         state.failures = if sample.fault.is_some() { state.failures + 1 } else { 0 };

@@ -49,14 +49,15 @@ impl<'a> Comparer<'a> {
         self.rules.unit_rounds.max(1)
     }
 
-    /// Loads d = y_a − y_b of every unit that both share.
+    /// Loads d = y_a − y_b of every unit that both share: ±∞ where one of the two was lost, nothing
+    /// where both were.
     pub(crate) fn load(&mut self, a: usize, b: usize) {
         let (a, b) = (&self.seen.y[a], &self.seen.y[b]);
         self.units.values.clear();
         if self.rules.unit_rounds > 1 {
             self.load_epochs(a, b);
         } else {
-            let d = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| d.is_finite());
+            let d = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| !d.is_nan());
             self.units.values.extend(d);
         }
     }
@@ -74,7 +75,7 @@ impl<'a> Comparer<'a> {
             }
             let d = a[range.clone()].iter().zip(&b[range]).map(|(a, b)| a - b);
             self.scratch.clear();
-            self.scratch.extend(d.filter(|d| d.is_finite()));
+            self.scratch.extend(d.filter(|d| !d.is_nan()));
             if !self.scratch.is_empty() {
                 self.units.values.push(median_in_place(&mut self.scratch));
             }
@@ -85,22 +86,33 @@ impl<'a> Comparer<'a> {
     pub(crate) fn pair(&mut self, a: usize, b: usize) -> Option<Pair> {
         self.load(a, b);
         let n = self.units.len();
-        if n == 0 {
-            return None;
-        }
+        let finite = ends(&self.units.values)?;
         self.units.sort();
         let ties = self.units.values.iter().filter(|d| **d == 0.0).count() as u32;
-        let median = self.units.median();
+        let median = self.median();
         let rank = self.ranks.rank(n);
         let mut interval = self.units.between(rank);
         let mut merged = 1;
         if n >= FEWEST_FOR_LAG && self.units.lag1() > lag_limit(n) {
             (merged, interval) = self.merge(&interval);
         }
+        let interval = within(&interval, finite);
         let (verdict, clear) = verdict(&interval, self.rules.delta);
         let units = (n / merged) as u32;
         let merged = merged as u32;
         Some(Pair { a, b, n: units, ties, median, interval, verdict, clear, merged })
+    }
+
+    /// The median; where that is of lost trials, of those that both took.
+    fn median(&mut self) -> f64 {
+        match self.units.median() {
+            median if median.is_finite() => median,
+            _ => {
+                self.scratch.clear();
+                self.scratch.extend(self.units.values.iter().filter(|d| d.is_finite()));
+                median_in_place(&mut self.scratch)
+            }
+        }
     }
 
     /// Merges neighbours with the smallest size that clears the correlation. The result is never
@@ -129,6 +141,20 @@ impl<'a> Comparer<'a> {
             size += 1;
         }
     }
+}
+
+/// The least and the greatest that was seen of two trials that both ended; `None` where no two did.
+fn ends(values: &[f64]) -> Option<(f64, f64)> {
+    let finite = || values.iter().copied().filter(|d| d.is_finite());
+    let low = finite().min_by(f64::total_cmp)?;
+    Some((low, finite().max_by(f64::total_cmp)?))
+}
+
+/// An end among lost trials bounds nothing, or no less than all that was seen.
+fn within(interval: &Interval, (least, greatest): (f64, f64)) -> Interval {
+    let low = interval.low.filter(|low| *low > f64::NEG_INFINITY);
+    let high = interval.high.filter(|high| *high < f64::INFINITY);
+    Interval { low: low.map(|low| low.min(greatest)), high: high.map(|high| high.max(least)) }
 }
 
 /// The smallest interval that contains both.

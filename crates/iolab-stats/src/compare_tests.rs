@@ -103,6 +103,27 @@ fn the_epoch_is_the_unit_where_each_has_a_placement_of_its_own() {
     assert_eq!(pairs(&seen, &rules(2))[0].n, 47);
 }
 
+/// Pairs left out the rounds in which one of the two was killed: a cell that hung wherever it was slow
+/// was faster than its rival by what was left.
+#[test]
+fn a_lost_trial_is_slower_than_any_that_ended() {
+    let mut y = cells(40, &[-0.1, 0.0], 0.01);
+    let left = pairs(&seen(y.clone()), &rules(2)).remove(0);
+    assert_eq!((left.n, left.verdict), (40, Verdict::Faster));
+    (0..24).for_each(|round| y[0][round] = f64::INFINITY);
+    let pair = pairs(&seen(y.clone()), &rules(2)).remove(0);
+    assert_eq!(pair.n, 40);
+    assert_ne!(pair.verdict, Verdict::Faster, "{pair:?}");
+    // What is told of it are numbers: those that both took, and no end where trials were lost.
+    assert!(pair.median.is_finite() && pair.interval.low.is_none_or(f64::is_finite));
+    assert!(pair.interval.high.is_none_or(f64::is_finite));
+    // A round in which both were lost counts for neither; without one that both ended nothing is said.
+    (24..30).for_each(|round| (y[0][round], y[1][round]) = (f64::INFINITY, f64::INFINITY));
+    assert_eq!(pairs(&seen(y.clone()), &rules(2))[0].n, 34);
+    y[0].fill(f64::INFINITY);
+    assert!(pairs(&seen(y), &rules(2)).is_empty());
+}
+
 #[test]
 fn equal_times_are_counted_and_prove_nothing() {
     let pair = pairs(&seen(vec![vec![1.0; 50]; 2]), &rules(2)).remove(0);

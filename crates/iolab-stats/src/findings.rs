@@ -55,6 +55,9 @@ pub(crate) fn context_findings(context: &Context, claims: &Claims) -> Vec<Findin
     if context.check_failed {
         add(Code::CheckFailed, vec![], "a digest was not that of the file".to_owned());
     }
+    if context.clock_moved {
+        add(Code::ClockMoved, vec![], "times of this run mean nothing".to_owned());
+    }
     if matches!(&claims.verdict, Verdict::Unsound(why) if why.contains(&Unsound::FewRounds)) {
         add(Code::FewRounds, vec![], format!("{} steady rounds", claims.rounds));
     }

@@ -16,7 +16,7 @@ const SHORT: usize = 96;
 /// Buffers for one series at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
-    /// The values in the order they were seen. All finite.
+    /// The values in the order they were seen. ±∞ may be among them, NaN may not.
     pub(crate) values: Vec<f64>,
     sorted: Vec<f64>,
     /// Twice the mid-rank of each value, so that ties stay integers.
@@ -151,9 +151,12 @@ pub(crate) fn median_in_place(values: &mut [f64]) -> f64 {
     halfway(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), middle)
 }
 
-/// The middle of two values, whose sum may be too large for a number.
+/// The middle of two values, whose sum may be too large for a number; of −∞ and ∞ it is 0.
 pub(crate) fn halfway(low: f64, high: f64) -> f64 {
-    low / 2.0 + high / 2.0
+    match low / 2.0 + high / 2.0 {
+        middle if middle.is_nan() => 0.0,
+        middle => middle,
+    }
 }
 
 /// The median of the finite values; `None` where there is none.

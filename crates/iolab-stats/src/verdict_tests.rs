@@ -80,7 +80,7 @@ fn only_what_is_unsound_takes_the_answer_away() {
     let cases = [
         (broken, Unsound::Control, Some(Code::TwinBroken)),
         (failed, Unsound::WorkNotDone, Some(Code::CheckFailed)),
-        (moved, Unsound::ClockMoved, None),
+        (moved, Unsound::ClockMoved, Some(Code::ClockMoved)),
     ];
     for (context, reason, code) in cases {
         let judgement = judged(&plain(), &context);

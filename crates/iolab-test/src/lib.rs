@@ -5,6 +5,7 @@ pub mod arbitrary;
 pub mod documents;
 pub mod fakes;
 pub mod far_machine;
+pub mod generated;
 pub mod scenes;
 mod scenes_beside;
 pub mod silence;

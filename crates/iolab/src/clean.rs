@@ -1,4 +1,4 @@
-//! `iolab clean [DIR]`: removes what killed runs left behind.
+//! `iolab clean [DIR]`: removes what killed runs left behind, and what others have kept (`--keep`).
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::verbosity::Talk;
 use iolab_io::place;
 use iolab_model::catalog::{bytes_text, path_to_text};
 
-/// Remove scratch files that a killed run left in a directory
+/// Remove scratch files that a killed run left in a directory, and files kept with --keep
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  iolab clean\n  iolab clean /data --dry-run")]
 pub struct Clean {
@@ -27,7 +27,8 @@ impl Clean {
     /// # Errors
     /// The directory cannot be read, or something of ours cannot be removed.
     pub fn run(self, talk: &Talk) -> Ending {
-        let found = place::clean(&self.directory, self.dry_run).map_err(Failure::usage)?;
+        let mut found = place::clean(&self.directory, self.dry_run).map_err(Failure::usage)?;
+        found.extend(place::clean_kept(&self.directory, self.dry_run).map_err(Failure::usage)?);
         let freed = if self.dry_run { Vec::new() } else { freed() };
         for path in &freed {
             terminal_io::say(&format!("{}  freed", path_to_text(path)));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use super::terminal_io::Failure;
-use iolab_model::spec::{PROTOCOL_KEYS, Protocol, SpecError};
+use iolab_model::spec::{ANY_SPACE, KeyForm, PROTOCOL_KEYS, Protocol, SpecError};
 
 /// How to measure: an option for each key of the protocol that has one, and whether only the plan is
 /// wanted.
@@ -22,10 +22,17 @@ const PLAN: &str = "plan";
 
 impl Args for ProtocolArgs {
     fn augment_args(command: Command) -> Command {
-        let options = PROTOCOL_KEYS.iter().filter_map(|key| Some((key.name, key.option?)));
-        let options = options.map(|(name, (value, help))| {
+        let options =
+            PROTOCOL_KEYS.iter().filter_map(|key| Some((key.name, key.form, key.option?)));
+        let options = options.map(|(name, form, (value, help))| {
             let option = Arg::new(name).long(name).value_name(value).help(help);
-            option.allow_hyphen_values(true).help_heading(HEADING)
+            let option = option.allow_hyphen_values(true).help_heading(HEADING);
+            match form {
+                KeyForm::Space => {
+                    option.num_args(0..=1).require_equals(true).default_missing_value(ANY_SPACE)
+                }
+                _ => option,
+            }
         });
         let plan = Arg::new(PLAN)
             .long(PLAN)

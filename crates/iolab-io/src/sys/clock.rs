@@ -70,9 +70,35 @@ pub struct RateWatch {
 }
 
 impl RateWatch {
-    /// Begins to watch.
+    /// Begins to watch. Of a few readings the closest counts: whoever is interrupted between the two
+    /// clocks would see a rate that is none.
     pub fn start() -> RateWatch {
-        RateWatch { clock_ns: now_ns(), raw_ns: read_ns(libc::CLOCK_MONOTONIC_RAW) }
+        let one = |_| {
+            let before = now_ns();
+            let raw_ns = read_ns(libc::CLOCK_MONOTONIC_RAW);
+            let apart = now_ns().saturating_sub(before);
+            (apart, RateWatch { clock_ns: before + apart / 2, raw_ns })
+        };
+        let first = one(0);
+        (1..READINGS).map(one).fold(first, |best, next| if next.0 < best.0 { next } else { best }).1
+    }
+
+    /// A watch that began at these readings.
+    pub fn since(clock_ns: u64, raw_ns: u64) -> RateWatch {
+        RateWatch { clock_ns, raw_ns }
+    }
+
+    /// Judges what was seen since it began, and begins anew where that was long enough to judge a
+    /// rate by.
+    ///
+    /// # Errors
+    /// As [`RateWatch::check`].
+    pub fn step(&mut self) -> Result<(), Unsteady> {
+        let seen = self.check();
+        if now_ns().saturating_sub(self.clock_ns) >= LONG_NS || seen.is_err() {
+            *self = RateWatch::start();
+        }
+        seen
     }
 
     /// `Err` where the clock has gone backwards or its rate is over 1000 ppm away from the raw
@@ -87,6 +113,11 @@ impl RateWatch {
         )
     }
 }
+
+/// Readings of which the closest counts.
+const READINGS: usize = 5;
+/// A rate is judged over so long at least, then anew.
+const LONG_NS: u64 = 10_000_000_000;
 
 fn judge_rate(clock_ns: u64, raw_ns: u64) -> Result<(), Unsteady> {
     if raw_ns < 1_000_000_000 {
@@ -133,7 +164,7 @@ fn figures(readings: &[u64]) -> Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unsteady, assess, check, judge_rate, measure, now_ns};
+    use super::{RateWatch, Unsteady, assess, check, judge_rate, measure, now_ns};
 
     #[test]
     fn the_real_clock_is_steady_and_has_a_cost() {
@@ -164,6 +195,18 @@ mod tests {
     fn a_clock_that_goes_backwards_or_stands_still_is_refused() {
         assert_eq!(assess(&[1, 5, 3, 9]), Err(Unsteady::Backwards(2)));
         assert_eq!(assess(&[7; 50]), Err(Unsteady::Still(50)));
+    }
+
+    /// The clock was judged once, when a run began, and whatever became of it then was measured with.
+    #[test]
+    fn a_clock_that_moves_during_a_run_is_seen_once_and_watched_on() {
+        let raw_ns = super::read_ns(libc::CLOCK_MONOTONIC_RAW);
+        let half = RateWatch::since(now_ns() - 10_000_000_000, raw_ns - 5_000_000_000);
+        let mut watch = half;
+        assert!(matches!(watch.step(), Err(Unsteady::Rate(_))));
+        assert_eq!(watch.step(), Ok(()));
+        let mut behind = RateWatch::since(now_ns() + 5_000_000_000, raw_ns);
+        assert!(matches!(behind.step(), Err(Unsteady::Backwards(_))));
     }
 
     #[test]

@@ -58,6 +58,8 @@ codes! {
         "Dirty or writeback pages had not drained within 2 s before the trial. Something else is writing on this machine.";
     CheckFailed "CHECK_FAILED" Invalid "the bytes were not what they should be"
         "The digest of the bytes that the trial saw differs from that of the file. The trial does not count; the file may have changed during the run, or there is a defect: please report it.";
+    ClockMoved "CLOCK_MOVED" Invalid "the clock was set or ran at another rate"
+        "The clock that trials are timed with went backwards, or its rate was over 1000 ppm away from that of the raw hardware clock (NTP slews by 500 ppm at most). No time of this run means anything. Look at what sets the clock (a guest that was paused or moved, adjtimex), then measure again.";
     Truncated "TRUNCATED" Caution "the file system became full during a trial"
         "All workers stopped at the file that met no space or no inode (ENOSPC, EDQUOT); what was done until then is the trial's result, per file, and everything it made was removed. A file system that is nearly full is not as fast as one that is not: free space, or take fewer or smaller files.";
     TreeChanged "TREE_CHANGED" Caution "files of a tree could not be worked on"

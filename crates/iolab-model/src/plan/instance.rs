@@ -84,7 +84,7 @@ impl Instances {
             self.copied = (bytes.max(wanted.bytes), inodes.max(tree.inodes()));
         }
         let bytes = wanted.bytes;
-        let id = self.share(wanted, experiment.protocol.seed);
+        let id = self.share(wanted, experiment.protocol.content_seed());
         match copy_to {
             Some(place) => self.goes_to(id, place),
             None if self.copies => self.largest_copy_bytes = self.largest_copy_bytes.max(bytes),
@@ -239,7 +239,7 @@ fn wanted(
         };
     }
     let invalid = |reason| Skip { reason, too_small: false };
-    let seed = mix(experiment.protocol.seed, TREE_STREAM);
+    let seed = mix(experiment.protocol.content_seed(), TREE_STREAM);
     if let Some(tree) = Tree::of(&draft.levels, seed).map_err(invalid)? {
         let bytes = tree.bytes();
         let (tree, used) = match does.reads {

@@ -40,6 +40,10 @@ pub fn make(
     let mut instances = Instances { copies, ..Instances::default() };
     let cells = place(&draft, &axes, experiment, vocabulary, facts, &mut instances)?;
     notes.extend(tree_notes(&instances, facts));
+    notes.extend(experiment.protocol.keep_bytes.map(|bytes| {
+        let most = bytes_text(bytes);
+        format!("what is made and only read stays in .iolab-kept, at most {most}: iolab clean")
+    }));
     refuse_what_does_not_fit(experiment, facts, &cells, &instances)?;
     let conditions = conditions(&draft.groups, &cells);
     let renews_each_round = conditions.iter().any(|c| c.own_instances);

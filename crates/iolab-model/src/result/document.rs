@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::along::{LevelsOf, crossings, within};
 use super::answer::{Answer, AnswerKind, Summary, Twin, Warning};
 use super::environment::Environment;
 use super::exclusion::ExclusionReason;
+use super::finding::Finding;
 use super::sample::Sample;
 use crate::catalog::{Fact, Factor, Levels, WorkloadId};
 
@@ -102,6 +104,9 @@ pub struct ProtocolRecord {
     /// Processors that trials were bound to; empty: not bound.
     #[serde(default)]
     pub cpus: Vec<u32>,
+    /// What made files may take that are kept for later runs; absent where none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_bytes: Option<u64>,
     /// Smallest step of the clock.
     #[serde(default)]
     pub clock_resolution_ns: f64,
@@ -207,9 +212,28 @@ impl Document {
         let lacks = |a: &Answer| a.regret.is_empty() && !a.best.is_empty();
         let mut document = Cow::Borrowed(self);
         if self.answers.iter().any(lacks) {
-            document.to_mut().answers.iter_mut().for_each(Answer::complete);
+            let run = document.to_mut();
+            run.answers.iter_mut().for_each(Answer::complete);
+            run.find_along();
         }
         document
+    }
+
+    /// What is found along ordered factors, where the answers do not say it yet.
+    pub fn find_along(&mut self) {
+        let cells = self.cells.iter().map(|cell| (cell.id.as_str(), &cell.factors));
+        let levels: LevelsOf<'_> = cells.collect();
+        let (ask, delta) = (&self.experiment.ask, self.experiment.protocol.delta);
+        let mut found: Vec<Vec<Finding>> =
+            self.answers.iter().map(|answer| within(answer, &levels, ask, delta)).collect();
+        for (at, crossing) in crossings(&self.answers, &levels, ask) {
+            found[at].push(crossing);
+        }
+        for (answer, found) in self.answers.iter_mut().zip(found) {
+            if answer.findings.is_empty() {
+                answer.findings = found;
+            }
+        }
     }
 
     /// Whether the run was made by another tool or comes from another history.

@@ -2,10 +2,13 @@
 //! show results, so that a sample has one shape from the agent to the report.
 //! Integers are bytes and nanoseconds. Fields are only ever added, never renamed.
 
+mod along;
 mod answer;
+mod apart;
 mod document;
 mod environment;
 mod exclusion;
+mod finding;
 mod interned;
 mod json_numbers;
 mod metrics;
@@ -15,15 +18,18 @@ mod reached;
 mod sample;
 mod topic;
 
+pub use along::{LevelsOf, crossings, within};
 pub use answer::{
-    Answer, AnswerKind, CellStanding, Comparison, Finding, FindingKind, Grade, Interval, Pick,
-    Regret, Summary, Twin, Verdict, Warning,
+    Answer, AnswerKind, CellStanding, Comparison, Grade, Pick, Regret, Summary, Twin, Verdict,
+    Warning,
 };
+pub use apart::Apart;
 pub use document::{
     CellRecord, CellStatus, Document, Estimate, ExperimentRecord, ProtocolRecord, RunInfo, SCHEMA,
 };
 pub use environment::Environment;
 pub use exclusion::{ExclusionReason, SCREENED};
+pub use finding::{Finding, FindingKind, Interval};
 pub use interned::Shared;
 pub use metrics::Metrics;
 pub use name::Name;

@@ -11,7 +11,9 @@ mod units;
 
 pub use axis::{Vocabulary, choose, nearest};
 pub use error::SpecError;
-pub use protocol::{KeyForm, PROTOCOL_KEYS, Protocol, ProtocolKey, parse_ask, parse_rounds};
+pub use protocol::{
+    ANY_SPACE, KeyForm, PROTOCOL_KEYS, Protocol, ProtocolKey, parse_ask, parse_rounds,
+};
 pub use range::parse_list;
 pub use units::{
     format_bytes, format_cpus, format_duration, parse_bytes, parse_count, parse_cpus,

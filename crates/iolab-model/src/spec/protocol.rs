@@ -3,7 +3,8 @@
 
 use super::range::items;
 use super::units::{
-    format_cpus, format_duration, parse_count, parse_cpus, parse_duration_ns, parse_percent,
+    format_bytes, format_cpus, format_duration, parse_bytes, parse_count, parse_cpus,
+    parse_duration_ns, parse_percent,
 };
 use super::{SpecError, choose};
 use crate::catalog::Factor;
@@ -36,9 +37,20 @@ pub struct Protocol {
     pub alpha: f64,
     /// Whether cells proven slower are left out; the workload decides where absent.
     pub eliminate: Option<bool>,
+    /// Files and trees that are made and only read stay for later runs, as long as all that is kept in
+    /// the directory takes at most so much.
+    pub keep_bytes: Option<u64>,
 }
 
+/// What kept files are drawn from: the same for every run, or none would be found again.
+const KEPT_SEED: u64 = 0x6b65_7074_2066_696c;
+
 impl Protocol {
+    /// The seed of what files hold.
+    pub fn content_seed(&self) -> u64 {
+        if self.keep_bytes.is_some() { KEPT_SEED } else { self.seed }
+    }
+
     /// α = 0.05, δ = 2 %, ±5 %, 60 s.
     pub fn new(seed: u64) -> Protocol {
         Protocol {
@@ -51,6 +63,7 @@ impl Protocol {
             precision: PRECISION,
             alpha: 0.05,
             eliminate: None,
+            keep_bytes: None,
         }
     }
 }
@@ -66,6 +79,7 @@ impl Protocol {
             rounds: self.rounds,
             eliminate: self.eliminate,
             cpus: self.cpus.clone(),
+            keep_bytes: self.keep_bytes,
             ..ProtocolRecord::default()
         }
     }
@@ -84,6 +98,7 @@ impl Protocol {
             precision: record.precision.unwrap_or(usual.precision),
             alpha: record.alpha,
             eliminate: record.eliminate,
+            keep_bytes: record.keep_bytes,
         }
     }
 }
@@ -99,9 +114,14 @@ pub enum KeyForm {
     Count,
     /// A percentage, in quotes.
     Share,
+    /// A space, in quotes with its unit. As an option it may be left out: [`ANY_SPACE`] then.
+    Space,
     /// True or false.
     Flag,
 }
+
+/// What an option for a space means that names none.
+pub const ANY_SPACE: &str = "16Gi";
 
 /// A key of the protocol: its name in files and, behind two dashes, on the command line.
 pub struct ProtocolKey {
@@ -118,7 +138,7 @@ pub struct ProtocolKey {
 }
 
 /// All keys, in the order in which they are shown and written.
-pub const PROTOCOL_KEYS: [ProtocolKey; 9] = [
+pub const PROTOCOL_KEYS: [ProtocolKey; 10] = [
     ProtocolKey {
         name: "ask",
         form: KeyForm::List,
@@ -175,6 +195,16 @@ pub const PROTOCOL_KEYS: [ProtocolKey; 9] = [
         get: |protocol| vec![percent(protocol.precision)],
     },
     ProtocolKey {
+        name: "keep",
+        form: KeyForm::Space,
+        option: Some((
+            "SIZE",
+            "Keep the files made for this run, and take those of an earlier one: --keep, --keep=4Gi",
+        )),
+        set: |protocol, text| parse_space(text).map(|bytes| protocol.keep_bytes = Some(bytes)),
+        get: |protocol| protocol.keep_bytes.iter().map(|bytes| format_bytes(*bytes)).collect(),
+    },
+    ProtocolKey {
         name: "alpha",
         form: KeyForm::Share,
         option: None,
@@ -199,6 +229,14 @@ fn percent(share: f64) -> String {
     match parse_percent(&near) {
         Ok(back) if back == share => near,
         _ => format!("{}%", share * 100.0),
+    }
+}
+
+/// A space that holds something.
+fn parse_space(text: &str) -> Result<u64, SpecError> {
+    match parse_bytes(text)? {
+        0 => Err(SpecError::new(text, 0, "nothing would be kept", "write --keep, or --keep=4Gi")),
+        bytes => Ok(bytes),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint}
 use crate::drawing::scale::{Axis, span};
 use crate::drawing::standing::{Conditions, unit_time};
 use iolab_model::catalog::{AxisWord, CacheState, Factor, Level, percent_text, ratio_text};
-use iolab_model::result::{AnswerKind, CellRecord, Document};
+use iolab_model::result::{AnswerKind, Apart, CellRecord, Document, Verdict};
 
 /// A cache state as it comes in the run: cold in a later pass is another state than cold at first.
 type State<'a> = (Option<&'a Level>, Option<&'a Level>);
@@ -133,8 +133,8 @@ fn lines<'f, 'a>(facets: &'f Facets<'a>) -> impl Iterator<Item = &'f [Source<'a>
 enum Against {
     /// An answer about these cells is not sound.
     Unsound,
-    /// What the rounds of both show: ratio, lower and upper end.
-    Pair(f64, Option<f64>, Option<f64>),
+    /// What their answer shows.
+    Shown(Apart),
     /// The quotient of medians, for no answer compares them.
     Medians(f64),
 }
@@ -147,17 +147,10 @@ fn against(document: &Document, cold: &Source<'_>, warm: &Source<'_>) -> Option<
     if invalid.any(|answer| conditions.cells(answer).iter().any(about)) {
         return Some(Against::Unsound);
     }
-    let over = |v: Option<f64>| v.filter(|v| *v > 0.0).map(|v| 1.0 / v);
-    let pair =
-        document.answers.iter().flat_map(|a| &a.comparisons).find_map(|c| match (&*c.a, &*c.b) {
-            (a, b) if a == cold_id && b == warm_id => Some(Against::Pair(c.ratio, c.low, c.high)),
-            (a, b) if a == warm_id && b == cold_id => {
-                Some(Against::Pair(over(Some(c.ratio))?, over(c.high), over(c.low)))
-            }
-            _ => None,
-        });
+    let delta = document.experiment.protocol.delta;
+    let shown = document.answers.iter().find_map(|a| a.apart(cold_id, warm_id, delta));
     let medians = || Some(Against::Medians(unit_time(cold.cell)? / unit_time(warm.cell)?));
-    pair.or_else(medians)
+    shown.map(Against::Shown).or_else(medians)
 }
 
 /// `Cold takes 3.1–5.0× as long as warm`, as far as the answers show it.
@@ -171,7 +164,7 @@ fn title(
     else {
         return format!("Time by cache state: {}", names.join(", "));
     };
-    let (mut pairs, mut medians, mut unsound) = (Vec::new(), Vec::new(), 0);
+    let (mut shown, mut medians, mut unsound) = (Vec::new(), Vec::new(), 0);
     for cells in lines(facets) {
         let of = |at: usize| {
             cells.iter().find(|s| state(s) == states[at] && unit_time(s.cell).is_some())
@@ -179,58 +172,50 @@ fn title(
         let Some((cold, warm)) = of(cold).zip(of(warm)) else { continue };
         match against(document, cold, warm) {
             Some(Against::Unsound) => unsound += 1,
-            Some(Against::Pair(ratio, low, high)) => pairs.push((ratio, low, high)),
+            Some(Against::Shown(apart)) => shown.push(apart),
             Some(Against::Medians(ratio)) => medians.push(ratio),
             None => {}
         }
     }
-    let sound = match (unsound, pairs.is_empty() && medians.is_empty()) {
+    let sound = match (unsound, shown.is_empty() && medians.is_empty()) {
         (0, true) => return "Cold against warm: not measured yet".to_owned(),
         (_, true) => return "Cold against warm: the measurement is not sound".to_owned(),
         (0, false) => "",
         (_, false) => ", where the measurement is sound",
     };
-    let words = match pairs.is_empty() {
+    let words = match shown.is_empty() {
         true => {
             let ratios = range(medians.iter().copied());
             format!("Cold takes {ratios} as long as warm by the medians alone")
         }
-        false => pairs_title(&pairs),
+        false => shown_title(&shown),
     };
     format!("{words}{sound}")
 }
 
-/// Of lines whose rounds were compared.
-fn pairs_title(pairs: &[(f64, Option<f64>, Option<f64>)]) -> String {
-    let longer = || pairs.iter().filter(|(_, low, _)| low.is_some_and(|low| low > 1.0));
-    let least = longer().filter_map(|p| p.1).fold(f64::INFINITY, f64::min);
-    let ratios = range(longer().map(|p| p.0));
-    let count = pairs.len();
-    match (longer().count(), pairs) {
-        (0, [(ratio, Some(low), Some(high))]) => {
-            let interval = range([*low, *high].into_iter());
-            let ratio = range(std::iter::once(*ratio));
-            match *high < 1.0 {
-                true => format!("Cold takes {ratio} as long as warm ({interval})"),
-                false => {
-                    format!("Cold is not shown to take longer than warm: {ratio} ({interval})")
-                }
-            }
+/// Of lines whose cells are in one answer.
+fn shown_title(shown: &[Apart]) -> String {
+    let longer = || shown.iter().filter(|apart| apart.verdict == Verdict::Slower);
+    let least = longer().filter_map(|apart| apart.low).fold(f64::INFINITY, f64::min);
+    let at_least = match least > 1.0 {
+        true => format!("at least {} as long as warm", ratio_text(least)),
+        false => "longer than warm".to_owned(),
+    };
+    match (longer().count(), shown) {
+        (0, [Apart { verdict: Verdict::Faster, low: Some(low), high: Some(high) }]) => {
+            format!("Cold takes {} as long as warm", range([*low, *high].into_iter()))
         }
-        (0, [_]) => "Cold against warm: too few rounds for an interval".to_owned(),
         (0, _) => "Cold is not shown to take longer than warm".to_owned(),
-        (1, [(_, Some(low), Some(high))]) => {
-            let interval = range([*low, *high].into_iter());
-            format!("Cold takes {ratios} as long as warm ({interval})")
+        (1, [Apart { low: Some(low), high: Some(high), .. }]) if *low > 1.0 => {
+            format!("Cold takes {} as long as warm", range([*low, *high].into_iter()))
         }
-        (all, _) if all == count => {
-            let least = range(std::iter::once(least));
-            format!("Cold takes {ratios} as long as warm, at least {least}")
+        (1, [_]) if least <= 1.0 => {
+            "Cold takes longer than warm, by how much is not settled".to_owned()
         }
+        (all, _) if all == shown.len() => format!("Cold takes {at_least}"),
         (some, _) => {
-            format!(
-                "Cold takes {ratios} as long as warm in {some} of {count} cases, not shown in the rest"
-            )
+            let count = shown.len();
+            format!("Cold takes {at_least} in {some} of {count} cases, not shown in the rest")
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::drawing::scale::{Axis, span, tick_time};
 use crate::drawing::throughput::{Pace, ends};
 use crate::latency::over_rounds;
 use iolab_model::catalog::{Factor, time_text};
-use iolab_model::result::Summary;
+use iolab_model::result::{CellStanding, Summary};
 
 /// Most rows of a panel; the slowest are left out.
 const MOST_ROWS: usize = 20;
@@ -128,16 +128,21 @@ fn title<'a>(index: &Index<'a>, jobs: &[Vec<Source<'a>>], by: &[Split]) -> Strin
         (_, true) => "Many files: nothing measured yet".to_owned(),
         ([cells], _) if cells.len() > 1 => {
             let varying = index.varying(cells, &[]);
-            let seen = |at: usize| Pace::Files.speed(&cells[at]);
-            let ahead = seen(0).and_then(|s| s.low).zip(seen(1).and_then(|s| s.high));
-            match ahead.is_some_and(|(low, high)| low > high) {
-                true => format!("{} is ahead: {}", index.name(&cells[0], &varying), words[0]),
-                false => {
+            let answers = || index.documents.iter().flat_map(|d| &d.answers);
+            let won = |s: &&Source<'a>| {
+                answers().any(|a| a.standing_of(&s.cell.id) == CellStanding::Best)
+            };
+            match cells.iter().find(won).map(|s| (s, rate(s))) {
+                Some((winner, speed)) => {
+                    let speed = Pace::Files.text(speed.unwrap_or(0.0));
+                    format!("{} is ahead: {speed}", index.name(winner, &varying))
+                }
+                None => {
                     let all = cells.iter().filter_map(rate);
                     let (low, high) = span(all).unwrap_or((0.0, 0.0));
                     let [low, high] = [low, high].map(|v| Pace::Files.text(v));
                     let low = low.trim_end_matches(" files/s");
-                    format!("No cell is clearly ahead: {low} to {high}")
+                    format!("No cell is shown to be ahead: {low} to {high}")
                 }
             }
         }

@@ -9,14 +9,16 @@ use crate::drawing::model::{
     Chart, Datum, Heat, HeatCell, HeatState, Layer, MOST_PANELS, Panel, Table,
 };
 use crate::drawing::scale::Axis;
-use crate::drawing::standing::turned;
+use crate::drawing::standing::Conditions;
 use iolab_model::catalog::{
     Factor, Level, MethodClass, bytes_text, ratio_interval_text, ratio_text,
 };
-use iolab_model::result::{Comparison, Verdict};
+use iolab_model::result::{Answer, Apart, Document, Verdict};
 
 /// Most columns and rows; a larger map would be unreadable.
 const MOST: usize = 24;
+
+const COLUMNS: [&str; 7] = ["file size", "block", "faster", "ratio", "low", "high", "verdict"];
 
 /// The chart, where two methods were compared over at least two file sizes.
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
@@ -26,9 +28,8 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     if !(2..=MOST).contains(&sizes.len()) {
         return None;
     }
-    let comparisons = document.answers.iter().flat_map(|answer| &answer.comparisons);
-    let pairs: HashMap<(&str, &str), &Comparison> =
-        comparisons.map(|c| ((c.a.as_str(), c.b.as_str()), c)).collect();
+    let answered = answered(document);
+    let delta = document.experiment.protocol.delta;
     let of = |method: &str| -> Vec<Source<'_>> {
         let has = |s: &&Source<'_>| s.cell.factors.text(Factor::Method) == Some(method);
         index.cells.iter().filter(has).copied().collect()
@@ -50,7 +51,9 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
             continue;
         };
         let rival = right.iter().find(|r| same_job(&cell, r));
-        let met = rival.and_then(|r| between(&pairs, &cell.cell.id, &r.cell.id));
+        let met = rival.and_then(|r| {
+            between(answered.get(cell.cell.id.as_str())?, &cell.cell.id, &r.cell.id, delta)
+        });
         let drawn = heat_cell(&cell, met, (column, row), (&a, &b));
         table.push(row_of(&cell, met, &drawn));
         let key: Vec<Part> = rest.iter().map(|split| index.part(*split, &cell)).collect();
@@ -78,7 +81,6 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         y: y.clone(),
         layers: vec![heat((&a, &b), limit, cells)],
     };
-    let names = ["file size", "block", "faster", "ratio", "low", "high", "verdict"];
     Some(Chart {
         slug: "method-by-size".to_owned(),
         rows: Vec::new(),
@@ -88,8 +90,16 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         keys: Vec::new(),
         notes: Vec::new(),
         guide: vec![format!("Figures: how many times as long the slower of {a} and {b} takes")],
-        table: Table { columns: names.map(str::to_owned).to_vec(), rows: table },
+        table: Table { columns: COLUMNS.map(str::to_owned).to_vec(), rows: table },
     })
+}
+
+/// The answer that each cell is compared in.
+fn answered(document: &Document) -> HashMap<&str, &Answer> {
+    let conditions = Conditions::of(document);
+    let cells =
+        |answer| conditions.cells(answer).into_iter().map(move |cell| (cell.id.as_str(), answer));
+    document.answers.iter().flat_map(cells).collect()
 }
 
 /// Full colour at 2× or 4×: beyond that it no longer matters how much, and small ratios show.
@@ -147,14 +157,12 @@ fn same_job(a: &Source<'_>, b: &Source<'_>) -> bool {
 /// Time of a over time of b with its interval and the verdict on a.
 type Met = (f64, Option<f64>, Option<f64>, Verdict);
 
-fn between(pairs: &HashMap<(&str, &str), &Comparison>, a: &str, b: &str) -> Option<Met> {
-    let over = |v: f64| if v > 0.0 { 1.0 / v } else { f64::NAN };
-    let met = match (pairs.get(&(a, b)), pairs.get(&(b, a))) {
-        (Some(c), _) => (c.ratio, c.low, c.high, c.verdict),
-        (_, Some(c)) => (over(c.ratio), c.high.map(over), c.low.map(over), turned(c.verdict)),
-        _ => return None,
-    };
-    (met.0.is_finite() && met.0 > 0.0).then_some(met)
+/// As far as the answer shows it; the ratio is that of the rounds, within what is shown.
+fn between(answer: &Answer, a: &str, b: &str, delta: f64) -> Option<Met> {
+    let Apart { low, high, verdict } = answer.apart(a, b, delta)?;
+    let bounded = |ratio: f64| ratio.max(low.unwrap_or(0.0)).min(high.unwrap_or(f64::INFINITY));
+    let ratio = bounded(answer.ratio_of(a, b)?);
+    (ratio.is_finite() && ratio > 0.0).then_some((ratio, low, high, verdict))
 }
 
 fn heat_cell(
@@ -182,7 +190,8 @@ fn heat_cell(
         _ => HeatState::Proven,
     };
     let over = |v: Option<f64>| v.filter(|v| *v > 0.0).map(|v| 1.0 / v);
-    let (winner, by) = match ratio >= 1.0 {
+    let slower = verdict == Verdict::Slower || verdict != Verdict::Faster && ratio >= 1.0;
+    let (winner, by) = match slower {
         true => (b, ratio_interval_text(ratio, low, high)),
         false => (a, ratio_interval_text(1.0 / ratio, over(high), over(low))),
     };
@@ -234,6 +243,10 @@ fn title(cells: &[&HeatCell], sizes: &[&Level], (a, b): (&str, &str)) -> String 
         rows.map(|c| c.row).collect::<Vec<usize>>()
     };
     let (wins_a, wins_b) = (proven(-1.0), proven(1.0));
+    let seen = cells.iter().filter(|c| c.state != HeatState::Missing).count();
+    let beats = |one: &str, other: &str, at: usize| {
+        format!("{one} beats {other} at {at} of {seen} sizes and blocks, {other} at none")
+    };
     let size = |row: usize| match sizes.get(row) {
         Some(Level::Number(n)) => bytes_text(*n),
         Some(level) => level_phrase(Factor::FileSize, Some(level)),
@@ -248,8 +261,8 @@ fn title(cells: &[&HeatCell], sizes: &[&Level], (a, b): (&str, &str)) -> String 
     };
     match (wins_a.is_empty(), wins_b.is_empty(), last_a, first_b) {
         (true, true, _, _) => format!("No difference shown between {a} and {b}"),
-        (false, true, _, _) => format!("{a} is faster than {b}, or not told apart, everywhere"),
-        (true, false, _, _) => format!("{b} is faster than {a}, or not told apart, everywhere"),
+        (false, true, _, _) => beats(a, b, wins_a.len()),
+        (true, false, _, _) => beats(b, a, wins_b.len()),
         (_, _, Some(last), Some(first)) if last < first => {
             let who = decided(&|row| row <= *last || row >= *first);
             let (last, first) = (size(*last), size(*first));

@@ -116,9 +116,12 @@ fn title(index: &Index<'_>, rungs: &[&Level]) -> String {
         "The price of a call: nothing measured yet".clone_into(&mut title);
     }
     match beside(index) {
-        Some((_, high)) if high < 1.01 => title += "; an idle thread beside it makes no difference",
+        Some((_, high)) if high < 1.01 => {
+            title += "; by the medians an idle thread beside it adds under 1 %";
+        }
         Some((_, high)) => {
-            title += &format!("; an idle thread adds up to {}", percent_text(high - 1.0));
+            let most = percent_text(high - 1.0);
+            title += &format!("; by the medians an idle thread adds up to {most}");
         }
         None => {}
     }

@@ -1,8 +1,6 @@
 //! Who is ahead: every cell's time as a ratio to the best with its interval, the tie set
 //! bracketed, ranks as what is proven allows ("1–3").
 
-use std::collections::{HashMap, HashSet};
-
 use super::block::subtitle;
 use crate::drawing::cells::{Index, Source};
 use crate::drawing::labels::{clean, levels_phrase, short};
@@ -11,8 +9,11 @@ use crate::drawing::model::{
 };
 use crate::drawing::scale::Axis;
 use crate::drawing::standing::{Conditions, Standing, unit_time};
-use iolab_model::catalog::{Factor, list_text, percent_text, ratio_interval_text, ratio_text};
-use iolab_model::result::{Answer, AnswerKind, CellRecord, Document, Verdict};
+use crate::view_model::divided;
+use iolab_model::catalog::{
+    Factor, list_text, percent_text, ratio_interval_text, ratio_text, slower_text,
+};
+use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, Document};
 
 /// Most rows of a panel; what is further behind stands in the table.
 const MOST_ROWS: usize = 24;
@@ -73,7 +74,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     Some(Chart {
         slug: "ranking".to_owned(),
         rows: Vec::new(),
-        title: title(&ranked),
+        title: title(document, &ranked),
         subtitle: format!(
             "{} · time of a cell over time of the best, paired within rounds",
             subtitle(index, &[])
@@ -100,27 +101,10 @@ fn rows<'a>(
     let source = |cell: &'a CellRecord| Source { run: 0, document, cell };
     let sources: Vec<Source<'a>> = cells.iter().map(|c| source(c)).collect();
     let varying = index.varying(&sources, &[]);
-    let ids: HashSet<&str> = cells.iter().map(|c| c.id.as_str()).collect();
-    // How many are proven faster and how many slower than each.
-    let mut proven: HashMap<&str, (usize, usize)> = HashMap::new();
-    for pair in answer
-        .comparisons
-        .iter()
-        .filter(|c| ids.contains(c.a.as_str()) && ids.contains(c.b.as_str()))
-    {
-        let (fast, slow) = match pair.verdict {
-            Verdict::Faster => (&pair.a, &pair.b),
-            Verdict::Slower => (&pair.b, &pair.a),
-            _ => continue,
-        };
-        proven.entry(fast).or_default().1 += 1;
-        proven.entry(slow).or_default().0 += 1;
-    }
-    let count = cells.len();
+    let ranks = Ranks::of(answer);
     let mut rows: Vec<Row<'_>> = cells
         .into_iter()
         .filter_map(|cell| {
-            let (ahead, behind) = proven.get(cell.id.as_str()).copied().unwrap_or_default();
             let leads = cell.id == standing.leader.id;
             let good = |v: f64| v.is_finite() && v > 0.0;
             let (ratio, low, high) = match standing.others.get(cell.id.as_str()) {
@@ -134,7 +118,7 @@ fn rows<'a>(
             Some(Row {
                 cell,
                 name,
-                ranks: (ahead + 1, count - behind),
+                ranks: ranks.of_cell(answer, &cell.id),
                 ratio,
                 low,
                 high,
@@ -146,6 +130,41 @@ fn rows<'a>(
         (!a.best, a.ratio).partial_cmp(&(!b.best, b.ratio)).unwrap_or(std::cmp::Ordering::Equal)
     });
     Some(rows)
+}
+
+/// The ranks that cells can have, as far as their bounds against the best show it.
+struct Ranks {
+    /// At least so many times as long as the best, of every compared cell, ascending.
+    lows: Vec<f64>,
+    /// And at most.
+    highs: Vec<f64>,
+}
+
+impl Ranks {
+    fn of(answer: &Answer) -> Ranks {
+        let bounds = answer.regret.iter();
+        let mut lows: Vec<f64> = bounds.clone().map(|regret| regret.low).collect();
+        let mut highs: Vec<f64> =
+            bounds.map(|regret| regret.high.unwrap_or(f64::INFINITY)).collect();
+        lows.sort_by(f64::total_cmp);
+        highs.sort_by(f64::total_cmp);
+        Ranks { lows, highs }
+    }
+
+    /// The highest and the lowest that one cell can have.
+    fn of_cell(&self, answer: &Answer, id: &str) -> (usize, usize) {
+        let all = self.lows.len();
+        let (low, high) = answer
+            .regret_of(id)
+            .map_or((1.0, f64::INFINITY), |r| (r.low, r.high.unwrap_or(f64::INFINITY)));
+        let ahead = self.highs.partition_point(|other| *other < low);
+        let behind = all - self.lows.partition_point(|other| *other <= high);
+        match answer.standing_of(id) {
+            CellStanding::Best => (1, 1),
+            CellStanding::Slower => (ahead.max(1) + 1, (all - behind).max(ahead.max(1) + 1)),
+            _ => (1, (all - behind).max(1)),
+        }
+    }
 }
 
 fn rank_text(ranks: (usize, usize)) -> String {
@@ -199,42 +218,17 @@ fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel
     Panel { title, x, y: Axis::category("", names.collect()), layers }
 }
 
-/// Whether every rival of a winner is shown to be slower: one that was screened out is not.
-fn proven(answer: &Answer, rows: &[Row<'_>]) -> bool {
-    let mut rivals = rows.iter().filter(|row| !row.best);
-    answer.kind == AnswerKind::Winner && rivals.all(|row| row.low.is_some_and(|low| low > 1.0))
-}
-
-fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
-    let names = |rows: &[Row<'_>]| {
-        let best: Vec<String> = rows.iter().filter(|r| r.best).map(|r| r.name.clone()).collect();
-        match best.len() {
-            0..=3 => list_text(&best),
-            n => format!("{} and {} more", best[..2].join(", "), n - 2),
-        }
-    };
+/// Who is shown to be the best, as the answers have it.
+fn title(document: &Document, ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
     match ranked {
         [(_, rows)] if rows.iter().all(|r| !r.best) => "No ranking: no cell is ahead".to_owned(),
-        [(answer, rows)] => match answer.kind {
-            AnswerKind::Winner => {
-                let next = rows.iter().find(|r| !r.best);
-                let by = next.and_then(|r| Some((r, r.low?))).filter(|_| proven(answer, rows));
-                match by {
-                    Some((next, low)) => format!(
-                        "{} is the fastest, by at least {} over {}",
-                        names(rows),
-                        percent_text(low - 1.0),
-                        next.name
-                    ),
-                    None => format!("{} is the fastest of those measured to the end", names(rows)),
-                }
-            }
-            AnswerKind::Tie => format!("{} are equally fast, ahead of the rest", names(rows)),
-            AnswerKind::Undecided => format!("{} cannot be told apart yet", names(rows)),
-            AnswerKind::Invalid => "No ranking: the measurement is not sound".to_owned(),
-        },
+        [(answer, rows)] => {
+            let of = divided(document).into_iter().find(|(known, _)| *known == Some(*answer));
+            let left_out = of.is_some_and(|(_, cells)| cells.len() > answer.regret.len());
+            title_of_one(answer, rows, if left_out { " of those compared" } else { "" })
+        }
         many => {
-            let won = many.iter().filter(|(a, rows)| proven(a, rows)).count();
+            let won = many.iter().filter(|(a, _)| a.kind == AnswerKind::Winner).count();
             match (won, many.len()) {
                 (0, all) => format!("No winner is proven in any of {all} conditions"),
                 (won, all) if won == all => format!("Each of {all} conditions has one winner"),
@@ -242,6 +236,48 @@ fn title(ranked: &[(&Answer, Vec<Row<'_>>)]) -> String {
                 (won, all) => format!("{won} of {all} conditions have a proven winner"),
             }
         }
+    }
+}
+
+fn title_of_one(answer: &Answer, rows: &[Row<'_>], of: &str) -> String {
+    let best: Vec<&str> = rows.iter().filter(|r| r.best).map(|r| r.name.as_str()).collect();
+    let names = match best.len() {
+        0..=3 => list_text(&best),
+        n => format!("{} and {} more", best[..2].join(", "), n - 2),
+    };
+    let bound = |row: &Row<'_>| slower_text(row.low.unwrap_or(1.0), row.high);
+    match answer.kind {
+        AnswerKind::Winner => {
+            let key = |row: &Row<'_>| (row.low.unwrap_or(1.0), row.high.unwrap_or(f64::INFINITY));
+            let rivals = rows.iter().filter(|r| !r.best);
+            let next = rivals.min_by(|a, b| {
+                let (a, b) = (key(a), key(b));
+                a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+            });
+            match next {
+                Some(next) if next.low.is_some_and(|low| low > 1.0) => {
+                    format!("{names} is the fastest{of}, the next, {}: {}", next.name, bound(next))
+                }
+                Some(next) => format!(
+                    "{names} is the fastest{of}, by how much over {} is not settled",
+                    next.name
+                ),
+                None => format!("{names} is the fastest of those compared"),
+            }
+        }
+        AnswerKind::Tie => format!("No difference shown among {names}"),
+        AnswerKind::Undecided => {
+            let taken = rows
+                .iter()
+                .find(|row| answer.pick.as_ref().is_some_and(|pick| *pick.cell == *row.cell.id));
+            match taken {
+                Some(row) => {
+                    format!("Which of {names} is best is open; {}: {}", row.name, bound(row))
+                }
+                None => format!("Which of {names} is best is open"),
+            }
+        }
+        AnswerKind::Invalid => "No ranking: the measurement is not sound".to_owned(),
     }
 }
 
@@ -275,10 +311,10 @@ fn table(ranked: &[(&Answer, Vec<Row<'_>>)], several: bool) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use super::chart;
+    use super::{Ranks, chart, rank_text};
     use crate::drawing::cells::Index;
     use iolab_model::catalog::{Factor, Level};
-    use iolab_model::result::Document;
+    use iolab_model::result::{AnswerKind, Document, Regret, Verdict};
     use iolab_test::fakes::{document, fake, levels};
 
     /// Rivals that were screened out have a ratio without an interval; "each of 2 conditions has
@@ -300,9 +336,48 @@ mod tests {
         for pair in &mut run.answers[0].comparisons {
             (pair.low, pair.high) = (None, None);
         }
-        assert!(title(&run).starts_with("read is the fastest, by at least"), "{}", title(&run));
+        assert!(
+            title(&run).starts_with("read is the fastest, the next, mmap: "),
+            "{}",
+            title(&run)
+        );
         // Nothing is said of the rival: there is no ranking of one.
         run.answers.truncate(1);
         assert!(chart(&Index::new(&[run.completed().into_owned()])).is_none());
+    }
+
+    /// A cell that is shown to be the only one that may be the best stood there with "(1–16)", for its
+    /// rank came from pairs, which have intervals of their own.
+    #[test]
+    fn ranks_are_those_that_the_bounds_against_the_best_leave() {
+        let cells = [("read", 1e8), ("pread", 1.0e8), ("mmap", 3e8), ("splice", 5e8)];
+        let cells = cells.map(|(method, wall)| {
+            fake(levels(&[(Factor::Method, Level::word(method))]), wall, 1 << 28)
+        });
+        let mut run = document(3, "read", &[Factor::Method], 24, cells.to_vec());
+        let answer = &mut run.answers[0];
+        let regret = |cell: &str, low, high, excluded| Regret {
+            cell: cell.into(),
+            low,
+            high: Some(high),
+            excluded,
+        };
+        answer.kind = AnswerKind::Winner;
+        answer.best = vec!["read".to_owned()];
+        answer.regret = vec![
+            regret("read", 1.0, 1.5, false),
+            regret("pread", 1.0, 1.2, true),
+            regret("mmap", 2.9, 3.1, true),
+            regret("splice", 4.9, 5.1, true),
+        ];
+        answer.comparisons.iter_mut().for_each(|pair| pair.verdict = Verdict::Undecided);
+        let ranks = Ranks::of(&run.answers[0]);
+        let of = |id: &str| rank_text(ranks.of_cell(&run.answers[0], id));
+        assert_eq!(["read", "pread", "mmap", "splice"].map(of), ["1", "2", "3", "4"]);
+        run.answers[0].best.push("pread".to_owned());
+        run.answers[0].kind = AnswerKind::Undecided;
+        run.answers[0].regret[1].excluded = false;
+        let of = |id: &str| rank_text(ranks.of_cell(&run.answers[0], id));
+        assert_eq!(["read", "pread", "mmap"].map(of), ["1–2", "1–2", "3"]);
     }
 }

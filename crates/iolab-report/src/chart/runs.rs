@@ -1,7 +1,9 @@
 //! Several runs beside each other: each cell that at least two of them have, a dot a run. Runs
-//! share no rounds, so nothing is proven across them; the title says what the intervals show.
+//! share no rounds, so nothing is proven across them; the title counts what a comparison of
+//! the first with the last shows.
 
 use super::block::subtitle;
+use crate::compare::{Terms, compare};
 use crate::drawing::cells::{Index, Source, Split, run_name};
 use crate::drawing::estimate::{Estimated, Value, curve_table, missing_reason, point};
 use crate::drawing::labels::short;
@@ -11,7 +13,7 @@ use crate::drawing::model::{
 use crate::drawing::scale::Axis;
 use crate::drawing::spread::abreast;
 use iolab_model::catalog::Levels;
-use iolab_model::result::Document;
+use iolab_model::result::{Document, Verdict};
 
 /// Most cells that are drawn.
 const MOST_ROWS: usize = 30;
@@ -70,7 +72,7 @@ impl Beside {
         };
         let seen: usize = rows.iter().map(|(_, cells)| cells.len()).sum();
         Beside {
-            title: title(&index, &rows, measure),
+            title: title(&index, &rows),
             runs: documents.iter().map(|d| format!("run {}", d.run.id)).collect(),
             alone: index.cells.len() - seen,
             unit: if measure == Estimated::Pass { "time of a pass" } else { "time of a call" },
@@ -93,7 +95,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     }
     let measure = Estimated::of(index);
     let hidden = rows.len().saturating_sub(MOST_ROWS);
-    let title = title(index, &rows, measure);
+    let title = title(index, &rows);
     rows.truncate(MOST_ROWS);
     let factors = factors_of(index);
     let name = |cells: &[Source<'_>]| short(&row_name(index, cells, &factors));
@@ -151,24 +153,22 @@ fn dots(run: usize, count: usize, rows: &[Row<'_>], measure: Estimated) -> Layer
 }
 
 /// How many cells of the last run lie clear of the first one's interval, and on which side.
-fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
+fn title(index: &Index<'_>, rows: &[Row<'_>]) -> String {
     let Some(last) = index.documents.len().checked_sub(1) else {
         return "No run".to_owned();
     };
-    let (mut faster, mut slower, mut open) = (0, 0, 0);
-    for (_, cells) in rows {
-        let of = |run: usize| {
-            let source = cells.iter().find(|s| s.run == run)?;
-            let value = measure.of_cell(source.cell)?;
-            Some((value.low?, value.high?))
-        };
-        match (of(0), of(last)) {
-            (Some((low, _)), Some((_, high))) if high < low => faster += 1,
-            (Some((_, high)), Some((low, _))) if low > high => slower += 1,
-            (Some(_), Some(_)) => open += 1,
-            _ => {}
-        }
-    }
+    let terms = Terms {
+        alpha: index.documents[last].experiment.protocol.alpha,
+        delta: index.documents[last].experiment.protocol.delta,
+        anyway: true,
+    };
+    let compared = compare(&index.documents[..1], &index.documents[last..], &terms);
+    let count = |verdict: Verdict| match &compared {
+        Ok(compared) => compared.count(|row| row.verdict == verdict && row.clear),
+        Err(_) => 0,
+    };
+    let (faster, slower) = (count(Verdict::Faster), count(Verdict::Slower));
+    let open = compared.as_ref().map_or(0, |compared| compared.rows.len()) - faster - slower;
     let [first, last] = [0, last].map(|at| index.documents[at].run.id);
     let all = faster + slower + open;
     let none = |n: usize| if n == 0 { "none".to_owned() } else { n.to_string() };
@@ -181,10 +181,10 @@ fn title(index: &Index<'_>, rows: &[Row<'_>], measure: Estimated) -> String {
         (0, _) => "These runs have no cell in common".to_owned(),
         (_, 0) => format!("Run {last} beside run {first}: too few rounds for intervals"),
         _ if open == all => {
-            format!("Run {last} beside run {first}: the intervals of {} overlap", all_text(all))
+            format!("Run {last} beside run {first}: no clear difference in {}", all_text(all))
         }
         _ => format!(
-            "Run {last} beside run {first}: {} faster, {} slower, {open} with overlapping intervals",
+            "Run {last} beside run {first}: {} faster, {} slower, {open} without a clear difference",
             cells(faster),
             none(slower)
         ),

@@ -12,7 +12,7 @@ use crate::drawing::model::{
     Chart, CurvePoint, Direction, Layer, MOST_PANELS, Mark, Panel, Point, Series, Tint,
 };
 use crate::drawing::scale::{Axis, digits_plain, tick_time};
-use crate::drawing::speedup::{Gain, Shown};
+use crate::drawing::speedup::Gain;
 use crate::drawing::throughput::{Line, Pace, ends};
 use crate::latency::over_rounds;
 use iolab_model::catalog::{Fact, Factor, time_text};
@@ -69,7 +69,7 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         _ => false,
     });
     if flagged {
-        guide.push("Ring: the fewest threads that are not proven slower than the best".to_owned());
+        guide.push("Ring: the fewest threads that are shown to be as good as the best".to_owned());
     }
     if files {
         guide.push("Processor time: of all workers together, user and system".to_owned());
@@ -106,15 +106,12 @@ fn throughput(title: &str, lines: &[Line<'_>], x: &Axis, y: &Axis, index: &Index
     for (key, line) in lines.iter().enumerate() {
         layers.extend(ideal(key, line, y));
     }
-    // Of the fastest line alone: rings of several would lie over each other.
-    let gains = lines.iter().enumerate().filter_map(|(key, l)| Some((key, Gain::of(index, l)?)));
-    let fastest = gains.max_by(|a, b| a.1.speed.total_cmp(&b.1.speed));
-    let enough = fastest.filter(|(_, gain)| gain.shown == Shown::Gain);
     for (key, line) in lines.iter().enumerate() {
+        let enough = Gain::of(index, line).and_then(|gain| gain.found);
         let points = line.points.iter().map(|(n, source, s)| {
             let point = measured(*n, source, s.clone());
-            match &enough {
-                Some((at, gain)) if *at == key && gain.enough == *n => {
+            match enough {
+                Some(found) if *found.cell == *source.cell.id => {
                     Point { mark: Mark::Flagged(String::new()), ..point }
                 }
                 _ => point,
@@ -252,9 +249,12 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
         let series = group.series.iter().zip(lines);
         series.map(move |((series, _), line)| (name(&group.title, series), line))
     });
-    let best = all
-        .filter_map(|(name, line)| Some((name, Gain::of(index, line)?)))
-        .max_by(|a, b| a.1.speed.total_cmp(&b.1.speed));
+    // What is found first; of lines without, the fastest.
+    let best =
+        all.filter_map(|(name, line)| Some((name, Gain::of(index, line)?))).max_by(|a, b| {
+            let key = |gain: &Gain<'_>| (gain.found.is_some(), gain.is_answered);
+            key(&a.1).cmp(&key(&b.1)).then(a.1.speed.total_cmp(&b.1.speed))
+        });
     let Some((name, best)) = best else {
         return "Throughput by threads: nothing measured yet".to_owned();
     };
@@ -263,20 +263,19 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
         true => format!("{:.0} threads", best.base),
         false => "one thread".to_owned(),
     };
-    let speed = format!(" ({})", pace.text(best.speed));
-    let times = digits_plain((best.times * 100.0).round() / 100.0);
-    let (enough, most) = (best.enough, best.most);
-    match best.shown {
-        Shown::Nothing => format!("{who}more threads than {base} gain nothing{speed}"),
-        Shown::Open => format!("{who}no gain of more threads over {base} is shown{speed}"),
-        Shown::Gain if enough < most => {
-            let more = match best.enough_is_best {
-                true => format!("more than {enough} gain nothing"),
-                false => format!("no gain beyond {enough} is shown"),
-            };
-            format!("{who}{enough} threads give {times}× the speed of {base}; {more}{speed}")
+    let speed = pace.text(best.speed);
+    match (best.found, best.is_answered, best.most) {
+        (Some(found), ..) => format!("{who}{}", found.sentence),
+        (None, true, _) => {
+            format!("{who}how many threads are enough is open ({speed} at most, by the medians)")
         }
-        Shown::Gain => format!("{who}{enough} threads give {times}× the speed of {base}{speed}"),
+        (None, false, (most, _)) if most as f64 <= best.base => {
+            format!("{who}{base} {speed}, more are no faster by the medians")
+        }
+        (None, false, (most, times)) => {
+            let times = digits_plain((times * 100.0).round() / 100.0);
+            format!("{who}{most} threads are {times}× as fast as {base} by the medians ({speed})")
+        }
     }
 }
 

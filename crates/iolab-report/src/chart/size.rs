@@ -12,7 +12,7 @@ use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint}
 use crate::drawing::scale::{Axis, span, tick_time};
 use crate::drawing::standing::unit_time;
 use iolab_model::catalog::{Factor, Kind, Levels, WorkloadId, bytes_text, count_text};
-use iolab_model::result::Summary;
+use iolab_model::result::{Answer, AnswerKind, Document, Summary};
 
 const AXES: [(Factor, &str); 4] = [
     (Factor::FileSize, "file size (log2)"),
@@ -147,39 +147,62 @@ fn point(source: &Source<'_>, x: f64, bytes: bool) -> Point {
     }
 }
 
-/// What is best at the smallest and at the largest level; of one method, how much it changes.
+/// What the answers find along this axis; else who wins at its ends; of one way, how its medians
+/// change.
 fn title(index: &Index<'_>, groups: &[Group<'_>], factor: Factor, bytes: bool) -> String {
-    let methods = index.levels(Factor::Method);
     let numbers = index.numbers(factor);
-    if index.documents.len() > 1 {
+    let by = factor.to_string().replace('-', " ");
+    let [document] = index.documents else {
         let what = if bytes { "Throughput" } else { "Time" };
-        let by = factor.to_string().replace('-', " ");
         return format!("{what} by {by} in {} runs", index.documents.len());
+    };
+    let found = document.answers.iter().flat_map(|answer| &answer.findings);
+    let found: Vec<&str> =
+        found.filter(|f| f.factor == factor.name()).map(|f| f.sentence.as_str()).collect();
+    if let Some((first, rest)) = found.split_first() {
+        return match rest.len() {
+            0 => (*first).to_owned(),
+            n => format!("{first}, and {n} more findings"),
+        };
     }
     let text = |n: u64| if factor.kind() == Kind::Bytes { bytes_text(n) } else { count_text(n) };
-    let best = |level: u64| -> Option<String> {
-        let of = |s: &&Source<'_>| s.cell.factors.number(factor) == Some(level);
-        let all = index.cells.iter().filter(of).filter_map(|s| Some((s, shown(s, bytes)?.median)));
-        let order = |a: &(&Source<'_>, f64), b: &(&Source<'_>, f64)| match bytes {
-            true => a.1.total_cmp(&b.1),
-            false => b.1.total_cmp(&a.1),
-        };
-        let (source, _) = all.max_by(order)?;
-        Some(source.cell.factors.text(Factor::Method)?.to_owned())
-    };
-    let ends = numbers
-        .first()
-        .zip(numbers.last())
-        .and_then(|(first, last)| Some((best(*first)?, best(*last)?, text(*first), text(*last))));
-    match ends {
-        Some((first, last, low, high)) if methods.len() > 1 && first != last => {
-            format!("Highest at {low}: {first}; at {high}: {last}")
-        }
-        Some((first, _, low, high)) if methods.len() > 1 => {
-            format!("{first} is highest at both ends, {low} and {high}")
-        }
-        _ => change(groups, factor, bytes, &numbers, text),
+    let asked = document.experiment.ask.contains(&factor);
+    if index.levels(Factor::Method).len() < 2 || asked {
+        return change(groups, factor, bytes, &numbers, text);
     }
+    match (winners(document, factor, &numbers).as_slice(), numbers.as_slice()) {
+        ([Some(first), .., Some(last)], [low, .., high]) if first == last => {
+            format!("{first} wins at both ends, {} and {}", text(*low), text(*high))
+        }
+        ([first, .., last], [low, .., high]) if first.is_some() || last.is_some() => {
+            let at = |end: &Option<String>, level: u64| match end {
+                Some(name) => format!("{name} wins at {}", text(level)),
+                None => format!("open at {}", text(level)),
+            };
+            format!("{}, {}", at(first, *low), at(last, *high))
+        }
+        _ => format!("No winner is shown at either end of the {by}"),
+    }
+}
+
+/// The method that alone may be the best at each level, where every answer of the level says so.
+fn winners(document: &Document, factor: Factor, levels: &[u64]) -> Vec<Option<String>> {
+    let method = |id: &String| {
+        let cell = document.cells.iter().find(|cell| cell.id == *id)?;
+        Some(cell.factors.text(Factor::Method)?.to_owned())
+    };
+    let winner = |level: &u64| {
+        let mut at = document.answers.iter().filter(|a| a.condition.number(factor) == Some(*level));
+        let of = |answer: &Answer| {
+            let sound = answer.kind != AnswerKind::Invalid;
+            let mut best = answer.best.iter().filter_map(method);
+            let first = best.next().filter(|_| sound)?;
+            best.all(|other| other == first).then_some(first)
+        };
+        let first = of(at.next()?)?;
+        at.all(|answer| of(answer).as_ref() == Some(&first)).then_some(first)
+    };
+    levels.iter().map(winner).collect()
 }
 
 /// From the smallest level to the largest, of the series that changes most.
@@ -206,7 +229,7 @@ fn change(
     match most {
         None => format!("{what} by {factor}"),
         Some((ratio, _)) if ratio.ln().abs() < NEAR.ln() => {
-            format!("{what} is much the same {range}")
+            format!("{what} is much the same {range}, by the medians")
         }
         Some((ratio, name)) => {
             let (verb, times) = match ratio > 1.0 {
@@ -214,7 +237,7 @@ fn change(
                 false => ("falls", 1.0 / ratio),
             };
             let of = if name.is_empty() { String::new() } else { format!(" ({name})") };
-            format!("{what} {verb} by a factor of {times:.1} {range}{of}")
+            format!("{what} {verb} by a factor of {times:.1} {range}{of}, by the medians")
         }
     }
 }

@@ -17,7 +17,7 @@ pub use since::since_text;
 pub use text::{compared_json, compared_markdown, compared_table};
 
 use iolab_model::catalog::Levels;
-use iolab_model::result::{AnswerKind, CellRecord, Document, Verdict};
+use iolab_model::result::{Answer, AnswerKind, Apart, CellRecord, Document, Interval, Verdict};
 use iolab_stats::{Basis, Observations, Rules, between, pairs, verdict};
 
 /// The name and version of the JSON.
@@ -199,11 +199,20 @@ pub fn compare_within(
     sides: (String, String),
     terms: &Terms,
 ) -> Result<Compared, Incomparable> {
+    let completed = run.completed();
+    let run = &*completed;
     let twin = run.twin.as_ref().and_then(|t| t.ratio).map_or(0.0, |r| (r - 1.0).abs());
     let delta = terms.delta.max(twin);
+    // The bounds of one answer hold together; those of several do not.
+    let together = |answer: &Answer| {
+        let has = |at: &usize| answer.regret_of(&run.cells[*at].id).is_some();
+        wanted.iter().all(|(a, b)| has(a) && has(b))
+    };
+    let one_answer = run.answers.iter().any(together);
     let row = |&(a, b): &(usize, usize)| {
         let (first, second) = (&run.cells[a], &run.cells[b]);
-        within(run, first, second, wanted.len(), &Terms { delta, ..*terms }).ok_or_else(|| {
+        let terms = Terms { delta, ..*terms };
+        within(run, (first, second), (wanted.len(), one_answer), &terms).ok_or_else(|| {
             Incomparable::NoCell(format!(
                 "{} and {} share no round: one of them was not measured",
                 first.id, second.id
@@ -238,9 +247,8 @@ pub fn compare_within(
 
 fn within(
     run: &Document,
-    first: &CellRecord,
-    second: &CellRecord,
-    rows: usize,
+    (first, second): (&CellRecord, &CellRecord),
+    (rows, one_answer): (usize, bool),
     terms: &Terms,
 ) -> Option<Row> {
     let (y, epoch) = series::by_round(&[second, first]);
@@ -259,6 +267,19 @@ fn within(
     let seen = Observations { y, epoch, ..Observations::default() };
     let pair = pairs(&seen, &rules).pop()?;
     let sound = !invalid(run, &[first, second]);
+    let own = Apart {
+        low: pair.interval.low.map(f64::exp),
+        high: pair.interval.high.map(f64::exp),
+        verdict: pair.verdict,
+    };
+    let of_answer = run.answers.iter().find_map(|a| a.apart(&second.id, &first.id, terms.delta));
+    let shown = match of_answer {
+        Some(apart) if one_answer && protocol.alpha <= terms.alpha => apart,
+        Some(apart) => no_more_than(own, apart, terms.delta),
+        None => own,
+    };
+    let clear = shown.low.is_some_and(|low| low > 1.0 + terms.delta)
+        || shown.high.is_some_and(|high| high < 1.0 / (1.0 + terms.delta));
     Some(Row {
         cell: match first.id == second.id {
             true => first.id.clone(),
@@ -267,12 +288,20 @@ fn within(
         first_ns: series::shown_ns(first)?,
         second_ns: series::shown_ns(second)?,
         ratio: pair.median.exp(),
-        low: pair.interval.low.map(f64::exp),
-        high: pair.interval.high.map(f64::exp),
-        verdict: if sound { pair.verdict } else { Verdict::Undecided },
-        clear: pair.clear && sound,
+        low: shown.low,
+        high: shown.high,
+        verdict: if sound { shown.verdict } else { Verdict::Undecided },
+        clear: clear && sound,
         between_sd: None,
     })
+}
+
+/// What a pair shows by itself, as far as its answer shows it too: the wider of both bounds.
+fn no_more_than(own: Apart, answer: Apart, delta: f64) -> Apart {
+    let low = own.low.zip(answer.low).map(|(a, b)| a.min(b));
+    let high = own.high.zip(answer.high).map(|(a, b)| a.max(b));
+    let interval = Interval { low: low.map(f64::ln), high: high.map(f64::ln) };
+    Apart { low, high, verdict: verdict(&interval, delta).0 }
 }
 
 /// Whether both cells belong to an answer that was not sound.

@@ -29,15 +29,13 @@ pub fn title(
         [only] => {
             let (smallest, best) = (bytes_text(only.smallest), bytes_text(only.best));
             let how = how(index, only, facets);
-            match (smallest == best, only.proven) {
-                (true, true) => format!("{best} blocks are the fastest{how}"),
-                (true, false) => format!("{best} blocks look best{how}, which is not proven"),
-                (false, true) => {
-                    format!("{smallest} blocks are within {near} of the best ({best}){how}")
+            match (only.won && smallest == best, &only.sentence) {
+                (true, _) => format!("{best} blocks are the fastest{how}"),
+                (false, Some(found)) => format!("{found}{how}"),
+                (false, None) if only.proven => {
+                    format!("{smallest} blocks are within {near} of the best{how}")
                 }
-                (false, false) => {
-                    format!("{smallest} blocks cannot be told from the best ({best}){how}")
-                }
+                (false, None) => format!("{smallest} blocks cannot be told from the best{how}"),
             }
         }
         many => conditions_title(index, many),
@@ -168,16 +166,20 @@ fn headline(index: &Index<'_>) -> Option<String> {
             let conditions = Conditions::of(document);
             let leader = Standing::of(document, &conditions.cells(only), only)?.leader;
             let method = leader.factors.text(Factor::Method)?;
-            let methods: Vec<&str> = only
+            let mut methods: Vec<&str> = only
                 .best
                 .iter()
                 .filter_map(|id| {
                     document.cells.iter().find(|c| c.id == *id)?.factors.text(Factor::Method)
                 })
                 .collect();
+            methods.dedup();
             match only.kind {
                 AnswerKind::Winner => Some(format!("{method} is faster than every block size")),
-                _ => Some(format!("{} are ahead of the rest", list_text(&methods))),
+                AnswerKind::Tie => {
+                    Some(format!("No difference shown among {}", list_text(&methods)))
+                }
+                _ => Some(format!("Which of {} is best is open", list_text(&methods))),
             }
         }
         _ => None,

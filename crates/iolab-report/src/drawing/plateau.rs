@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::cells::Index;
 use super::standing::{Conditions, Standing, unit_time};
 use iolab_model::catalog::Factor;
-use iolab_model::result::AnswerKind;
+use iolab_model::result::{AnswerKind, CellRecord, CellStanding, Finding, FindingKind};
 
 /// Blocks of one answer that are as good as its best.
 pub struct Plateau {
@@ -19,6 +19,10 @@ pub struct Plateau {
     pub largest: u64,
     /// Proven within what matters; else only not told apart.
     pub proven: bool,
+    /// Whether `best` alone may be the best; else it is what the answer says to take.
+    pub won: bool,
+    /// What the answer finds of it.
+    pub sentence: Option<String>,
 }
 
 /// Plateaus by run and the id of the flagged cell, in order of the answers.
@@ -41,8 +45,13 @@ pub fn plateaus(index: &Index<'_>) -> BTreeMap<(usize, String), Plateau> {
 /// Of the leader's own series (every level but the block equal): the blocks near the leader.
 fn plateau<'a>(
     standing: &Standing<'a>,
-    cells: impl Iterator<Item = &'a iolab_model::result::CellRecord>,
+    cells: impl Iterator<Item = &'a CellRecord>,
 ) -> Option<Plateau> {
+    let answer = standing.answer;
+    let won = answer.standing_of(&standing.leader.id) == CellStanding::Best;
+    let of_blocks =
+        |f: &&Finding| f.kind == FindingKind::Plateau && f.factor == Factor::Block.name();
+    let found = answer.findings.iter().find(of_blocks);
     let best = standing.leader.factors.number(Factor::Block)?;
     let kin = standing.leader.factors.only(|f| f != Factor::Block);
     let kin: Vec<(u64, &str)> = cells
@@ -58,11 +67,18 @@ fn plateau<'a>(
     let maybe = span(&|id| standing.best(id) || standing.near(id))?;
     let open = standing.answer.kind == AnswerKind::Undecided && maybe.0.0 < proven.0.0;
     let (smallest, largest) = if open && proven.0.0 == best { (maybe.0, maybe.1) } else { proven };
+    // What the answer finds, where it finds something of this series: its bound may be wider.
+    let of_answer = found.and_then(|f| kin.iter().find(|(_, id)| **id == *f.cell));
+    let smallest = of_answer.copied().unwrap_or(smallest);
+    let proven =
+        of_answer.is_some() || standing.near(smallest.1) || won && smallest.1 == standing.leader.id;
     Some(Plateau {
         cell: smallest.1.to_owned(),
         smallest: smallest.0,
         best,
-        largest: largest.0,
-        proven: standing.near(smallest.1),
+        largest: largest.0.max(smallest.0),
+        proven,
+        won,
+        sentence: of_answer.and(found).map(|found| found.sentence.clone()),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use iolab_model::result::{Answer, CellRecord, CellStanding, Document, Verdict};
+use iolab_model::result::{Answer, CellRecord, CellStanding, Document};
 
 /// The cells of each answer of a run, found by name: a run may have thousands of both.
 pub struct Conditions<'a> {
@@ -65,18 +65,15 @@ impl<'a> Standing<'a> {
         let named = answer.leader().and_then(|id| cells.iter().copied().find(|c| c.id == id));
         let leader = named.filter(|cell| unit_time(cell).is_some());
         let leader = leader.or_else(|| fastest(timed(cells)))?;
-        let paired = |cell: &str| {
-            answer.comparisons.iter().find_map(|c| match (&*c.a, &*c.b) {
-                (a, b) if a == cell && b == leader.id => Some(c.ratio),
-                (a, b) if b == cell && a == leader.id && c.ratio > 0.0 => Some(1.0 / c.ratio),
-                _ => None,
-            })
-        };
         let others = answer.regret.iter().map(|regret| {
             let id = regret.cell.as_str();
             let high = regret.high;
             let bounded = |ratio: f64| ratio.max(regret.low).min(high.unwrap_or(f64::INFINITY));
-            let ratio = if id == leader.id { 1.0 } else { bounded(paired(id).unwrap_or(1.0)) };
+            let ratio = if id == leader.id {
+                1.0
+            } else {
+                bounded(answer.ratio_of(id, &leader.id).unwrap_or(1.0))
+            };
             (id, Against { ratio, low: Some(regret.low), high })
         });
         let delta = document.experiment.protocol.delta;
@@ -101,15 +98,6 @@ fn timed<'a>(cells: &[&'a CellRecord]) -> impl Iterator<Item = (&'a CellRecord, 
 
 fn fastest<'a>(cells: impl Iterator<Item = (&'a CellRecord, f64)>) -> Option<&'a CellRecord> {
     cells.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(cell, _)| cell)
-}
-
-/// The verdict seen from the other cell.
-pub fn turned(verdict: Verdict) -> Verdict {
-    match verdict {
-        Verdict::Faster => Verdict::Slower,
-        Verdict::Slower => Verdict::Faster,
-        same => same,
-    }
 }
 
 /// Median time of one pass, of one operation where no bytes move; where the cell has one.

@@ -3,7 +3,7 @@
 use iolab_model::catalog::{Factor, Level};
 use iolab_model::result::AnswerKind;
 use iolab_run::{ExclusionReason, Outcome, Stopped, conclude};
-use iolab_test::virtual_machine::{Noise, PlanShape, plan};
+use iolab_test::virtual_machine::{Noise, PlanShape, VirtualMachine, plan};
 
 use crate::drive::{machine, run, shape};
 use crate::scene::{Files, Scene};
@@ -50,6 +50,26 @@ fn files_that_are_compared_are_visited_alike() {
     assert_eq!(left(&run(&[1e5, 2e5, 1e5, 3e5, 1e5, 4e5])), [1, 3, 5]);
     // A file may go with all that works on it.
     assert_eq!(left(&run(&[1e5, 1e5, 1e5, 1e5, 2e5, 3e5])), [4, 5]);
+}
+
+/// A method that failed on one of two files left that file with half of the visits, and the other was
+/// the faster one for it.
+#[test]
+fn a_cell_that_fails_leaves_its_file_as_many_visits() {
+    let told_apart = |seed: u64| {
+        let mut shape = PlanShape { cells_a_file: 2, ..shape(4, 600) };
+        shape.protocol.rounds = Some(60);
+        shape.protocol.seed = seed;
+        let plan = plan(&shape);
+        let mut machine = VirtualMachine::new(vec![1e5, 1.3e5, 1e5, 1.3e5], seed);
+        machine.noises = vec![Noise::LogNormal(0.01), Noise::Traffic(0.1)];
+        machine.failing.insert(3, 4);
+        let answer = conclude(&plan, &run(&plan, &mut machine)).answers.remove(0);
+        let may_be = |id: &str| answer.best.iter().any(|best| best == id);
+        !(may_be("c0") && may_be("c2"))
+    };
+    let wrong = (1..=40).filter(|seed| told_apart(*seed)).count();
+    assert!(wrong <= 4, "{wrong} of 40 runs tell two equal files apart");
 }
 
 /// A cell far behind once lost by four rounds, which the guarantee does not cover. Now it is measured

@@ -36,6 +36,7 @@ pub fn rows(directory: &Path) -> bool {
         files: None,
         tree: None,
         attributes: false,
+        keep_bytes: None,
     };
     assert_eq!(agent.ask(&Request::Make(order)).unwrap(), Reply::Done);
     let levels = Levels::new().with(Factor::Operation, Level::word("getppid"));

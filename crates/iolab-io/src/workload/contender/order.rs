@@ -13,6 +13,7 @@ use iolab_model::result::Fault;
 
 use super::super::Trial;
 use super::super::files::Listing;
+use crate::workload::held_trees::{self, Load};
 use crate::workload::spread_directories::make_apart;
 
 /// What a command may say of its failure.
@@ -135,7 +136,18 @@ pub fn prepare(capability: Capability, trial: &Trial<'_>) -> Result<(), Fault> {
     CommandOrder::new(capability, trial)?;
     clear(trial)?;
     let path = directory(trial.scratch);
-    make_apart(&path).map_err(|error| failed("make", &path, &error))
+    let made = match load(trial) {
+        Some(load) => held_trees::make(&path, load),
+        None => make_apart(&path),
+    };
+    made.map_err(|error| failed("make", &path, &error))
+}
+
+/// What a command leaves that makes many files: its trees are kept as those of our own methods are, or
+/// what it removes would be held back from them.
+fn load(trial: &Trial<'_>) -> Option<Load> {
+    let tree = trial.subject?.tree?;
+    Some(Load { files: tree.files(), bytes: tree.bytes(), removes: false })
 }
 
 /// The file that was to be read is still there, as large as it was.
@@ -160,7 +172,12 @@ pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     };
-    gone(fs::remove_dir_all(&path)).map_err(|error| failed("remove", &path, &error))?;
+    let keep = |load| held_trees::keep(&path, load);
+    let kept =
+        load(trial).map_or(Ok(false), keep).map_err(|error| failed("keep", &path, &error))?;
+    if !kept {
+        gone(fs::remove_dir_all(&path)).map_err(|error| failed("remove", &path, &error))?;
+    }
     for end in ["out", "err"] {
         let path = beside(trial.scratch, end);
         gone(fs::remove_file(&path)).map_err(|error| failed("remove", &path, &error))?;

@@ -245,7 +245,7 @@ fn set(protocol: &mut Protocol, name: &str, value: Value<'_>) -> Result<(), File
     let text = match key.form {
         KeyForm::List => joined(value)?,
         KeyForm::Time => unit_text(value)?,
-        KeyForm::Count => value.number_or_text()?,
+        KeyForm::Count | KeyForm::Space => value.number_or_text()?,
         KeyForm::Share => value.text()?.to_owned(),
         KeyForm::Flag => value.flag()?.to_string(),
     };

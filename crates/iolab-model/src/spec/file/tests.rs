@@ -242,9 +242,17 @@ fn protocols() -> impl Strategy<Value = Protocol> {
     let cpus = proptest::collection::btree_set(0u32..64, 0..5);
     let shares = (1u32..9999, 1u32..9999, 1u32..9999);
     let rounds = proptest::option::of(1u32..1_000_000);
-    let eliminate = any::<Option<bool>>();
+    let eliminate = (any::<Option<bool>>(), proptest::option::of(1u64..1 << 40));
     (ask, cpus, shares, rounds, eliminate, any::<u64>(), 1u64..=u64::MAX).prop_map(
-        |(ask, cpus, (delta, precision, alpha), rounds, eliminate, seed, budget_ns)| Protocol {
+        |(
+            ask,
+            cpus,
+            (delta, precision, alpha),
+            rounds,
+            (eliminate, keep_bytes),
+            seed,
+            budget_ns,
+        )| Protocol {
             ask,
             cpus: cpus.into_iter().collect(),
             budget_ns,
@@ -254,6 +262,7 @@ fn protocols() -> impl Strategy<Value = Protocol> {
             precision: f64::from(precision) / 100.0 / 100.0,
             alpha: f64::from(alpha) / 100.0 / 100.0,
             eliminate,
+            keep_bytes,
         },
     )
 }

@@ -84,7 +84,7 @@ fn write_protocol(text: &mut String, protocol: &Protocol) {
             let bare = match key.form {
                 KeyForm::Count => first.parse::<i64>().is_ok(),
                 KeyForm::Flag => true,
-                KeyForm::List | KeyForm::Time | KeyForm::Share => false,
+                KeyForm::List | KeyForm::Time | KeyForm::Share | KeyForm::Space => false,
             };
             let value = if bare { first.clone() } else { list(&texts) };
             let _ = writeln!(text, "{} = {value}", key.name);

@@ -1,0 +1,251 @@
+//! The figures of trials against an independent measurer: real agents and small C programs in turn, on
+//! files of their own that are in the same state. Prints a Markdown table with PASS or FAIL; the exit
+//! status is 1 where one fails.
+//!
+//! `cargo bench --bench truth` (a few minutes; `-- quick` for a rough look that fails nothing, `-- calls`
+//! and the like for the rows whose name has that word). Give the machine a rest meanwhile.
+
+#![allow(clippy::unwrap_used)] // a bench that cannot go on should stop loudly
+
+#[path = "../loops/pairs.rs"]
+#[allow(dead_code)] // pairs of programs are of the other bench
+mod pairs;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use iolab_agent::{
+    Content, Extent, InstanceOrder, LocalChild, Reply, Request, Transport, TrialRequest,
+};
+use iolab_model::catalog::{Factor, Level, Levels, path_to_text};
+use iolab_model::result::Measurement;
+use pairs::lower_rank;
+
+const FILE_BYTES: u64 = 64 << 20;
+const BLOCK: u64 = 64 << 10;
+const CALLS: u64 = 200_000;
+const SYNCED: u64 = 100;
+const META_FILES: u64 = 1000;
+const META_CALLS: u64 = 40 * META_FILES;
+const LIMIT_NS: u64 = 60_000_000_000;
+
+/// The instances that the agent makes.
+const READ: usize = 0;
+const WRITTEN: usize = 1;
+const SYNCED_FILE: usize = 2;
+const TREE: usize = 3;
+
+/// What is done by both.
+struct Case {
+    name: String,
+    ours: Request,
+    /// A trial that runs before ours, and is not looked at.
+    before: Option<Request>,
+    theirs: Vec<String>,
+    /// Ours may differ by this share.
+    within: f64,
+    /// Whether being faster is no fault.
+    may_be_faster: bool,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let quick = words.iter().any(|word| word == "quick");
+    let only = words.iter().find(|word| *word != "quick");
+    let count = if quick { 7 } else { 41 };
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("truth");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    let program = build(&directory);
+    let mut agent = agent(&directory);
+    let file = directory.join("file");
+    their(&program, &["make", text(&file), &FILE_BYTES.to_string()]);
+    let small = directory.join("small");
+    their(&program, &["make", text(&small), &(1_u64 << 20).to_string()]);
+    println!("| figure | iolab / C, median of {count} pairs (95 %) | limit | |");
+    println!("| --- | --- | --- | --- |");
+    let mut good = true;
+    for case in cases(&directory, &file, &small) {
+        if only.is_none_or(|only| case.name.contains(only.as_str())) {
+            good &= row(&case, &ratios(&case, &mut agent, &program, count));
+        }
+    }
+    assert_eq!(agent.ask(&Request::End).unwrap(), Reply::Done);
+    let _ = std::fs::remove_dir_all(&directory);
+    if good || quick { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn build(directory: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/truth/truth.c");
+    let program = directory.join("truth");
+    let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    cc.args(["-O3", "-march=native", "-o"]).arg(&program).arg(source);
+    assert!(cc.status().is_ok_and(|status| status.success()), "a C compiler is needed: {cc:?}");
+    program
+}
+
+fn agent(directory: &Path) -> LocalChild {
+    let mut agent = LocalChild::start_program(env!("CARGO_BIN_EXE_iolab").into()).unwrap();
+    let start = Request::Start {
+        version: env!("CARGO_PKG_VERSION").into(),
+        directory: path_to_text(directory),
+        only_reads: false,
+        cpus: Vec::new(),
+    };
+    assert!(matches!(agent.ask(&start), Ok(Reply::Started { .. })));
+    let absent = Content::Sparse;
+    for (id, bytes, content, files) in [
+        (READ, FILE_BYTES, Content::Random, None),
+        (WRITTEN, FILE_BYTES, absent, None),
+        (SYNCED_FILE, SYNCED * 4096, absent, None),
+        (TREE, 0, Content::Random, Some(META_FILES)),
+    ] {
+        let order =
+            InstanceOrder { id, bytes, seed: 1, content, files, ..InstanceOrder::default() };
+        assert_eq!(agent.ask(&Request::Make(order)).unwrap(), Reply::Done);
+    }
+    assert_eq!(agent.ask(&Request::Renew(vec![READ])).unwrap(), Reply::Done);
+    agent
+}
+
+fn cases(directory: &Path, file: &Path, small: &Path) -> Vec<Case> {
+    let words = |words: String| words.split(' ').map(str::to_owned).collect::<Vec<String>>();
+    let case = |name: &str, ours, theirs: String, within| {
+        let (name, theirs) = (name.to_owned(), words(theirs));
+        Case { name, ours, before: None, theirs, within, may_be_faster: false }
+    };
+    let mut all: Vec<Case> = Vec::new();
+    for call in ["getppid", "lseek", "read", "pread", "pwrite"] {
+        let theirs = format!("calls {call} {CALLS} {}", text(small));
+        all.push(case(&format!("calls: {call}"), calls(call), theirs, 0.03));
+    }
+    let mut beside = case("calls: pread beside pwrite", calls("pread"), String::new(), 0.03);
+    beside.before = Some(calls("pwrite"));
+    beside.theirs = words(format!("calls pread {CALLS} {}", text(small)));
+    all.push(beside);
+    for how in ["xor", "histogram"] {
+        let theirs = format!("read warm {how} {BLOCK} 1 {}", text(file));
+        let mut one = case(&format!("reads, cached, {how}"), read("warm", how), theirs, 0.03);
+        one.may_be_faster = true;
+        all.push(one);
+    }
+    let theirs = format!("read cold xor {BLOCK} 1 {}", text(file));
+    all.push(case("reads, cold", read("cold", "xor"), theirs, 0.05));
+    let target = directory.join("target");
+    let theirs = format!("copy {BLOCK} {} {}", text(file), text(&target));
+    let levels = Levels::new()
+        .with(Factor::Method, Level::word("read-write"))
+        .with(Factor::Block, Level::Number(BLOCK))
+        .with(Factor::Cache, Level::word("warm"));
+    all.push(case("copies", trial("copy", levels, Some(READ), 1), theirs, 0.03));
+    for (name, sync, block, count, id, within) in [
+        ("writes, cached", "none", BLOCK, FILE_BYTES / BLOCK, WRITTEN, 0.03),
+        ("writes, fsync after each block", "fsync", 4096, SYNCED, SYNCED_FILE, 0.05),
+    ] {
+        let theirs = format!("write {sync} {block} {count} {}", text(&target));
+        let levels = Levels::new()
+            .with(Factor::Method, Level::word("write"))
+            .with(Factor::Block, Level::Number(block))
+            .with(Factor::Sync, Level::word(sync))
+            .with(Factor::Until, Level::word("return"));
+        all.push(case(name, trial("write", levels, Some(id), 1), theirs, within));
+    }
+    for call in ["stat", "chmod"] {
+        let tree = directory.join("tree");
+        let theirs = format!("meta {call} {META_CALLS} {META_FILES} {}", text(&tree));
+        let levels = Levels::new()
+            .with(Factor::Operation, Level::word(call))
+            .with(Factor::Files, Level::Number(META_FILES))
+            .with(Factor::Pass, Level::word("steady"));
+        let ours = trial("meta", levels, Some(TREE), META_CALLS);
+        all.push(case(&format!("metadata: {call}"), ours, theirs, 0.05));
+    }
+    all
+}
+
+fn calls(call: &str) -> Request {
+    let levels = Levels::new().with(Factor::Operation, Level::word(call));
+    trial("syscall", levels, None, CALLS)
+}
+
+fn read(state: &str, how: &str) -> Request {
+    let levels = Levels::new()
+        .with(Factor::Method, Level::word("pread"))
+        .with(Factor::Block, Level::Number(BLOCK))
+        .with(Factor::Consume, Level::word(how))
+        .with(Factor::Cache, Level::word(state));
+    trial("read", levels, Some(READ), 1)
+}
+
+fn trial(workload: &str, levels: Levels, instance: Option<usize>, passes: u64) -> Request {
+    let (workload, extent) = (workload.to_owned(), Extent::Passes(passes));
+    Request::Trial(Box::new(TrialRequest {
+        workload,
+        levels,
+        instance,
+        extent,
+        limit_ns: LIMIT_NS,
+    }))
+}
+
+/// Ours over theirs, pair by pair, in an order that a coin decides.
+fn ratios(case: &Case, agent: &mut LocalChild, program: &Path, count: usize) -> Vec<f64> {
+    let theirs: Vec<&str> = case.theirs.iter().map(String::as_str).collect();
+    let mut ours = || {
+        if let Some(before) = &case.before {
+            measured(agent.ask(before).unwrap());
+        }
+        measured(agent.ask(&case.ours).unwrap()).wall_ns as f64
+    };
+    // Once each unrecorded: programs and files come into the caches.
+    ours();
+    their(program, &theirs);
+    let mut coin = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut ratios: Vec<f64> = (0..count)
+        .map(|_| {
+            coin ^= coin << 13;
+            coin ^= coin >> 7;
+            coin ^= coin << 17;
+            match coin >> 63 {
+                0 => ours() / their(program, &theirs),
+                _ => 1.0 / (their(program, &theirs) / ours()),
+            }
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios
+}
+
+fn measured(reply: Reply) -> Measurement {
+    match reply {
+        Reply::Measured(measurement) => *measurement,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What the C program prints.
+fn their(program: &Path, words: &[&str]) -> f64 {
+    let output = Command::new(program).args(words).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    text.trim().parse().unwrap_or_else(|_| panic!("{words:?} said {text:?} {errors}"))
+}
+
+fn row(case: &Case, ratios: &[f64]) -> bool {
+    let (middle, rank) = (ratios[ratios.len() / 2], lower_rank(ratios.len()));
+    let (low, high) = (ratios[rank], ratios[ratios.len() - 1 - rank]);
+    let fast = case.may_be_faster || middle >= 1.0 / (1.0 + case.within);
+    let good = fast && middle <= 1.0 + case.within;
+    let limit = match case.may_be_faster {
+        true => format!("at most {:.0} % more", 100.0 * case.within),
+        false => format!("within {:.0} %", 100.0 * case.within),
+    };
+    let verdict = if good { "PASS" } else { "**FAIL**" };
+    println!("| {} | {middle:.3} ({low:.3}–{high:.3}) | {limit} | {verdict} |", case.name);
+    good
+}
