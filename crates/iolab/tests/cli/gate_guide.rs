@@ -96,7 +96,9 @@ fn the_workflow_of_the_guide_fails_for_what_became_slower_and_only_then() {
             }
             let output = shell(&home, &gate.replace("5%", "50%"));
             let summary = fs::read_to_string(home.path("summary.md")).unwrap();
-            if summary.contains("not sound") && attempt < 4 {
+            let open =
+                summary.contains("not sound") || wanted != 0 && summary.contains("not decided");
+            if open && attempt < 4 {
                 continue;
             }
             assert_eq!(output.status.code(), Some(wanted), "{summary}");
