@@ -5,8 +5,10 @@
 # make browser  the HTML report in a real browser (chromium; node)
 # make fuzz     nonsense for what reads text (cargo-fuzz, nightly)
 # make studies  every published study, run here: docs/studies/*.md
+# make dist     a stripped static binary and a .deb in target/packages, both tried in a bare root
+# make book     docs/ as a book with its pictures: target/book/index.html (mdbook)
 # make trust    the longer proofs of the statistics: the figures of docs/trust.md (2000 runs each)
-.PHONY: test setup lint doc deny unit quick bench browser fuzz studies trust clean
+.PHONY: test setup lint doc deny unit quick bench browser fuzz studies trust dist book clean
 
 CARGO ?= cargo
 
@@ -47,6 +49,13 @@ studies:
 trust:
 	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab-run --test proof -- --include-ignored --nocapture
 	$(CARGO) test --release --locked -p iolab-stats --test claims -- --include-ignored --nocapture
+
+dist:
+	sh scripts/dist.sh
+
+book:
+	@command -v mdbook >/dev/null || { echo "book: mdbook is missing: cargo install mdbook" >&2; exit 1; }
+	mdbook build
 
 clean:
 	$(CARGO) clean

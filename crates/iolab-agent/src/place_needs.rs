@@ -50,10 +50,18 @@ fn needs_of(level: &PlaceLevel, image_bytes: u64) -> PlaceNeeds {
         Ground::Image | Ground::Memory => Some(bytes / 100 * SHARE_FOR_FILES),
         _ => inner.iter().filter_map(|needs| needs.holds_bytes).min(),
     };
+    // Of an overlay the files are those of its layers.
+    let always_cached = match ground {
+        Ground::Memory => true,
+        // Blocks are decompressed into the page cache, and read from there.
+        _ if level.kind == "squashfs" => true,
+        _ => inner.iter().any(|needs| needs.always_cached),
+    };
     let own = if ground == Ground::Image { bytes } else { 0 };
     PlaceNeeds {
         disk_bytes: inner.iter().fold(own, |sum, needs| sum.saturating_add(needs.disk_bytes)),
         holds_bytes: holds,
+        always_cached,
         remounts: match ground {
             Ground::Layers => !inner.is_empty(),
             Ground::Memory | Ground::Directory => false,

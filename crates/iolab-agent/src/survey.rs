@@ -46,6 +46,7 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
         available_memory_bytes: host::available_memory_bytes(),
         last_level_cache_bytes: host::last_level_cache_bytes(),
         page_bytes: host::page_bytes(),
+        least_limit_bytes: place::memory::LEAST_LIMIT_BYTES,
         greatest_locked_bytes: host::greatest_locked_bytes(),
         direct_alignment_bytes: direct.then(|| host::direct_alignment_bytes(&tested)).flatten(),
         processors: host::processors(),
@@ -61,6 +62,11 @@ fn unavailable(asked: &Asked, tested: &Path) -> BTreeMap<String, String> {
     // Places have a cold state of their own.
     if asked.has(Factor::Cache, &CacheState::Cold.level()) && asked.places.is_empty() {
         missing.extend(host::unavailable(tested));
+    }
+    let direct = Level::word(Switch::On.word());
+    if asked.has(Factor::Direct, &direct) && asked.places.is_empty() {
+        let level = format!("{}={direct}", Factor::Direct);
+        missing.extend(host::no_bypass(tested).map(|why| (level, why)));
     }
     // A ladder of calls has no methods, and nothing that depends on them. What a file system
     // refuses is known of this one only, not of those in images.

@@ -66,7 +66,16 @@ impl LocalChild {
     /// # Errors
     /// No process can be started.
     pub fn start() -> io::Result<LocalChild> {
-        LocalChild::start_program(PathBuf::from("/proc/self/exe"))
+        let own = PathBuf::from("/proc/self/exe");
+        LocalChild::start_program(own).map_err(|e| match e.kind() {
+            // A bare root directory, a chroot: without /proc nothing could be proven either.
+            io::ErrorKind::NotFound => io::Error::new(
+                io::ErrorKind::NotFound,
+                "/proc is not there, and nothing can be measured without it: \
+                 mount -t proc proc /proc",
+            ),
+            _ => e,
+        })
     }
 
     /// Starts another iolab as the agent.

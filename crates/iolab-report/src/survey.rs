@@ -88,10 +88,12 @@ fn recommendation(advice: &[&str]) -> Option<String> {
 /// Block sizes, warm and cold side by side.
 fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
     let mut finding = Finding { label: "Reading", ..Finding::default() };
+    let (mut advised, mut seen) = (Vec::new(), 0);
     for (state, document) in [(CacheState::Warm, warm), (CacheState::Cold, cold)] {
         let Some((answer, document)) = document.and_then(|d| Some((d.answers.first()?, d))) else {
             continue;
         };
+        seen += 1;
         if answer.kind == AnswerKind::Invalid {
             finding.lines.push(format!("{state}: {}", answer.sentence));
             continue;
@@ -101,11 +103,29 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
             continue;
         };
         finding.lines.push(format!("{state} {}", plateau.describe()));
-        if finding.advice.is_none() && plateau.advised {
-            finding.advice = Some(plateau.advice());
+        if plateau.advised {
+            advised.push((state, plateau.advice()));
         }
     }
+    finding.advice = block_advice(&advised, seen);
     finding
+}
+
+/// Which blocks to use; for which files, where that is not the same or not known for all.
+fn block_advice(advised: &[(CacheState, String)], seen: usize) -> Option<String> {
+    let files = |state: &CacheState| match state {
+        CacheState::Cold => "files not in memory",
+        _ => "cached files",
+    };
+    match advised {
+        [(_, warm), (_, cold)] if warm == cold => Some(warm.clone()),
+        [(_, only)] if seen == 1 => Some(only.clone()),
+        [] => None,
+        some => {
+            let each = some.iter().map(|(state, blocks)| format!("{blocks} for {}", files(state)));
+            Some(each.collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// The block to use, as the answer has it.
@@ -516,6 +536,21 @@ mod tests {
             cell(name, levels, None, ns)
         };
         document("syscall", vec![rung("lseek", 130.4), rung("pread", 225.0)], Vec::new())
+    }
+
+    /// "Use blocks of 1 MiB" once came from the cold run alone, where the warm one was open.
+    #[test]
+    fn a_block_that_is_advised_for_one_state_of_the_cache_says_for_which() {
+        use iolab_model::catalog::CacheState::{Cold, Warm};
+        let (small, large) = ("blocks of 64 KiB or more", "blocks of 1 MiB");
+        let said = |advised: &[_]| super::block_advice(advised, 2).unwrap_or_default();
+        let both = [(Warm, small.to_owned()), (Cold, small.to_owned())];
+        assert_eq!(said(&both), small);
+        assert_eq!(said(&both[1..]), "blocks of 64 KiB or more for files not in memory");
+        let differ = [(Warm, small.to_owned()), (Cold, large.to_owned())];
+        assert!(said(&differ).ends_with("cached files, blocks of 1 MiB for files not in memory"));
+        assert_eq!(super::block_advice(&both[..1], 1).as_deref(), Some(small));
+        assert_eq!(said(&[]), "");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! What an answer says to a person.
 
-use super::budget::FEWEST_STEADY;
 use super::name::{is_plural, names_of};
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
@@ -117,7 +116,12 @@ fn winner(claims: &Claims, names: &[String], best: usize) -> String {
         true => slower(claims, next),
         false => "slower, by how much is not settled".to_owned(),
     };
-    let takes = if how.ends_with("as long") { "takes" } else { "is" };
+    let takes = match (how.ends_with("as long"), is_plural(&names[next])) {
+        (true, true) if claims.compared().len() == 2 => "take",
+        (true, _) => "takes",
+        (false, true) if claims.compared().len() == 2 => "are",
+        (false, _) => "is",
+    };
     format!("{} {verb} fastest{of}{little}: {name} {takes} {how}", names[best])
 }
 
@@ -144,7 +148,7 @@ fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
         }
         _ => String::new(),
     };
-    let Some(pick) = claims.pick else { return too_few(told, &more) };
+    let Some(pick) = claims.pick else { return too_few(told, names, &more) };
     let which = match claims.best.len() {
         n if n == names.len() && n > 2 => "which is best is open".to_owned(),
         _ => format!("which of {} is best is open", listed(&claims.best, names)),
@@ -154,27 +158,34 @@ fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
     let bound = slower_text(1.0, high);
     let best = the_best(claims);
     match bound.ends_with("as long") {
+        true if is_plural(name) => format!("{name} take {bound} as {best}; {which}{more}"),
         true => format!("{name} takes {bound} as {best}; {which}{more}"),
         false => format!("{name}: {bound} than {best}; {which}{more}"),
     }
 }
 
 /// So few rounds that nothing is bounded.
-fn too_few(told: &AnswerParts<'_>, more: &str) -> String {
+fn too_few(told: &AnswerParts<'_>, names: &[String], more: &str) -> String {
     let n = told.judgement.claims.rounds;
-    if let Some(needed) = told.outcome.calibration.needed_ns.filter(|_| n < FEWEST_STEADY as usize)
-    {
-        let needed = rough_time_text(needed as f64);
-        return format!("insufficient budget: need at least {needed}");
-    }
-    if n == 0 || told.judgement.claims.compared().is_empty() {
+    let unmeasured = n == 0 || told.judgement.claims.compared().is_empty();
+    let short = told.outcome.calibration.needed_ns.is_some();
+    if unmeasured && (more.is_empty() || !short) {
         return nothing(told);
     }
     let interrupted = match told.outcome.stopped {
         Stopped::Interrupted => ", where it was interrupted",
         _ => "",
     };
-    format!("no answer after {}{interrupted}: too few{more}", so_many(n, "steady round"))
+    let rounds = so_many(n, "steady round");
+    let best = &told.judgement.claims.best;
+    // Nobody of the best is bounded yet, but others are shown to be slower.
+    if best.len() < told.judgement.claims.compared().len() && interrupted.is_empty() {
+        let listed = listed(best, names);
+        return format!(
+            "which of {listed} is best is open after {rounds}, the rest is slower{more}"
+        );
+    }
+    format!("no answer after {rounds}{interrupted}: too few{more}")
 }
 
 fn nothing(told: &AnswerParts<'_>) -> String {
@@ -240,5 +251,18 @@ mod tests {
         assert!(little.starts_with("read is fastest, if by little: mmap is 1.6"), "{little}");
         // Excluded, but too few rounds for a bound of how much.
         assert!(said(3.0, 8).ends_with("by how much is not settled"), "{}", said(3.0, 8));
+    }
+
+    /// "4 threads are fastest: 2 threads takes 3× as long".
+    #[test]
+    fn what_is_several_takes_a_verb_for_several() {
+        let mut watch = Watch::new(2, 0.05, 1);
+        for round in 0..30 {
+            let noise = 0.001 * f64::from(round * 7 % 5);
+            watch.push(&[Trial::Took(0.0), Trial::Took(3f64.ln() + noise)], true);
+        }
+        let claims = watch.claims(&Rules::default(), &Facts::default());
+        let said = winner(&claims, &["4 threads".to_owned(), "2 threads".to_owned()], 0);
+        assert!(said.starts_with("4 threads are fastest: 2 threads take 3"), "{said}");
     }
 }

@@ -6,7 +6,7 @@ use iolab_stats::claims;
 /// Round 0 and two warm-up rounds.
 pub(super) const UNCOUNTED_ROUNDS: u32 = 3;
 /// Steady rounds that a run is planned for, and that an answer has before it stops of itself.
-pub(super) const FEWEST_STEADY: u32 = 20;
+pub const FEWEST_STEADY: u32 = 20;
 /// At most this share of the budget goes to calibration.
 pub(super) const CALIBRATION_SHARE: f64 = 0.1;
 /// Kept back for what follows the last round.

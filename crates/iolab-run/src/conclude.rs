@@ -124,6 +124,15 @@ fn seconds_of(outcome: &Outcome, rounds: u32) -> f64 {
     f64::from(rounds) * cost_of_round_ns(round_ns, renew_ns, calibration.epoch_rounds) / 1e9
 }
 
+/// Seconds that the budget was short of the fewest rounds of an answer, where it ended before any
+/// forecast could be made.
+fn seconds_short(plan: &Plan, outcome: &Outcome, judgement: &Judgement) -> Option<f64> {
+    let open = judgement.kind() == AnswerKind::Undecided && judgement.claims.pick.is_none();
+    let needed_ns = outcome.calibration.needed_ns.filter(|_| open)?;
+    let short_ns = needed_ns.saturating_sub(plan.protocol.budget_ns);
+    (short_ns > 0).then_some(short_ns as f64 / 1e9)
+}
+
 fn answer(
     plan: &Plan,
     outcome: &Outcome,
@@ -135,6 +144,7 @@ fn answer(
     let claims = &judgement.claims;
     let sound = judgement.kind() != AnswerKind::Invalid;
     let more_seconds = judgement.more_rounds.map(|rounds| seconds_of(outcome, rounds));
+    let more_seconds = more_seconds.or_else(|| seconds_short(plan, outcome, judgement));
     let id = |at: &usize| plan.cells[condition.cells[*at]].id.clone();
     let pick = claims.pick.filter(|_| sound && condition.cells.len() > 1);
     let mut answer = Answer {
@@ -178,11 +188,11 @@ fn regret(claims: &Claims, id: &impl Fn(&usize) -> String) -> Vec<Regret> {
 fn raise_text(raise: &Raise) -> String {
     match raise {
         Raise::Rounds(rounds) => {
-            format!("about {} more: iolab more", so_many(*rounds as usize, "round"))
+            format!("about {} more (iolab more)", so_many(*rounds as usize, "round"))
         }
         Raise::Instances(instances) => {
             let more = so_many(*instances as usize, "renewal");
-            format!("{more} of the files more: iolab more")
+            format!("{more} of the files more (iolab more)")
         }
         Raise::LongerTrials(factor) => {
             format!("trials {} as long: a larger --file-size", ratio_text(*factor))

@@ -119,8 +119,8 @@ impl Driver<'_, '_> {
             self.warn(
                 Code::InsufficientBudget,
                 format!(
-                    "the budget of {} does not reach the fewest rounds that could separate two \
-                     cells: need at least {}",
+                    "the budget of {} is short: about {rounds} rounds fit, and an answer takes at \
+                     least {}; take a longer --budget, or fewer levels",
                     rough_time_text(plan.protocol.budget_ns as f64),
                     rough_time_text(needed as f64),
                 ),

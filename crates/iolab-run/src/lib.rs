@@ -28,6 +28,7 @@ mod visits;
 mod work;
 
 pub use agent_executor::RemoteExecutor;
+pub use budget::FEWEST_STEADY;
 pub use conclude::{Conclusion, conclude, twin};
 pub use document::{document, experiment};
 pub use drive::{drive, drive_by};

@@ -1,8 +1,6 @@
 //! What a cell is called in a sentence: the levels that tell it from its rivals.
 
-use iolab_model::catalog::{
-    AxisWord, Consume, Factor, Kind, Level, Levels, bytes_text, path_to_text,
-};
+use iolab_model::catalog::{Factor, Levels, phrase};
 use iolab_model::plan::{Condition, Plan};
 
 /// A name for each cell of an answer, in its order.
@@ -46,55 +44,37 @@ fn varying(cells: &[&Levels]) -> Vec<Factor> {
 fn name(levels: &Levels, factors: &[Factor]) -> String {
     let mut heads = Vec::new();
     let mut tails = Vec::new();
+    let mut after = String::new();
     for (factor, level) in factors.iter().filter_map(|f| Some((*f, levels.get(*f)?))) {
         match factor {
             Factor::Method | Factor::Operation | Factor::Contender | Factor::File => {
-                heads.push(word(level));
+                heads.push(phrase(factor, level));
             }
-            Factor::Place => heads.push(format!("on {}", word(level))),
+            // Where places alone are compared, each has its bare name.
+            Factor::Place if factors.len() == 1 => heads.push(level.to_string()),
+            Factor::Place => heads.push(phrase(factor, level)),
+            Factor::Direct if !levels.is_on(Factor::Direct) => {
+                after = format!(" {}", phrase(factor, level));
+            }
             _ => tails.push(phrase(factor, level)),
         }
     }
     let head = heads.join(" ");
     let tail = tails.join(" and ");
-    match (head.is_empty(), tail.is_empty()) {
+    let name = match (head.is_empty(), tail.is_empty()) {
         (_, true) => head,
         (true, false) => tail,
         (false, false) => format!("{head} with {tail}"),
-    }
+    };
+    format!("{name}{after}").trim_start().to_owned()
 }
 
-fn word(level: &Level) -> String {
-    match level {
-        Level::Path(path) => path_to_text(path),
-        other => other.to_string(),
-    }
-}
-
-fn phrase(factor: Factor, level: &Level) -> String {
-    let plural = |n: u64, one: &str| if n == 1 { one.to_owned() } else { format!("{one}s") };
-    match (factor, level) {
-        (Factor::Block, Level::Number(n)) => format!("{} blocks", bytes_text(*n)),
-        (Factor::Threads, Level::Number(n)) => format!("{n} {}", plural(*n, "thread")),
-        (Factor::IdleThreads, Level::Number(n)) => format!("{n} idle {}", plural(*n, "thread")),
-        (Factor::Files, Level::Number(n)) => format!("{n} {}", plural(*n, "file")),
-        (Factor::FileSize, Level::Number(n)) => format!("a file of {}", bytes_text(*n)),
-        (Factor::Memory, Level::Number(n)) => format!("{} of memory", bytes_text(*n)),
-        (Factor::Memory, Level::Word(ratio)) => format!("a file of {ratio} the memory"),
-        (Factor::Consume, level) if *level == Consume::None.level() => "bytes untouched".to_owned(),
-        (Factor::Cache, level) => format!("cache {level}"),
-        (Factor::Pattern, level) => format!("{level} order"),
-        (factor, Level::Number(n)) if factor.kind() == Kind::Bytes => {
-            format!("{factor} {}", bytes_text(*n))
-        }
-        (factor, level) => format!("{factor} {level}"),
-    }
-}
-
-/// Whether a name wants "are".
+/// Whether a name wants "are" and "take": `2 threads`, `64 KiB blocks and O_DIRECT`.
 pub(super) fn is_plural(name: &str) -> bool {
-    let counted = name.ends_with(" blocks") || name.ends_with(" threads");
-    counted && !name.contains(" with ")
+    let counted = |noun: &str| name.contains(noun);
+    name.starts_with(|first: char| first.is_ascii_digit())
+        && !name.contains(" with ")
+        && [" blocks", " threads", " files", " and "].into_iter().any(counted)
 }
 
 #[cfg(test)]
@@ -118,5 +98,23 @@ mod tests {
         let mapped = Levels::new().with(Factor::Method, Level::word("mmap"));
         assert_eq!(name(&mapped, &all), "mmap");
         assert!(is_plural("64 KiB blocks") && !is_plural("pread with 64 KiB blocks"));
+        assert!(is_plural("2 threads") && !is_plural("1 thread"));
+    }
+
+    /// "4 KiB blocks and direct off", "which of on overlay and on ext4 is best".
+    #[test]
+    fn switches_and_places_are_said_in_words() {
+        let direct = |word: &'static str| {
+            let block = Levels::new().with(Factor::Block, Level::Number(4096));
+            name(&block.with(Factor::Direct, Level::word(word)), &[Factor::Block, Factor::Direct])
+        };
+        assert_eq!(direct("off"), "4 KiB blocks through the page cache");
+        assert_eq!(direct("on"), "4 KiB blocks and O_DIRECT");
+        let alone = Levels::new().with(Factor::Direct, Level::word("off"));
+        assert_eq!(name(&alone, &[Factor::Direct]), "through the page cache");
+        let place = Levels::new().with(Factor::Place, Level::word("ext4"));
+        let place = place.with(Factor::Threads, Level::Number(2));
+        assert_eq!(name(&place, &[Factor::Place]), "ext4");
+        assert_eq!(name(&place, &[Factor::Place, Factor::Threads]), "on ext4 with 2 threads");
     }
 }

@@ -62,7 +62,8 @@ pub(crate) fn context_findings(context: &Context, claims: &Claims) -> Vec<Findin
         add(Code::FewRounds, vec![], format!("{} steady rounds", claims.rounds));
     }
     if context.placement_matters && context.instances < FEWEST_INSTANCES {
-        add(Code::OneLayout, vec![], format!("{} file instances", context.instances));
+        let seen = format!("{}, where {FEWEST_INSTANCES} are wanted", context.instances);
+        add(Code::OneLayout, vec![], seen);
     }
     if context.steal > SMALL_SHARE {
         add(Code::StealHigh, vec![], format!("up to {} of a trial", percent(context.steal)));

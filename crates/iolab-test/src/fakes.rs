@@ -290,7 +290,7 @@ fn answer(cells: &[CellRecord], condition: Levels, ask: &[Factor]) -> Option<Ans
         more_seconds: (kind == AnswerKind::Undecided).then_some(42.0),
         warnings: vec![Warning {
             code: Code::OneLayout,
-            text: "measured on one file layout".to_owned(),
+            text: "measured on few layouts of the file".to_owned(),
         }],
         comparisons,
     })

@@ -32,9 +32,9 @@ Examples:
   iolab explain TWIN_OFF               what a warning means
 
 Data goes to stdout, all else to stderr. Exit status: 0 done, 1 internal
-error, 2 usage, 3 different (diff), 10 regression, 11 undecided (where asked for), 12 runs cannot
-be compared, 20 refused: not safe, or no space, 21 something asked for
-by name was not measured; 130 interrupted.";
+error, 2 usage, 3 different (diff), 10 regression, 11 undecided (where asked
+for), 12 runs cannot be compared, 20 refused: not safe, or no space,
+21 something asked for by name was not measured, 130 interrupted.";
 
 /// The subcommands.
 // Made once in a run and gone at once: boxing it would only complicate the derive.

@@ -1,26 +1,46 @@
-//! `iolab man`: the manual page.
+//! `iolab man`: the manual, as one page or as a page for each subcommand.
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 
-use super::terminal_io::{self, Ending};
+use super::terminal_io::{self, Ending, Exit, Failure};
 
 /// Print the manual page (roff), with every subcommand
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab man | man -l -\n  iolab man > ~/.local/share/man/man1/iolab.1"
+    after_help = "Examples:\n  iolab man | man -l -\n  iolab man --output ~/.local/share/man/man1"
 )]
-pub struct Man {}
+pub struct Man {
+    /// Write a page for each subcommand into this directory instead
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
 
 impl Man {
-    /// Prints it.
+    /// Prints it, or writes it.
     ///
     /// # Errors
-    /// What stdout met.
+    /// What stdout or the directory met.
     pub fn run(self, command: Command) -> Ending {
-        terminal_io::data(|out| write(out, command))
+        match self.output {
+            None => terminal_io::data(|out| write(out, command)),
+            Some(directory) => pages(&directory, command),
+        }
     }
+}
+
+/// `iolab.1`, `iolab-read.1` and so on.
+fn pages(directory: &Path, command: Command) -> Ending {
+    fs::create_dir_all(directory)
+        .and_then(|()| clap_mangen::generate_to(command, directory))
+        .map_err(|e| {
+            let directory = directory.display();
+            Failure::usage(format!("write the manual pages into {directory}: {e}"))
+        })?;
+    Ok(Exit::Done)
 }
 
 fn write(out: &mut dyn Write, mut command: Command) -> io::Result<()> {

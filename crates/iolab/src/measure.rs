@@ -1,6 +1,7 @@
 //! The subcommands that measure, one for each workload of the catalog.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 use super::console::argv;
 use super::factor_args::{self, Axes};
@@ -102,15 +103,29 @@ fn command(info: &'static WorkloadInfo) -> Command {
     let command = PlaceArgs::augment_args(ProtocolArgs::augment_args(command));
     let command = OutputArgs::augment_args(command);
     // Last: the groups of options bring texts of their own.
-    command.about(info.part.summary).long_about(None).after_help(examples(info))
+    command.about(sentence(info.part.summary)).long_about(None).after_help(examples(info))
 }
 
 fn examples(info: &WorkloadInfo) -> String {
     let mut text = String::from("Examples:");
     for (line, why) in info.examples {
-        text += &format!("\n  iolab {line}\n      {why}");
+        text += &format!("\n  {}\n      {why}", shell_lines(&format!("iolab {line}")));
     }
     text + "\n\nSizes: 64Ki = 64K = 65536, 64kB = 64000. Lists and ranges on any axis:\n4Ki,64Ki and 1..64Ki:x2 and 4Ki..64Ki:+4Ki."
+}
+
+/// A summary of the catalog as the help of every other subcommand begins: with a capital letter.
+fn sentence(summary: &str) -> String {
+    let mut letters = summary.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A command as it can be typed, on lines that a terminal of 80 columns holds.
+fn shell_lines(command: &str) -> String {
+    let whole = Options::new(72)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(command, whole).join(" \\\n    ")
 }
 
 impl FromArgMatches for Measure {

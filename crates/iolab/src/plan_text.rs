@@ -10,6 +10,7 @@ use iolab_model::catalog::{
 };
 use iolab_model::plan::{Cell, Condition, FileUse, Instance, Plan, level_text};
 use iolab_model::tree::TreeOrder;
+use iolab_run::FEWEST_STEADY;
 
 const WRITES_NOTHING: &str = "writes nothing";
 
@@ -307,6 +308,11 @@ fn expectation(plan: &Plan) -> String {
     let time = rough_time_text(plan.cost.time_ns as f64);
     match plan.protocol.rounds {
         Some(rounds) => format!("about {time} for {rounds} rounds"),
+        None if plan.cost.rounds < FEWEST_STEADY => format!(
+            "at most {time}; by a cautious guess only {} fit, and an answer takes {FEWEST_STEADY}: \
+             take a longer --budget, or fewer levels",
+            so_many(plan.cost.rounds as usize, "round")
+        ),
         None => format!(
             "at most {time}; about {} rounds fit, fewer if the answer is clear sooner",
             plan.cost.rounds

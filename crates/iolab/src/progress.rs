@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::terminal_io::say;
 use super::verbosity::Talk;
-use iolab_model::catalog::{bytes_text, rate_text, rough_time_text, time_text};
+use iolab_model::catalog::{Code, bytes_text, rate_text, rough_time_text, time_text};
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Fault, Measurement, Phase, Sample};
 use iolab_run::{Event, Observer};
@@ -73,6 +73,15 @@ impl Progress {
             _ if self.talk.quiet => {}
             // The live line says how far it is, the report what came of it.
             Some(_) if !self.talk.verbose => {}
+            Some(bar) => bar.suspend(|| say(line)),
+            None => say(line),
+        }
+    }
+
+    /// What must be known at once, whatever is told else.
+    fn announce(&self, line: &str) {
+        match &self.bar {
+            _ if self.talk.quiet => {}
             Some(bar) => bar.suspend(|| say(line)),
             None => say(line),
         }
@@ -155,6 +164,10 @@ impl Observer for Progress {
             }
             Event::Round { round, elapsed_ns, remaining_ns } => {
                 self.round(*round, *elapsed_ns, *remaining_ns);
+            }
+            // Now it can be stopped and asked for less; after the rounds it would be too late.
+            Event::Warning(warning) if warning.code == Code::InsufficientBudget => {
+                self.announce(&warning.text);
             }
             Event::Warning(warning) if self.talk.verbose => {
                 self.tell(&format!("{}: {}", warning.code, warning.text));

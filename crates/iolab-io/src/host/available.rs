@@ -43,11 +43,26 @@ pub fn unavailable(directory: &Path) -> BTreeMap<String, String> {
     parts
 }
 
+/// Why nothing goes past the page cache in this directory, and what to do.
+pub fn no_bypass(directory: &Path) -> Option<String> {
+    let fs = Mount::of(&Tree::machine(), directory)?.fs_type;
+    in_memory_only(&fs).then(|| {
+        format!(
+            "{fs} keeps files in memory only, and there is nothing to bypass: name a directory on \
+             a disk, or take --direct=off"
+        )
+    })
+}
+
+fn in_memory_only(fs: &str) -> bool {
+    fs == "tmpfs" || fs == "ramfs"
+}
+
 /// Why a cold state cannot be had and proven in this directory.
 fn no_cold(directory: &Path) -> Option<String> {
     let mount = Mount::of(&Tree::machine(), directory);
     let fs = mount.map_or_else(|| "this file system".into(), |mount| mount.fs_type);
-    if fs == "tmpfs" || fs == "ramfs" {
+    if in_memory_only(&fs) {
         return Some(format!("{fs} keeps files in memory only: name a directory on a disk"));
     }
     let scratch = Scratch::make(directory).ok()?;

@@ -19,7 +19,9 @@ mod program;
 mod tree;
 
 pub use crate::sys::page::page_bytes;
-pub use available::{available_memory_bytes, last_level_cache_bytes, processors, unavailable};
+pub use available::{
+    available_memory_bytes, last_level_cache_bytes, no_bypass, processors, unavailable,
+};
 pub use environment::environment;
 pub use files::file_facts;
 pub use hazards::{Work, hazards, swapped};

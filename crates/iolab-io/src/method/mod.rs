@@ -36,6 +36,7 @@ mod target;
 mod worker_threads;
 mod write;
 mod write_loop;
+mod write_rest;
 mod writev;
 
 pub use access::{Access, open_for_reading};

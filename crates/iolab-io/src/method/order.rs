@@ -6,7 +6,7 @@ use std::ops::Range;
 use iolab_model::catalog::Pattern;
 
 /// An order over `count` blocks. The hot loop is generic over it, so it is chosen once a trial.
-pub trait AccessOrder: Copy + Send {
+pub trait AccessOrder: Copy + Send + 'static {
     /// Whether each step follows the one before it in the file.
     const CONTIGUOUS: bool = false;
     /// Block indices for the operations of `block_range`, which lies within `0..count`.

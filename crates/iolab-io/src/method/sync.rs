@@ -19,14 +19,14 @@ pub fn open_flags(sync: Sync) -> OFlags {
 }
 
 /// What follows each block. The hot loop is generic over it, so that it is chosen once a trial.
-pub trait Barrier: Copy + Send {
+pub trait Barrier: Copy + Send + 'static {
     /// Called after each block, in the timed window.
     fn after_block(&mut self, file: BorrowedFd<'_>) -> Result<(), Errno>;
 }
 
 /// What surrounds each block that is written: a barrier, and the clock where blocks are timed one
 /// by one.
-pub trait Follow: Send {
+pub trait Follow: Send + 'static {
     /// Called before each block, in the timed window: what `after` must be given.
     fn before(&self) -> u64;
 

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::fill::Pool;
@@ -24,7 +24,7 @@ use iolab_model::result::Fault;
 /// What a method must do to write a file. Everything in `open` is outside the timed window,
 /// everything in `block_range` inside it: there nothing may be allocated, formatted, shared between
 /// threads or asked of the clock per operation.
-pub trait Writer: Sized + Send {
+pub trait Writer: Sized + Send + 'static {
     /// What it leaves beside the descriptor, let go when no time is taken any more.
     type Rest: Send;
 
@@ -149,21 +149,48 @@ struct Done<R> {
     latencies: Option<Latencies>,
 }
 
-#[inline(never)]
-fn work<W: Writer, O: AccessOrder, F: Follow>(
-    writer: &mut W,
-    partition: &Partition,
+/// One partition of work, ready to start; its loop is chosen already.
+trait Work<R> {
+    /// The timed part: two clock reads and the work between them.
+    fn run(self: Box<Self>) -> Result<Done<R>, Stop>;
+}
+
+struct Ready<'a, W, O, F> {
+    writer: W,
+    partition: &'a Partition,
     order: O,
-    pool: &Pool,
-    follow: &mut F,
-) -> Result<Moved, Stop> {
-    let mut moved = Moved::default();
-    for _ in 0..partition.passes {
-        for block_range in &partition.block_ranges {
-            moved += writer.block_range(partition, order, block_range.clone(), pool, follow)?;
-        }
+    pool: &'a Pool,
+    follow: F,
+}
+
+impl<W: Writer, O: AccessOrder, F: Follow> Work<W::Rest> for Ready<'_, W, O, F> {
+    fn run(mut self: Box<Self>) -> Result<Done<W::Rest>, Stop> {
+        let start_ns = now_ns();
+        let moved = self.work();
+        let end_ns = now_ns();
+        let Ready { writer, follow, .. } = *self;
+        let (moved, (file, rest), latencies) = (moved?, writer.into_parts(), follow.latencies());
+        Ok(Done { start_ns, end_ns, moved, file, rest, latencies })
     }
-    Ok(moved)
+}
+
+impl<W: Writer, O: AccessOrder, F: Follow> Ready<'_, W, O, F> {
+    #[inline(never)]
+    fn work(&mut self) -> Result<Moved, Stop> {
+        let mut moved = Moved::default();
+        for _ in 0..self.partition.passes {
+            for block_range in &self.partition.block_ranges {
+                moved += self.writer.block_range(
+                    self.partition,
+                    self.order,
+                    block_range.clone(),
+                    self.pool,
+                    &mut self.follow,
+                )?;
+            }
+        }
+        Ok(moved)
+    }
 }
 
 fn partitions<W: Writer, O: AccessOrder, F: Follow>(
@@ -172,19 +199,22 @@ fn partitions<W: Writer, O: AccessOrder, F: Follow>(
     order: impl Fn(&Partition) -> O + std::marker::Sync,
     follow: impl Fn() -> F + std::marker::Sync,
 ) -> Result<Written, Stop> {
+    run_ready(job, window, &|partition| {
+        let (writer, pool) = (W::open(job, partition)?, job.pool);
+        Ok(Box::new(Ready { writer, partition, order: order(partition), pool, follow: follow() }))
+    })
+}
+
+/// The same for every loop: only what is between the clock reads is made for each.
+fn run_ready<'a, R: Send>(
+    job: &'a WriteJob<'_>,
+    window: &mut dyn MeasuredWindow,
+    prepare: &(dyn Fn(&'a Partition) -> Result<Box<dyn Work<R> + 'a>, Stop> + std::marker::Sync),
+) -> Result<Written, Stop> {
     let after = After::open(job)?;
-    let ready = |partition: &Partition| {
-        Ok((W::open(job, partition)?, follow(), partition.clone(), order(partition)))
-    };
-    let timed = |(mut writer, mut follow, partition, order): (W, F, Partition, O)| {
-        let start_ns = now_ns();
-        let moved = work(&mut writer, &partition, order, job.pool, &mut follow);
-        let end_ns = now_ns();
-        let (moved, (file, rest), latencies) = (moved?, writer.into_parts(), follow.latencies());
-        Ok(Done { start_ns, end_ns, moved, file, rest, latencies })
-    };
-    let (done, before) = worker_threads::run(&job.layout.partitions, window, ready, timed)?;
-    let done = done.into_iter().collect::<Result<Vec<Done<W::Rest>>, Stop>>()?;
+    let work = |ready: Box<dyn Work<R> + 'a>| ready.run();
+    let (done, before) = worker_threads::run(&job.layout.partitions, window, prepare, work)?;
+    let done = done.into_iter().collect::<Result<Vec<Done<R>>, Stop>>()?;
     after.finish(job, done, before, window)
 }
 
@@ -314,100 +344,9 @@ impl Times {
     }
 }
 
-/// What follows a write at an offset that did not take all of a block.
-#[cold]
-#[inline(never)]
-pub fn complete(
-    file: BorrowedFd<'_>,
-    first: Result<usize, Errno>,
-    block: &[u8],
-    at: u64,
-) -> Result<(), Stop> {
-    past_the_unit(file, block, first, |first| {
-        rest(first, block, at, |rest, at| rustix::io::pwrite(file, rest, at))
-    })
-}
-
-/// The same at the file position.
-#[cold]
-#[inline(never)]
-pub fn complete_in_place(
-    file: BorrowedFd<'_>,
-    first: Result<usize, Errno>,
-    block: &[u8],
-) -> Result<(), Stop> {
-    past_the_unit(file, block, first, |first| {
-        rest(first, block, 0, |rest, _| rustix::io::write(file, rest))
-    })
-}
-
-/// Direct I/O moves whole units, so that the odd end of a file goes through the page cache, as
-/// programs do it: without the flag for this one call.
-fn past_the_unit(
-    file: BorrowedFd<'_>,
-    block: &[u8],
-    first: Result<usize, Errno>,
-    work: impl FnOnce(Result<usize, Errno>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let flags = fcntl_getfl(file)?;
-    let odd = !(block.len() as u64).is_multiple_of(LEAST_UNIT_BYTES);
-    if first != Err(Errno::INVAL) || !flags.contains(OFlags::DIRECT) || !odd {
-        return work(first);
-    }
-    fcntl_setfl(file, flags - OFlags::DIRECT)?;
-    let done = work(Err(Errno::INTR));
-    fcntl_setfl(file, flags)?;
-    done
-}
-
-/// No device moves less at a time (a sector).
-const LEAST_UNIT_BYTES: u64 = 512;
-
-/// An interruption, or a short write that is continued. `block`: bytes that were to be written at
-/// `at`.
-fn rest(
-    first: Result<usize, Errno>,
-    block: &[u8],
-    at: u64,
-    mut write_at: impl FnMut(&[u8], u64) -> Result<usize, Errno>,
-) -> Result<(), Stop> {
-    let mut written = 0;
-    let mut result = first;
-    loop {
-        match result {
-            // POSIX allows it only where nothing was to be written.
-            Ok(0) if written < block.len() => {
-                return Err(Stop::new("a write took no byte and gave no reason"));
-            }
-            Ok(n) => written += n,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-        if written >= block.len() {
-            return Ok(());
-        }
-        result = write_at(&block[written..], at + written as u64);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Errno, Path, fault, rest};
-
-    #[test]
-    fn short_writes_and_interruptions_are_continued() {
-        let block: Vec<u8> = (0..100).collect();
-        let mut file = vec![0; 100];
-        let mut script = [Err(Errno::INTR), Ok(7), Err(Errno::INTR), Ok(1), Ok(92)].into_iter();
-        let mut sink = |bytes: &[u8], at: u64| {
-            let n: usize = script.next().unwrap()?;
-            file[at as usize - 1000..][..n].copy_from_slice(&bytes[..n]);
-            Ok(n)
-        };
-        let first = sink(&block, 1000);
-        rest(first, &block, 1000, sink).unwrap();
-        assert_eq!(file, block);
-    }
+    use super::{Errno, Path, fault};
 
     #[test]
     fn what_has_a_fix_names_it() {
@@ -416,14 +355,5 @@ mod tests {
         assert!(said(Errno::NOSPC).contains("--file-size"));
         assert!(said(Errno::FBIG).contains("ulimit -f"));
         assert!(said(Errno::ROFS).contains("name a directory"));
-    }
-
-    #[test]
-    fn a_full_disk_in_the_middle_of_a_block_is_a_stop_with_its_errno() {
-        let mut script = [Err(Errno::NOSPC)].into_iter();
-        let stop = rest(Ok(10), &[1; 64], 0, |_, _| script.next().unwrap()).unwrap_err();
-        assert_eq!(stop.errno, Some(Errno::NOSPC.raw_os_error()));
-        let nothing = rest(Ok(0), &[1; 64], 0, |_, _| panic!("no further call")).unwrap_err();
-        assert!(nothing.cause.contains("no byte"));
     }
 }

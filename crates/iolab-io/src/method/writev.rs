@@ -12,7 +12,8 @@ use super::order::AccessOrder;
 use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::WriteJob;
-use super::write_loop::{self, Writer, complete};
+use super::write_loop::{self, Writer};
+use super::write_rest::complete;
 use super::{Method, WriteEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part, PartKind};
 

@@ -89,7 +89,7 @@ codes! {
         "Round 0 took more than 1.5 times the steady time. It is reported alone and is in no comparison.";
     TwoStates "TWO_STATES" Caution "samples fall into two clusters"
         "Cold reads whose pages are newly given by the host are slower than those that reuse freed pages. Both clusters are reported; do not quote the mean.";
-    OneLayout "ONE_LAYOUT" Caution "measured on one file layout"
+    OneLayout "ONE_LAYOUT" Caution "measured on few layouts of the file"
         "Fewer than five instances of the file were used. Where cached pages lie can change a figure by 10 %. A larger budget renews the file more often.";
     TwinOff "TWIN_OFF" Caution "the same cell measured twice differed"
         "In each round one cell, drawn at random, is measured twice; the two trials differ by more than half of what is called a difference here. Differences of that size mean little on this machine today.";

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::contender;
 use super::draft::{Does, Draft};
+use super::misfit::{bypass_misfit, limit_misfit, remount_misfit, warm_misfit};
 use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts};
-use crate::catalog::{
-    CacheState, Capability, Factor, FileOperation, Levels, Target, bytes_text, mix, path_to_text,
-};
+use crate::catalog::{Capability, Factor, Target, bytes_text, mix, path_to_text};
 use crate::spec::Experiment;
 use crate::tree::{Tree, TreeOrder};
 
@@ -73,8 +72,7 @@ impl Instances {
             return Err(Skip { reason, too_small: false });
         }
         let Some(wanted) = wanted else { return Ok(None) };
-        warm_fits(&draft.levels, wanted.bytes, facts)?;
-        remount_works(&draft.levels, wanted.place.as_deref(), facts)?;
+        can_be_reached(draft, &wanted, facts)?;
         let copy_to = if self.copies { draft.full.text(Factor::Place) } else { None };
         self.fits_places(&wanted, copy_to, facts)?;
         if let (Does { reads: true, writes: true }, Some(tree), None) =
@@ -268,6 +266,19 @@ fn wanted(
     Ok(Some(Wanted { bytes, files, place, used, sparse, attributes, ..Wanted::default() }))
 }
 
+/// Whether the state and the limits that its levels ask for can be had with this file there.
+fn can_be_reached(draft: &Draft, wanted: &Wanted, facts: &Facts) -> Result<(), Skip> {
+    let (levels, place) = (&draft.levels, wanted.place.as_deref());
+    let too_small = warm_misfit(levels, wanted.bytes, facts);
+    let reason = too_small.clone().or_else(|| remount_misfit(levels, place, facts));
+    let reason = reason.or_else(|| bypass_misfit(&draft.full, place, facts));
+    let reason = reason.or_else(|| limit_misfit(&draft.full, wanted.bytes, facts));
+    match reason {
+        Some(reason) => Err(Skip { reason, too_small: too_small.is_some() }),
+        None => Ok(()),
+    }
+}
+
 /// A tree of the person's.
 fn found(path: &Path, tree: &Result<TreeFacts, String>, does: Does) -> Result<Wanted, Skip> {
     let refuse = |reason: String| Skip { reason, too_small: false };
@@ -283,31 +294,4 @@ fn found(path: &Path, tree: &Result<TreeFacts, String>, does: Does) -> Result<Wa
     let (path, bytes) = (Some(path.into()), facts.bytes);
     let tree = Some(TreeOrder::Found(facts.files));
     Ok(Wanted { path, bytes, tree, ..Wanted::default() })
-}
-
-/// Only what iolab has mounted can be unmounted.
-fn remount_works(levels: &Levels, place: Option<&str>, facts: &Facts) -> Result<(), Skip> {
-    let remounts = place.and_then(|place| facts.places.get(place)).is_some_and(|n| n.remounts);
-    if levels.word() != Some(CacheState::Remount) || remounts {
-        return Ok(());
-    }
-    let reason = format!(
-        "remount: {} is not mounted by iolab; name a place such as --place ext4, or take --cache cold",
-        place.unwrap_or("the directory")
-    );
-    Err(Skip { reason, too_small: false })
-}
-
-fn warm_fits(levels: &Levels, bytes: u64, facts: &Facts) -> Result<(), Skip> {
-    // What looks at files alone needs none of their bytes.
-    let looks = levels.word() == Some(FileOperation::Stat);
-    if looks || levels.word() != Some(CacheState::Warm) || bytes <= facts.available_memory_bytes {
-        return Ok(());
-    }
-    let reason = format!(
-        "a file of {} cannot be warm in {} of memory; take --cache cold or --cache any, or a smaller file",
-        bytes_text(bytes),
-        bytes_text(facts.available_memory_bytes)
-    );
-    Err(Skip { reason, too_small: true })
 }

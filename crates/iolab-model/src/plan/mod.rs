@@ -9,6 +9,7 @@ mod draft;
 mod error;
 mod instance;
 mod make;
+mod misfit;
 mod needs;
 mod paths;
 mod question;
@@ -49,6 +50,8 @@ pub struct Facts {
     pub last_level_cache_bytes: u64,
     /// Page size.
     pub page_bytes: u64,
+    /// The least memory limit that a trial fits into.
+    pub least_limit_bytes: u64,
     /// What this process may lock in memory (RLIMIT_MEMLOCK); absent: no limit.
     pub greatest_locked_bytes: Option<u64>,
     /// The multiple that direct I/O moves here; absent: not known.
@@ -181,6 +184,9 @@ pub struct PlaceNeeds {
     pub holds_bytes: Option<u64>,
     /// Whether iolab mounts it, so that it can be remounted.
     pub remounts: bool,
+    /// Whether its files are read through the page cache whatever is asked for: then O_DIRECT
+    /// bypasses nothing.
+    pub always_cached: bool,
     /// What it needs that an ordinary person may not have; empty where nothing.
     pub privilege: String,
 }

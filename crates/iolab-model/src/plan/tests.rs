@@ -26,6 +26,7 @@ fn facts() -> Facts {
         page_bytes: 4096,
         processors: 2,
         impossible: None,
+        least_limit_bytes: 0,
         greatest_locked_bytes: None,
         direct_alignment_bytes: None,
         unavailable: BTreeMap::new(),

@@ -3,7 +3,7 @@
 //! how the costs of single rounds spread.
 
 use super::block::subtitle;
-use crate::drawing::cells::{Index, Part, Source};
+use crate::drawing::cells::{Index, Part, Source, Split};
 use crate::drawing::estimate::{Estimated, curve_table, missing_reason, point};
 use crate::drawing::labels::{clean, level_phrase};
 use crate::drawing::model::{
@@ -77,7 +77,9 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
 
 /// Cells by everything but size and pass, and how many such groups are left out.
 fn places<'a>(index: &Index<'a>, passes: &[&Level]) -> (Vec<Place<'a>>, usize) {
-    let by = index.varying(&index.cells, &[Factor::FileSize, Factor::Pass]);
+    let mut by = index.varying(&index.cells, &[Factor::FileSize, Factor::Pass]);
+    // The sides of one call stand beside each other, an overlay by the one with metacopy.
+    by.sort_by_key(|split| *split == Split::Factor(Factor::Place));
     let mut groups: std::collections::BTreeMap<Vec<Part>, Vec<Source<'a>>> = Default::default();
     for source in &index.cells {
         let key = by.iter().map(|split| index.part(*split, source)).collect();

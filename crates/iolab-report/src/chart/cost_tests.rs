@@ -4,7 +4,8 @@ use super::{MOST_SAMPLES, chart};
 use crate::chart::{NARROW, Style, WIDE, draw};
 use crate::drawing::cells::Index;
 use crate::drawing::model::{Chart, Layer, MOST_PANELS, Mark};
-use iolab_model::result::Document;
+use iolab_model::catalog::{Factor, Level};
+use iolab_model::result::{CellRecord, Document};
 use iolab_test::scenes::{costs, costs_of};
 
 const SIZES: [u64; 4] = [0, 65_536, 1 << 20, 16 << 20];
@@ -59,6 +60,26 @@ fn the_first_touch_is_filled_and_later_ones_are_hollow() {
     assert_eq!((chart.panels.len(), chart.rows.as_slice()), (4, [2, 2].as_slice()));
     let curves = chart.panels[0].layers.iter().filter(|l| matches!(l, Layer::Curve { .. }));
     assert_eq!(curves.count(), 2);
+}
+
+/// Of two calls on two overlays the panels were chmod and chown of the one, and then of the other.
+#[test]
+fn the_sides_of_one_call_stand_beside_each_other() {
+    let mut run = costs();
+    let chown = |cell: &CellRecord| {
+        let mut cell = cell.clone();
+        cell.id = cell.id.replace("chmod", "chown");
+        cell.factors.set(Factor::Operation, Level::word("chown"));
+        cell
+    };
+    let more: Vec<CellRecord> = run.cells.iter().map(chown).collect();
+    run.cells.extend(more);
+    let chart = of(&run);
+    let titles: Vec<&str> = chart.panels.iter().map(|p| p.title.as_str()).collect();
+    assert!(chart.panels.len() <= MOST_PANELS, "{titles:?}");
+    let (first, second) = (titles[0], titles[1]);
+    assert!(first.contains("chmod") && second.contains("chmod"), "{titles:?}");
+    assert!(!first.contains("metacopy") && second.contains("metacopy"), "{titles:?}");
 }
 
 #[test]

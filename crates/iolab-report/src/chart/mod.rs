@@ -16,6 +16,9 @@ mod scaling;
 mod size;
 mod stack;
 
+#[cfg(test)]
+mod same_rows;
+
 pub use crate::drawing::labels::{clean, levels_phrase as condition_text};
 pub use crate::drawing::model::{Chart, Datum, Table};
 pub use crate::drawing::svg::{

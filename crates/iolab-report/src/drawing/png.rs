@@ -55,7 +55,7 @@ fn fonts() -> Arc<usvg::fontdb::Database> {
     let load = || {
         let mut fonts = usvg::fontdb::Database::new();
         fonts.load_font_data(dejavu::sans_condensed::regular().to_vec());
-        fonts.load_font_data(dejavu::sans_condensed::bold().to_vec());
+        // Titles are in it too: another face would be a twentieth of the whole program.
         fonts.set_sans_serif_family("DejaVu Sans");
         Arc::new(fonts)
     };

@@ -1,6 +1,7 @@
 //! What a run concludes on a virtual machine: answers, sentences, the document.
 #![allow(clippy::unwrap_used)]
 
+use iolab_model::catalog::rough_time_text;
 use iolab_model::catalog::{Code, Factor, Level};
 use iolab_model::plan::Plan;
 use iolab_model::result::{
@@ -46,8 +47,8 @@ fn a_winner_is_named_with_its_lead() {
     let (_, concluded) = run(&plan, &mut machine(&[1.5e5, 1e5, 1.3e5], 0.01));
     let answer = &concluded.answers[0];
     assert_eq!((answer.kind, &answer.best[..]), (AnswerKind::Winner, &["c1".to_owned()][..]));
-    let start = "queue-depth 1 is fastest: the next, queue-depth 2, takes ";
-    let also = "queue-depth 1 is fastest: the next, queue-depth 2, is ";
+    let start = "queue depth 1 is fastest: the next, queue depth 2, takes ";
+    let also = "queue depth 1 is fastest: the next, queue depth 2, is ";
     let said = &answer.sentence;
     assert!(said.starts_with(start) || said.starts_with(also), "{said}");
     assert_eq!(answer.grade, Grade::A, "{:?} {:?}", answer.raise, answer.warnings);
@@ -76,7 +77,7 @@ fn equal_cells_are_a_tie_within_what_was_shown() {
     let answer = &concluded.answers[0];
     assert_eq!(answer.kind, AnswerKind::Tie);
     assert_eq!(answer.best.len(), 3);
-    let start = "no difference shown among queue-depth 0, queue-depth 1 and queue-depth 2: within ";
+    let start = "no difference shown among queue depth 0, queue depth 1 and queue depth 2: within ";
     assert!(answer.sentence.starts_with(start), "{}", answer.sentence);
 }
 
@@ -88,11 +89,11 @@ fn where_it_is_open_there_is_a_pick_with_its_bound_and_what_would_do() {
     assert_eq!(answer.kind, AnswerKind::Undecided, "{}", answer.sentence);
     assert!(out.steady_rounds >= 20, "{}", out.steady_rounds);
     let pick = answer.pick.as_ref().unwrap();
-    let name = pick.cell.replace('c', "queue-depth ");
+    let name = pick.cell.replace('c', "queue depth ");
     assert!(answer.sentence.starts_with(&format!("{name}: at most ")), "{}", answer.sentence);
     assert!(
         answer.sentence.contains(
-            "than the best of two; which of queue-depth 0 and queue-depth 1 is best is open"
+            "than the best of two; which of queue depth 0 and queue depth 1 is best is open"
         ),
         "{}",
         answer.sentence
@@ -161,8 +162,12 @@ fn too_small_a_budget_is_said_in_the_answer() {
     let mut slow = machine(&[2e6; 24], 0.01);
     slow.around_ns = 5e6;
     let (_, concluded) = run(&plan, &mut slow);
-    let sentence = &concluded.answers[0].sentence;
-    assert!(sentence.starts_with("insufficient budget: need at least "), "{sentence}");
+    let answer = &concluded.answers[0];
+    assert!(answer.sentence.starts_with("no answer after "), "{}", answer.sentence);
+    // What is said to settle it is what `iolab more` is told with.
+    let more = answer.more_seconds.map(|s| rough_time_text(s * 1e9)).unwrap();
+    let end = format!(": too few; about {more} more would settle it");
+    assert!(answer.sentence.ends_with(&end), "{}", answer.sentence);
 }
 
 #[test]

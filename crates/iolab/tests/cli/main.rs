@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod cli_support;
 
+mod book;
 mod cached;
 mod cli_file;
 mod cli_input;
@@ -16,6 +17,7 @@ mod google_benchmark;
 mod guide;
 mod more;
 mod one_screen;
+mod packages;
 mod quick;
 mod readme;
 mod studies;

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Builds what is given away: one stripped static binary and a .deb, in target/packages, and tries both
+# in a bare root. With musl where its target and its C compiler are installed
+#   rustup target add x86_64-unknown-linux-musl; apt-get install musl-tools
+# and else with a static glibc; the last lines say which it was.
+set -eu
+cd "$(dirname "$0")/.."
+limit_bytes=12000000
+machine=$(uname -m)
+target=$machine-unknown-linux-musl
+# No code at addresses of its own choosing and no function twice: a tenth of the size.
+flags="-C relocation-model=static"
+if command -v musl-gcc >/dev/null 2>&1 &&
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
+    kind="musl"
+    export "CC_$(echo "$target" | tr - _)=musl-gcc"
+    # The linker that comes with the compiler.
+    flags="$flags -C linker=rust-lld -C link-arg=--icf=all"
+else
+    target=$machine-unknown-linux-gnu
+    kind="static glibc: no musl here (rustup target add $machine-unknown-linux-musl; apt-get install musl-tools)"
+    flags="$flags -C target-feature=+crt-static"
+fi
+
+# The history needs no search in texts, and Parquet would be a megabyte.
+export LIBSQLITE3_FLAGS="-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE"
+RUSTFLAGS="${RUSTFLAGS:-} $flags" \
+    ${CARGO:-cargo} build --locked --profile dist --target "$target" -p iolab \
+    --no-default-features --features png
+out=target/packages
+rm -rf "$out"
+mkdir -p "$out"
+cp "${CARGO_TARGET_DIR:-target}/$target/dist/iolab" "$out/iolab"
+package=$(sh scripts/deb.sh "$out/iolab" "$out")
+
+fail() { echo "dist: $1" >&2; exit 1; }
+! ldd "$out/iolab" 2>/dev/null | grep -q '=>' || fail "$out/iolab is not static"
+bytes=$(stat -c %s "$out/iolab")
+[ "$bytes" -le "$limit_bytes" ] || fail "$out/iolab has $bytes bytes, and $limit_bytes are allowed"
+sh scripts/bare-root.sh "$out/iolab" "$package"
+echo "dist: $out/iolab, $bytes bytes, static ($kind)"
+echo "dist: $package, $(stat -c %s "$package") bytes"
