@@ -170,7 +170,18 @@ fn in_guest(facts: Facts, order: &SurveyOrder) -> Facts {
         let why = "files of a guest are in its memory: name a file system with --place".to_owned();
         unavailable.insert(CacheState::Cold.word().to_owned(), why);
     }
-    Facts { unavailable, processors: PROCESSORS, direct_alignment_bytes: None, ..facts }
+    // The disks of a guest are no larger than they must be.
+    let image_bytes = place_needs::image_bytes(&places, 0);
+    let places = place_needs::of_all(&places, image_bytes);
+    let direct_alignment_bytes = None;
+    Facts {
+        unavailable,
+        processors: PROCESSORS,
+        direct_alignment_bytes,
+        places,
+        image_bytes,
+        ..facts
+    }
 }
 
 /// Why a place cannot be had in a guest, and what can.

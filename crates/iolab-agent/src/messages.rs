@@ -245,7 +245,10 @@ impl PlaceTerms {
     pub fn of(plan: &Plan, devices: &[PathBuf], destroy: &[PathBuf]) -> PlaceTerms {
         let texts = |paths: &[PathBuf]| paths.iter().map(|path| path_to_text(path)).collect();
         PlaceTerms {
-            image_bytes: place_needs::image_bytes(&place_needs::named(&plan.factors)),
+            image_bytes: match plan.image_bytes {
+                0 => place_needs::image_bytes(&place_needs::named(&plan.factors), 0),
+                bytes => bytes,
+            },
             devices: texts(devices),
             destroy: texts(destroy),
             disks: BTreeMap::new(),

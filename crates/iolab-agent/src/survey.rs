@@ -37,6 +37,7 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
     let direct =
         asked.places.is_empty() && asked.has(Factor::Direct, &Level::word(Switch::On.word()));
     let tested = asked.tested_directory();
+    let image_bytes = place_needs::image_bytes(&asked.places, space.usable_bytes());
     Ok(Facts {
         files,
         trees,
@@ -52,7 +53,8 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
         processors: host::processors(),
         unavailable: unavailable(&asked, &tested),
         impossible: None,
-        places: place_needs::of_all(&asked.places),
+        places: place_needs::of_all(&asked.places, image_bytes),
+        image_bytes,
     })
 }
 

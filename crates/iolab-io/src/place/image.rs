@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Advice, CWD, FallocateFlags, Mode, OFlags, fadvise, fallocate, openat, unlinkat};
 use rustix::io::Errno;
 
+use super::kind::IMAGE_BYTES;
 use super::marker::Marker;
 use super::missing::Missing;
 use super::{fault, space};
@@ -30,7 +31,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// Makes one in `ground`, its blocks reserved so that it cannot run out of space later.
+    /// Makes one in `ground`. Its blocks are reserved, so that it cannot run out of space later; of one
+    /// that is larger than it must be they are not: it is that large for the shape of what lies in it.
     ///
     /// # Errors
     /// Not enough space (with `ENOSPC`), or the file system refuses.
@@ -47,7 +49,8 @@ impl Image {
             return Err(fault(doing(), &error, &remedy));
         }
         let file = unnamed_file(ground).map_err(|e| fault(doing(), &e, ""))?;
-        let reserved = match fallocate(&file, FallocateFlags::empty(), 0, bytes) {
+        let reserve = || fallocate(&file, FallocateFlags::empty(), 0, bytes);
+        let reserved = match if bytes > IMAGE_BYTES { Err(Errno::OPNOTSUPP) } else { reserve() } {
             Ok(()) => true,
             Err(Errno::OPNOTSUPP) => false,
             Err(error) => return Err(fault(doing(), &error.into(), "free some space")),

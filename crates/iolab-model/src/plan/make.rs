@@ -74,6 +74,7 @@ pub fn make(
         notes,
         copies,
         page_bytes: facts.page_bytes,
+        image_bytes: if facts.places.is_empty() { 0 } else { facts.image_bytes },
     })
 }
 

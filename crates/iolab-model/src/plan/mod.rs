@@ -69,6 +69,9 @@ pub struct Facts {
     pub trees: BTreeMap<PathBuf, Result<TreeFacts, String>>,
     /// Every place that was named, as written.
     pub places: BTreeMap<String, PlaceNeeds>,
+    /// The size of every image where none is written.
+    #[serde(default)]
+    pub image_bytes: u64,
 }
 
 /// What is in a tree of the person's.
@@ -115,6 +118,8 @@ pub struct Plan {
     pub copies: bool,
     /// Size of a page where it runs, in bytes.
     pub page_bytes: u64,
+    /// The size of every image of the places; 0 where there is none.
+    pub image_bytes: u64,
 }
 
 impl Plan {

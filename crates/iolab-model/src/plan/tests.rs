@@ -32,6 +32,7 @@ fn facts() -> Facts {
         unavailable: BTreeMap::new(),
         trees: BTreeMap::new(),
         places: BTreeMap::new(),
+        image_bytes: 0,
     }
 }
 

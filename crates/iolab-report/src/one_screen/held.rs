@@ -2,7 +2,11 @@
 
 use super::super::view_model::level_text;
 use super::Part;
-use iolab_model::catalog::{Fact, Factor, Level, held_phrase, so_many};
+use std::collections::BTreeSet;
+
+use iolab_model::catalog::{
+    Fact, Factor, Family, Level, bytes_text, held_phrase, list_text, so_many,
+};
 use iolab_model::result::Document;
 
 /// All in one line: where, every level that all cells share, how often.
@@ -16,11 +20,26 @@ pub(super) fn held_constant(doc: &Document, parts: &[Part]) -> String {
     let place = place.filter(|_| !doc.cells.iter().any(|c| c.factors.get(Factor::Place).is_some()));
     let rounds = doc.experiment.protocol.steady_rounds as usize;
     let extrapolated = parts.iter().any(|part| part.extrapolated);
-    let mut all: Vec<String> = place.into_iter().collect();
+    let mut all: Vec<String> = place.into_iter().chain(images(doc)).collect();
     all.extend(Factor::ALL.into_iter().filter_map(|factor| shared(doc, factor)));
     all.extend((rounds > 0).then(|| so_many(rounds, "round")));
     all.extend(extrapolated.then(|| "≈ worked out from parts of a pass".to_owned()));
     all.join(" · ")
+}
+
+/// How large the images are that places are made in: a file system is slower in a small one.
+fn images(doc: &Document) -> Option<String> {
+    fn sizes(place: &serde_json::Value, all: &mut BTreeSet<u64>) {
+        all.extend(place.get("image_bytes").and_then(serde_json::Value::as_u64));
+        let layers = place.get("layers").and_then(serde_json::Value::as_array);
+        layers.into_iter().flatten().for_each(|layer| sizes(layer, all));
+    }
+    let prefix = Family::Place.key("");
+    let places = doc.environment.0.iter().filter(|(key, _)| key.starts_with(&prefix));
+    let mut all = BTreeSet::new();
+    places.for_each(|(_, place)| sizes(place, &mut all));
+    let texts: Vec<String> = all.into_iter().map(bytes_text).collect();
+    (!texts.is_empty()).then(|| format!("images of {}", list_text(&texts)))
 }
 
 /// What a title tells of, where it does.

@@ -88,6 +88,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         notes: Vec::new(),
         copies: false,
         page_bytes: 4096,
+        image_bytes: 0,
     }
 }
 

@@ -261,8 +261,9 @@ fn where_it_cannot_work_it_says_why() {
     line("meta /proc/self").refused(20, &["/proc/self"]);
     if usable("where_it_cannot_work_it_says_why", &["ext4"]) {
         let full = "meta --operation stat --files 2000 --rounds 1 --place";
-        let few_inodes =
-            home.run(&[&full.split(' ').collect::<Vec<_>>()[..], &["ext4:mkfs=[-N 512]"]].concat());
+        let few_inodes = home.run(
+            &[&full.split(' ').collect::<Vec<_>>()[..], &["ext4:size=1Gi,mkfs=[-N 512]"]].concat(),
+        );
         assert_ne!(few_inodes.code, Some(0));
         assert!(few_inodes.err.contains("inodes"), "{few_inodes:?}");
         assert!(!few_inodes.err.contains("panicked"), "{few_inodes:?}");

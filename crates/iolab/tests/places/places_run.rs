@@ -161,8 +161,16 @@ fn the_plan_says_what_images_take_and_refuses_what_does_not_fit() {
         return;
     }
     let home = Home::new();
-    let plan = home.run(&["read", "--file-size", "4Mi", "--place", "ext4,xfs", "--plan"]).fine();
-    assert!(plan.out.contains("2.0") || plan.out.contains("2 GiB"), "{plan:?}");
+    let places = |places: &str| {
+        home.run(&["read", "--file-size", "4Mi", "--place", places, "--plan"]).fine()
+    };
+    let plan = places("ext4:size=1Gi,xfs:size=1Gi");
+    assert!(plan.out.contains("takes 2.0") || plan.out.contains("takes 2 GiB"), "{plan:?}");
+    // As large as there is room for.
+    let plan = places("ext4,xfs");
+    assert!(
+        ["2", "4", "8", "16", "32"].iter().any(|n| plan.out.contains(&format!("takes {n} GiB")))
+    );
     assert!(plan.out.contains("namespace"), "{plan:?}");
     let large = ["read", "--file-size", "600Mi", "--place", "ext4:size=512Mi", "--plan"];
     let said = home.run(&large);

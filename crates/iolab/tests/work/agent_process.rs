@@ -506,6 +506,7 @@ fn plan(dir: &Path) -> Plan {
         notes: Vec::new(),
         copies: false,
         page_bytes: 4096,
+        image_bytes: 0,
     }
 }
 
