@@ -14,6 +14,7 @@ use super::expected_digests::ExpectedDigests;
 use super::kept;
 use super::messages::InstanceOrder;
 use iolab_io::method::open_for_reading;
+use iolab_io::sys::remove::remove_tree;
 use iolab_io::workload::Visit;
 use iolab_io::workload::meta::Tree;
 use iolab_model::catalog::{path_from_text, path_to_text};
@@ -220,7 +221,7 @@ impl Instance {
     /// Removes what iolab made.
     pub fn remove(&self) -> io::Result<()> {
         match self.is_planted() {
-            true => std::fs::remove_dir_all(&self.path),
+            true => remove_tree(&self.path),
             false => std::fs::remove_file(&self.path),
         }
     }

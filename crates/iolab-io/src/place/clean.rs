@@ -2,17 +2,19 @@
 
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, openat, unlinkat};
+use rustix::process::geteuid;
 
 use super::fault;
 use super::marker::{self, Marker};
-use super::remove::{disk_bytes, names, open_directory, remove_contents};
 use super::scratch::PREFIX;
+use crate::sys::below::{disk_bytes, identity, names, open_directory};
+use crate::sys::remove::{Whose, remove_contents};
 use iolab_model::result::Fault;
 
 /// Between making a directory and marking it lie microseconds; an unmarked one that is older was
@@ -49,7 +51,8 @@ pub fn sweep(directory: &Path) -> Result<Vec<Found>, Fault> {
 }
 
 /// Finds scratch directories directly in `directory` by name and marker, and removes those whose
-/// owner has ended, unless `dry_run`. What carries no marker of iolab's is never touched.
+/// owner has ended, unless `dry_run`. What carries no marker of iolab's is never touched, nor is
+/// another user's: each cleans their own.
 pub fn clean(directory: &Path, dry_run: bool) -> Result<Vec<Found>, Fault> {
     let refuse = |error: io::Error| {
         let doing = format!("look for leftovers in {}", directory.display());
@@ -58,7 +61,7 @@ pub fn clean(directory: &Path, dry_run: bool) -> Result<Vec<Found>, Fault> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent = openat(CWD, directory, flags, Mode::empty()).map_err(|e| refuse(e.into()))?;
     let mut found = Vec::new();
-    for name in names(parent.as_fd()).map_err(refuse)? {
+    for name in names(&parent).map_err(refuse)? {
         if is_scratch_name(name.to_bytes())
             && let Ok(inner) = open_directory(&parent, &name)
         {
@@ -83,16 +86,17 @@ fn judge(
     path: PathBuf,
     dry_run: bool,
 ) -> Option<Found> {
+    let about = fstat(inner).ok()?;
     // The lock on the marker is held until the directory is gone: of two sweeps one wins.
     let (owner, _lock) = match Marker::read(inner) {
-        Ok((marker, file)) => (whose(&marker, &file, inner), Some(file)),
-        Err(_) if is_forgotten(inner) => (Owner::Gone, None),
+        Ok((marker, file)) => (whose(&marker, &file, &about), Some(file)),
+        Err(_) if is_unfinished(inner, &about) => (Owner::Gone, None),
         Err(_) => return None,
     };
-    let bytes = disk_bytes(inner.as_fd()).unwrap_or(0);
+    let bytes = disk_bytes(inner).unwrap_or(0);
     let mut found = Found { path, owner, bytes, removed: false, failed: None };
     if found.owner == Owner::Gone && !dry_run {
-        match take_away(parent, name, inner) {
+        match take_away(parent, name, inner, &about) {
             Ok(()) => found.removed = true,
             Err(error) => found.failed = Some(error.to_string()),
         }
@@ -100,27 +104,36 @@ fn judge(
     Some(found)
 }
 
-fn whose(marker: &Marker, file: &std::fs::File, inner: &OwnedFd) -> Owner {
-    let genuine = marker.tool == "iolab" && fstat(inner).is_ok_and(|s| s.st_uid == marker.uid);
-    if !genuine {
+/// Root may remove everything, and is not to be led to somebody else's files by a marker that
+/// somebody else has written.
+fn whose(marker: &Marker, file: &std::fs::File, about: &Stat) -> Owner {
+    if marker.tool != "iolab" || about.st_uid != marker.uid {
         return Owner::Alive("its marker does not fit its owner".into());
+    }
+    if about.st_uid != geteuid().as_raw() {
+        return Owner::Alive(format!("it belongs to user {}, who may clean it", about.st_uid));
     }
     marker.is_abandoned(file).map_or_else(Owner::Alive, |()| Owner::Gone)
 }
 
-/// An empty directory without a marker that is old enough.
-fn is_forgotten(inner: &OwnedFd) -> bool {
-    let empty = names(inner.as_fd()).is_ok_and(|names| names.is_empty());
-    let age = fstat(inner).ok().and_then(|about| {
-        let made = UNIX_EPOCH + Duration::from_secs(u64::try_from(about.st_mtime).ok()?);
-        SystemTime::now().duration_since(made).ok()
-    });
-    empty && age.is_some_and(|age| age > UNMARKED_AGE)
+/// A directory of this user's that was left before its marker was whole, long enough ago: empty, or
+/// with a torn marker.
+fn is_unfinished(inner: &OwnedFd, about: &Stat) -> bool {
+    let made = u64::try_from(about.st_mtime).ok().map(|s| UNIX_EPOCH + Duration::from_secs(s));
+    let age = made.and_then(|made| SystemTime::now().duration_since(made).ok());
+    let own = about.st_uid == geteuid().as_raw();
+    let old = age.is_some_and(|age| age > UNMARKED_AGE);
+    own && old && (names(inner).is_ok_and(|names| names.is_empty()) || marker::is_torn(inner))
 }
 
-fn take_away(parent: &OwnedFd, name: &CStr, inner: &OwnedFd) -> io::Result<()> {
-    let marker_name = CString::new(marker::NAME)?;
-    remove_contents(inner.as_fd(), Some(&marker_name))?;
+fn take_away(parent: &OwnedFd, name: &CStr, inner: &OwnedFd, about: &Stat) -> io::Result<()> {
+    let closed = about.st_mode & 0o077 == 0;
+    let whose = if closed { Whose::Anyones } else { Whose::Own(about.st_uid) };
+    let last = CString::new(marker::NAME)?;
+    remove_contents(inner, Some(&last), whose)?;
+    if identity(open_directory(parent, name)?)? != (about.st_dev, about.st_ino) {
+        return Err(io::Error::other("another directory stands under its name"));
+    }
     Ok(unlinkat(parent, name, AtFlags::REMOVEDIR)?)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Scratch;
+use super::{Scratch, sweep};
 use super::file_system::ALL_CAPABILITIES;
 use super::kind::{Kind, Missing, Place, PlaceOrder};
 use crate::sys::mount::{Mounted, mounts};
@@ -42,6 +42,8 @@ impl Kind for Directory {
             let missing = Missing::new("no path", "write dir:PATH");
             return Err(missing.fault(format!("use the place {}", order.level)));
         };
+        // What a killed run has left there; that it cannot be removed is no reason to stop.
+        let _ = sweep(path);
         let scratch = Scratch::make(path)?;
         let facts = facts(order, scratch.path());
         Ok(Box::new(DirectoryPlace {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::kind::{Missing, Place, PlaceOrder};
 use super::{fault, make, spot};
+use crate::sys::remove::remove_tree;
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// The layers. Field order is the order of dropping.
@@ -98,7 +99,7 @@ impl Layers {
     /// It cannot be removed.
     pub fn renew(&mut self) -> Result<(), Fault> {
         for old in [&self.upper, &self.work] {
-            std::fs::remove_dir_all(old).map_err(|e| broken("remove", old, &e))?;
+            remove_tree(old).map_err(|e| broken("remove", old, &e))?;
         }
         self.fresh()
     }
@@ -143,7 +144,7 @@ impl Layers {
     /// The mark cannot be removed.
     pub fn forget_volatile(&self) -> Result<(), Fault> {
         let mark = self.work.join("work/incompat");
-        match std::fs::remove_dir_all(&mark) {
+        match remove_tree(&mark) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(broken("remove", &mark, &e)),
             _ => Ok(()),
         }
@@ -154,9 +155,10 @@ impl Layers {
     /// # Errors
     /// The first thing that is left.
     pub fn take_down(&mut self) -> Result<(), Fault> {
-        let plain = self.plain.take().map_or(Ok(()), |path| {
-            std::fs::remove_dir_all(&path).map_err(|e| broken("remove", &path, &e))
-        });
+        let plain = self
+            .plain
+            .take()
+            .map_or(Ok(()), |path| remove_tree(&path).map_err(|e| broken("remove", &path, &e)));
         let places: Vec<_> = self.places.drain(..).map(|mut place| place.take_down()).collect();
         places.into_iter().fold(plain, Result::and)
     }

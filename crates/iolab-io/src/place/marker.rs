@@ -2,14 +2,22 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, openat, renameat,
+    unlinkat,
+};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 /// Name of the marker in a scratch directory.
 pub const NAME: &str = "iolab-scratch.json";
+/// Its name while it is being written.
+pub const UNFINISHED: &str = "iolab-scratch.json.new";
 const LONGEST_MARKER: u64 = 4096;
+/// What every marker begins with.
+const BEGINNING: &[u8] = b"{\"tool\":\"iolab\"";
 
 /// Who made a scratch directory. Fields are only ever added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,34 +58,40 @@ impl Marker {
     }
 
     /// Writes the marker into a directory and returns it open and locked: as long as the owner or
-    /// a child of it lives, the lock is held, whichever namespaces they are in.
+    /// a child of it lives, the lock is held, whichever namespaces they are in. It has its name once
+    /// it is whole and on the disk: a kill or a power failure leaves none that cannot be read.
     pub fn write(&self, directory: impl AsFd) -> io::Result<File> {
+        let directory = directory.as_fd();
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-        let mut file = File::from(openat(&directory, NAME, flags, Mode::RUSR | Mode::WUSR)?);
+        let file = File::from(openat(directory, UNFINISHED, flags, Mode::RUSR | Mode::WUSR)?);
         // A file system without locks still has process ids.
         let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
         // On a full file system the name exists and the content does not.
-        file.write_all(&serde_json::to_vec(self)?).inspect_err(|_| {
-            let _ = unlinkat(&directory, NAME, AtFlags::empty());
+        self.finish(&file, directory).inspect_err(|_| {
+            let _ = unlinkat(directory, UNFINISHED, AtFlags::empty());
+            let _ = unlinkat(directory, NAME, AtFlags::empty());
         })?;
         Ok(file)
     }
 
-    /// Reads the marker of a directory. Only a regular file that is a marker counts.
+    fn finish(&self, mut file: &File, directory: BorrowedFd<'_>) -> io::Result<()> {
+        file.write_all(&serde_json::to_vec(self)?)?;
+        to_disk(file.as_fd())?;
+        renameat(directory, UNFINISHED, directory, NAME)?;
+        to_disk(directory)
+    }
+
+    /// Reads the marker of a directory. Only a regular file of the directory's owner counts.
     pub fn read(directory: impl AsFd) -> io::Result<(Marker, File)> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file: OwnedFd = openat(directory, NAME, flags, Mode::empty())?;
-        let file = File::from(file);
-        let mut text = Vec::new();
-        (&file).take(LONGEST_MARKER).read_to_end(&mut text)?;
+        let (text, file) = text_of(directory.as_fd(), NAME)?;
         let marker: Marker = serde_json::from_slice(&text)?;
         Ok((marker, file))
     }
 
     /// Whether nobody uses the directory any more; `Err` says why it must be left alone.
     pub fn is_abandoned(&self, marker: &File) -> Result<(), String> {
-        let held = flock(marker, FlockOperation::NonBlockingLockExclusive)
-            == Err(rustix::io::Errno::WOULDBLOCK);
+        let held =
+            flock(marker, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
         if held {
             return Err(format!("in use by process {}", self.pid));
         }
@@ -92,6 +106,44 @@ impl Marker {
         } else {
             Err(format!("made on the machine {:?}, which may still use it", self.host))
         }
+    }
+}
+
+/// The text of a marker, up to the longest one.
+fn text_of(directory: BorrowedFd<'_>, name: &str) -> io::Result<(Vec<u8>, File)> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(directory, name, flags, Mode::empty())?);
+    let (about, of) = (fstat(&file)?, fstat(directory)?);
+    let regular = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
+    if !regular || about.st_uid != of.st_uid {
+        return Err(io::Error::other("it is no marker"));
+    }
+    let mut text = Vec::new();
+    (&file).take(LONGEST_MARKER).read_to_end(&mut text)?;
+    Ok((text, file))
+}
+
+/// Whether a directory has what a kill or a power failure leaves of a marker: nothing, nothing but
+/// zeros, or its beginning. Nobody holds it.
+pub fn is_torn(directory: impl AsFd) -> bool {
+    let directory = directory.as_fd();
+    let torn = |name| {
+        text_of(directory, name).is_ok_and(|(text, file)| {
+            let zeros = text.iter().all(|byte| *byte == 0);
+            let begun = text.starts_with(BEGINNING) || BEGINNING.starts_with(&text);
+            let held =
+                flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
+            (zeros || begun) && !held
+        })
+    };
+    torn(NAME) || torn(UNFINISHED)
+}
+
+/// Some file systems have no fsync, of directories or at all, and say so by `EINVAL`.
+fn to_disk(file: BorrowedFd<'_>) -> io::Result<()> {
+    match fsync(file) {
+        Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        other => Ok(other?),
     }
 }
 

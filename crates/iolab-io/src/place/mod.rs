@@ -17,7 +17,6 @@ mod mounts;
 pub mod overlay;
 mod packages;
 pub mod read_only;
-mod remove;
 pub mod scratch;
 mod space;
 pub mod tmpfs;

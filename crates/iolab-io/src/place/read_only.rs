@@ -11,6 +11,7 @@ use super::mounts::{Mounts, may_mount_as_root};
 use super::tool::Tool;
 use super::{fault, space, spot};
 use crate::sys::mount::has_file_system;
+use crate::sys::remove::remove_tree;
 use iolab_model::catalog::{Capability, Part, PartKind, PlaceLevel};
 use iolab_model::result::{Fault, PlaceFacts};
 
@@ -134,7 +135,7 @@ impl ReadOnlyPlace {
     fn remove_tree(&mut self) -> Result<(), Fault> {
         let Some(tree) = self.tree.take() else { return Ok(()) };
         let doing = || format!("remove {}", tree.display());
-        std::fs::remove_dir_all(&tree).map_err(|e| fault(doing(), &e, ""))
+        remove_tree(&tree).map_err(|e| fault(doing(), &e, ""))
     }
 }
 

@@ -3,15 +3,16 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, mkdirat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::fault;
 use super::marker::{self, Marker};
-use super::remove::{open_directory, remove_contents};
+use crate::sys::below::{identity, open_directory};
+use crate::sys::remove::{Whose, remove_contents};
 use iolab_model::result::Fault;
 
 /// How the name of a scratch directory begins; 16 hexadecimal digits follow.
@@ -79,14 +80,13 @@ impl Scratch {
             return Ok(());
         }
         let marker_name = CString::new(marker::NAME)?;
-        remove_contents(self.directory.as_fd(), Some(&marker_name))?;
+        remove_contents(&self.directory, Some(&marker_name), Whose::Anyones)?;
         self.marker = None;
         let there = match open_directory(&self.parent, &self.name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
-        let (ours, theirs) = (fstat(&self.directory)?, fstat(&there)?);
-        if (ours.st_dev, ours.st_ino) != (theirs.st_dev, theirs.st_ino) {
+        if identity(&self.directory)? != identity(&there)? {
             return Err(io::Error::other("another directory stands under its name"));
         }
         Ok(unlinkat(&self.parent, &*self.name, AtFlags::REMOVEDIR)?)

@@ -1,6 +1,7 @@
 //! System calls that the standard library and rustix lack; the only room with unsafe code.
 #![allow(unsafe_code)]
 
+pub mod below;
 pub mod child;
 pub mod clock;
 pub mod clone;
@@ -18,6 +19,7 @@ pub mod page;
 pub mod path;
 pub mod primer;
 pub mod process;
+pub mod remove;
 pub mod resident;
 pub mod ring;
 pub mod shared_map;

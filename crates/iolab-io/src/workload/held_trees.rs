@@ -18,6 +18,7 @@ use std::sync::Mutex;
 use rustix::fs::statvfs;
 
 use crate::sys::clock::now_ns;
+use crate::sys::remove::remove_tree;
 use crate::workload::spread_directories::{make_apart, spread};
 use iolab_model::catalog::mix;
 
@@ -111,7 +112,7 @@ pub(super) fn keep(together: &Path, load: Load) -> io::Result<bool> {
     // The oldest of more than these groups hold lies in one that is not taken any more.
     while held.trees.len() as u64 > most {
         if let Some(oldest) = held.trees.pop_front() {
-            match fs::remove_dir_all(oldest) {
+            match remove_tree(&oldest) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }

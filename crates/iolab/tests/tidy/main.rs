@@ -311,3 +311,19 @@ fn the_map_names_only_paths_that_exist() {
             .collect::<Vec<_>>(),
     );
 }
+
+/// The standard library's crosses mounts, and takes a descriptor for each level.
+#[test]
+fn directories_are_removed_in_one_way() {
+    let mut faults = Vec::new();
+    for (path, text) in words::product() {
+        // The measured program `rm` of the benches is none of the product's.
+        for (number, line) in code(text.split("#[cfg(test)]\nmod ").next().unwrap_or_default()) {
+            if line.contains("remove_dir_all") {
+                let path = path.display();
+                faults.push(format!("{path}:{number}: `iolab_io::sys::remove::remove_tree`"));
+            }
+        }
+    }
+    report(&faults);
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{code, report, sources};
 
 /// Sources of the product: no support of tests, no file that only tests see.
-fn product() -> Vec<(PathBuf, String)> {
+pub(super) fn product() -> Vec<(PathBuf, String)> {
     let all = sources("src");
     let of_tests = |(path, text): &(PathBuf, String)| {
         let folder = match path.file_stem().unwrap().to_str().unwrap() {

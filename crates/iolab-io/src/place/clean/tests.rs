@@ -131,6 +131,84 @@ fn what_is_not_ours_is_not_found() {
     assert!(is_scratch_name(b".iolab-00000000000000aa"));
 }
 
+/// Makes a file or directory as old as a run of yesterday.
+fn age(path: &Path) {
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(86_400);
+    fs::File::open(path).unwrap().set_modified(old).unwrap();
+}
+
+/// Between making a marker and writing it a kill or a power failure left one that nobody could read,
+/// and what lay beside it stayed for ever.
+#[test]
+fn a_torn_marker_is_found_and_goes() {
+    let whole = serde_json::to_vec(&Marker::of_this_process()).unwrap();
+    let zeros = vec![0; whole.len()];
+    for torn in [&whole[..0], &whole[..7], &whole[..40], &zeros] {
+        for name in [NAME, super::marker::UNFINISHED] {
+            let dir = open_directory();
+            let path = dir.path().join(".iolab-0123456789abcdef");
+            fs::create_dir(&path).unwrap();
+            fs::write(path.join(name), torn).unwrap();
+            fs::write(path.join("data"), [1; 10_000]).unwrap();
+            assert_eq!(clean(dir.path(), false).unwrap(), [], "it may be being made just now");
+            age(&path);
+            let shown = clean(dir.path(), true).unwrap();
+            assert!(shown.len() == 1 && shown[0].owner == Owner::Gone, "{shown:?}");
+            assert!(clean(dir.path(), false).unwrap()[0].removed);
+            assert_eq!(entries(dir.path()), 0);
+        }
+    }
+    let dir = open_directory();
+    let path = dir.path().join(".iolab-0123456789abcdef");
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join(NAME), "a note of my own").unwrap();
+    age(&path);
+    assert_eq!(clean(dir.path(), false).unwrap(), [], "no beginning of a marker of ours");
+}
+
+#[test]
+fn a_marker_has_its_name_once_it_is_whole() {
+    let dir = open_directory();
+    let scratch = Scratch::make(dir.path()).unwrap();
+    assert_eq!(entries(scratch.path()), 1);
+    let text = fs::read(scratch.path().join(NAME)).unwrap();
+    assert_eq!(serde_json::from_slice::<Marker>(&text).unwrap(), Marker::of_this_process());
+}
+
+/// A user planted a directory with the marker of a dead process; the next run of root emptied it,
+/// with the files of others in it.
+#[test]
+fn root_does_not_sweep_what_another_user_has_planted() {
+    let test = "root_does_not_sweep_what_another_user_has_planted";
+    if !crate::sys::testing::is_root() {
+        return crate::sys::testing::skip(test, "needs root");
+    }
+    let theirs = |path: &Path| std::os::unix::fs::chown(path, Some(65534), None).unwrap();
+    // All of it theirs, but for a file of ours; then one where only the marker is theirs.
+    for whole in [true, false] {
+        let dir = open_directory();
+        let path = leftover(dir.path(), |marker| marker.uid = if whole { 65534 } else { 0 });
+        theirs(&path.join(NAME));
+        if whole {
+            theirs(&path);
+        }
+        for found in [sweep(dir.path()).unwrap(), clean(dir.path(), false).unwrap()] {
+            assert!(found.iter().all(|found| !found.removed), "{found:?}");
+        }
+        assert!(path.join("data").exists());
+    }
+    // In one of ours that anyone may enter, theirs are left and said.
+    let dir = open_directory();
+    let path = leftover(dir.path(), |_| {});
+    theirs(&path.join("data"));
+    let found = clean(dir.path(), false).unwrap();
+    let why = found[0].failed.as_deref().unwrap();
+    assert!(why.contains("belongs to user 65534") && path.join("data").exists(), "{why}");
+    // Behind a closed door all is ours, whoever it was given to: a copy keeps its owner.
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(clean(dir.path(), false).unwrap()[0].removed);
+}
+
 #[test]
 fn a_killed_process_leaves_what_the_next_one_removes() {
     const TEST: &str = "place::clean::tests::a_killed_process_leaves_what_the_next_one_removes";

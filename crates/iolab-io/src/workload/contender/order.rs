@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::sys::child::dies_with_us;
+use crate::sys::remove::remove_tree;
 use iolab_model::catalog::{AxisWord, Capability, Contender, Factor, Slot, Until, path_to_text};
 use iolab_model::result::Fault;
 
@@ -176,7 +177,7 @@ pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     let kept =
         load(trial).map_or(Ok(false), keep).map_err(|error| failed("keep", &path, &error))?;
     if !kept {
-        gone(fs::remove_dir_all(&path)).map_err(|error| failed("remove", &path, &error))?;
+        gone(remove_tree(&path)).map_err(|error| failed("remove", &path, &error))?;
     }
     for end in ["out", "err"] {
         let path = beside(trial.scratch, end);

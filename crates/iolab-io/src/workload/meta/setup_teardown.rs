@@ -11,6 +11,7 @@ use super::operation::{Before, Effect};
 use super::prepared_targets::{OTHER, POINTS_TO, PreparedTargets, WORK};
 use super::tree::{ATTRIBUTE, BYTES, MODES, TIMES, VALUES, name, open_directory, owners, times};
 use crate::method::{Stop, Unwatched};
+use crate::sys::remove::remove_tree;
 use crate::workload::Trial;
 use crate::workload::spread_directories::make_apart;
 use iolab_model::catalog::path_to_text;
@@ -103,7 +104,7 @@ fn refurnish(job: &Job) -> io::Result<()> {
 
 fn strip(job: &Job) -> io::Result<()> {
     for directory in [WORK, OTHER] {
-        match std::fs::remove_dir_all(job.tree.root.join(directory)) {
+        match remove_tree(&job.tree.root.join(directory)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             other => other?,
         }

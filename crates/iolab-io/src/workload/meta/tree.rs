@@ -13,6 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::{Uid, geteuid};
 
+use crate::sys::remove::remove_tree;
 use crate::workload::held_trees::{self, Load};
 use crate::workload::spread_directories::make_apart;
 
@@ -75,7 +76,7 @@ impl Tree {
 
     /// Makes the files anew, in a directory that replaces the old one.
     pub(super) fn replant(&self) -> io::Result<()> {
-        std::fs::remove_dir_all(self.directory())?;
+        remove_tree(&self.directory())?;
         self.plant(&|| true)
     }
 
@@ -86,7 +87,7 @@ impl Tree {
     pub fn set_aside(&self) -> io::Result<()> {
         match held_trees::keep(&self.directory(), self.load())? {
             true => Ok(()),
-            false => std::fs::remove_dir_all(self.directory()),
+            false => remove_tree(&self.directory()),
         }
     }
 
@@ -209,7 +210,7 @@ impl Tree {
     /// # Errors
     /// What is left.
     pub fn remove(&self) -> io::Result<()> {
-        std::fs::remove_dir_all(&self.root)
+        remove_tree(&self.root)
     }
 }
 
