@@ -7,7 +7,7 @@
 # make studies  every published study, run here: docs/studies/*.md
 # make dist     a stripped static binary and a .deb in target/packages, both tried in a bare root
 # make book     docs/ as a book with its pictures: target/book/index.html (mdbook)
-# make trust    the longer proofs of the statistics: the figures of docs/trust.md (2000 runs each)
+# make trust    the longer proofs: the figures of docs/trust.md (2000 runs each; kills and swaps, as root)
 .PHONY: test setup lint doc deny unit quick bench browser fuzz studies trust dist book clean
 
 CARGO ?= cargo
@@ -49,6 +49,8 @@ studies:
 trust:
 	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab-run --test proof -- --include-ignored --nocapture
 	$(CARGO) test --release --locked -p iolab-stats --test claims -- --include-ignored --nocapture
+	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab-io --lib -- race_tests
+	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab --test places -- places_kill mixed_kill --nocapture
 
 dist:
 	sh scripts/dist.sh

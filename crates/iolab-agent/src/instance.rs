@@ -50,6 +50,7 @@ pub(super) struct Identity {
     inode: u64,
     bytes: u64,
     modified: (i64, i64),
+    changed: (i64, i64),
 }
 
 /// Of a device the number changes when the machine starts: it is no part of this.
@@ -67,6 +68,7 @@ impl Identity {
             inode: about.ino(),
             bytes: about.len(),
             modified: (about.mtime(), about.mtime_nsec()),
+            changed: (about.ctime(), about.ctime_nsec()),
         }
     }
 }
@@ -262,6 +264,10 @@ impl Instance {
         if self.content == Some(Content::Overwritten) {
             now.modified = self.known.modified;
         }
+        if self.made() {
+            // Copied up, or given another owner: only a person's file must stay as it is in that, too.
+            now.changed = self.known.changed;
+        }
         let replaced = (now.device, now.inode) != (self.known.device, self.known.inode);
         if now == self.known || (self.is_planted() && !replaced) {
             return Ok(());
@@ -270,6 +276,8 @@ impl Instance {
             "another file has taken its name during the run".to_owned()
         } else if now.bytes < self.known.bytes {
             format!("it became shorter during the run: {} → {}", self.known.bytes, now.bytes)
+        } else if now.modified == self.known.modified && now.bytes == self.known.bytes {
+            "its attributes, or a name of it, were changed during the run".to_owned()
         } else {
             "it was written to during the run; use a file that stays as it is".to_owned()
         };

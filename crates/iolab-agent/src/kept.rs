@@ -10,6 +10,7 @@ use rustix::fs::OFlags;
 use super::content::Content;
 use super::messages::InstanceOrder;
 use iolab_io::place::Kept;
+use iolab_io::sys::remove::remove_tree;
 use iolab_io::workload::files::{self, Listing};
 use iolab_model::catalog::fnv1a;
 use iolab_model::tree::TreeOrder;
@@ -89,7 +90,7 @@ pub(super) fn take_tree(
 /// Removes what was kept and is not what it was: a file, a link or a directory.
 pub(super) fn throw_away(path: &Path) {
     // What cannot be removed is in the way of what is made next, which says so.
-    let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+    let _ = remove_tree(path);
 }
 
 /// Moves what a run has made to where the next one looks; what cannot be kept stays, and goes with the

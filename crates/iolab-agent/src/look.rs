@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::instance::Identity;
 use super::messages::{LookOrder, Sight};
 use iolab_io::host;
-use iolab_model::catalog::{Family, path_from_text};
+use iolab_model::catalog::{Family, package_of, path_from_text};
 
 /// Looks at this machine.
 pub fn look(order: &LookOrder) -> Sight {
@@ -14,17 +14,23 @@ pub fn look(order: &LookOrder) -> Sight {
     let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
     let mut environment = host::environment(&directories);
     for name in &order.files {
-        if let Ok(about) = std::fs::metadata(path_from_text(name)) {
-            environment.put_named(Family::File, name, Identity::of(&about).to_string());
+        let path = path_from_text(name);
+        if let Ok(about) = std::fs::metadata(&path) {
+            let known = host::device_identity(&path, &about);
+            let known = known.unwrap_or_else(|| Identity::of(&about).to_string());
+            environment.put_named(Family::File, name, known);
         }
     }
     let hazards = match &order.before {
         None => host::hazards(&environment, &order.work),
         Some(before) => host::swapped(before, &environment).into_iter().collect(),
     };
+    // What is not known may do anything with the word `--version`.
     let version = |name: &String| {
-        let line = host::find_program(name).and_then(|program| host::version_line(&program))?;
-        Some((name.clone(), line))
+        let known = Path::new(name).file_name().and_then(|name| package_of(name.to_str()?));
+        let program = host::find_program(name).filter(|program| host::is_packaged(program));
+        known?;
+        Some((name.clone(), host::version_line(&program?)?))
     };
     let versions = order.programs.iter().filter_map(version).collect();
     Sight { environment, hazards, versions }

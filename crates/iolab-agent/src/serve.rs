@@ -99,6 +99,8 @@ struct AgentState {
     clock: RateWatch,
     /// What was made to stay for later runs.
     kept: BTreeMap<usize, InstanceOrder>,
+    /// Whether a command of the person's has been run.
+    has_commanded: bool,
 }
 
 /// Another version may mean something else by the same words.
@@ -137,9 +139,10 @@ fn start(
             drain_limit,
             clock: RateWatch::start(),
             kept: BTreeMap::new(),
+            has_commanded: false,
         });
     }
-    let scratch = session.as_ref().map(|s| path_to_text(s.scratch.path())).unwrap_or_default();
+    let scratch = session.as_ref().map(|s| path_to_text(s.scratch.shown())).unwrap_or_default();
     let clock = clock::check().map_err(|e| Fault::new("measure the clock", e.to_string()))?;
     Ok(Reply::Started {
         clock_resolution_ns: clock.resolution_ns,
@@ -168,6 +171,7 @@ impl AgentState {
     fn enter_places(&mut self, terms: &PlaceTerms) -> Result<Reply, Fault> {
         if self.places.is_none() {
             self.places = Some(Places::enter(&self.directory, self.scratch.path(), terms)?);
+            self.scratch.follow_mounts()?;
         }
         Ok(Reply::Done)
     }
@@ -226,6 +230,7 @@ impl AgentState {
     }
 
     fn trial(&mut self, request: &TrialRequest, input: &File) -> Ended {
+        self.has_commanded |= request.levels.get(Factor::Contender).is_some();
         let reached = match self.prepare(request) {
             Ok(reached) => reached,
             Err(fault) => return Ended::Here(Err(fault)),
@@ -328,6 +333,14 @@ impl AgentState {
         Ok(reached)
     }
 
+    /// A large tree is looked at here alone, and something that a command has started may have
+    /// outlived it.
+    fn left_as_it_was(&self) -> Result<(), Fault> {
+        let mut theirs = self.instances.values().filter(|instance| !instance.made());
+        theirs.try_for_each(Instance::check)?;
+        self.trees.values().try_for_each(|tree| tree.check("commands of this run have read it"))
+    }
+
     fn end(self) -> Result<Reply, Fault> {
         for (id, order) in &self.kept {
             match (self.instances.get(id), self.trees.get(id)) {
@@ -337,6 +350,8 @@ impl AgentState {
                 _ => {}
             }
         }
+        // What was never to be written to is said to be as it was because it was looked at.
+        let unharmed = if self.has_commanded { self.left_as_it_was() } else { Ok(()) };
         drop(self.instances);
         self.trees.into_values().try_for_each(TreeInstance::remove)?;
         self.limits.into_values().try_for_each(Limit::remove)?;
@@ -344,7 +359,7 @@ impl AgentState {
         self.scratch.remove()?;
         // A predecessor may have been killed so late that its trial still held its directory.
         let _ = sweep(&self.directory);
-        Ok(Reply::Done)
+        unharmed.map(|()| Reply::Done)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -17,9 +18,12 @@ use iolab_io::workload::Subject;
 use iolab_io::workload::files::{
     Listing, MAKE_BLOCK, Opener, clear, make_directories_apart, make_files, scan,
 };
-use iolab_model::catalog::{CacheState, path_from_text, path_to_text};
+use iolab_model::catalog::{CacheState, mix, path_from_text, path_to_text};
 use iolab_model::result::{CacheProof, Fault, Residency};
 use iolab_model::tree::TreeOrder;
+
+/// Files of a tree that are looked at after every command; of a larger one at the end alone.
+const MOST_LOOKED_AT: u64 = 10_000;
 
 /// A tree as an instance.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub struct TreeInstance {
     /// The place that it is on.
     place: Option<String>,
     stands: Stands,
+    /// Of a person's tree what it was like.
+    known: (u64, u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +65,7 @@ impl TreeInstance {
             seed: order.seed,
             place: order.place.clone(),
             stands,
+            known: (0, 0),
         };
         let path = directory.join(format!("tree-{}", order.id));
         match (tree, &order.path) {
@@ -80,8 +87,9 @@ impl TreeInstance {
             (TreeOrder::Found(files), Some(text)) => {
                 let path = path_from_text(text);
                 let found = Listing::Found(scan(&path)?);
-                let tree = of(path, found, Stands::Theirs);
+                let mut tree = of(path, found, Stands::Theirs);
                 tree.compare(*files, order.bytes)?;
+                tree.known = tree.fingerprint()?;
                 Ok(tree)
             }
             (TreeOrder::Found(_), None) => {
@@ -218,6 +226,41 @@ impl TreeInstance {
         if self.stands == Stands::Made {
             kept::put(order, &self.path);
         }
+    }
+
+    /// Whether a tree of the person's is as it was: names, sizes and times of its files. `after` says
+    /// after what it is asked.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check(&self, after: &str) -> Result<(), Fault> {
+        if self.stands != Stands::Theirs || self.fingerprint()? == self.known {
+            return Ok(());
+        }
+        let cause = format!(
+            "files of it are not as they were: gone, written to, or with other attributes; {after}"
+        );
+        Err(Fault::new(format!("look through {}", path_to_text(&self.path)), cause))
+    }
+
+    /// Whether looking at all of it after every trial costs little.
+    pub fn is_small(&self) -> bool {
+        self.listing.files() <= MOST_LOOKED_AT
+    }
+
+    /// How many files, and a digest of what changes when one is written to.
+    fn fingerprint(&self) -> Result<(u64, u64), Fault> {
+        let (mut files, mut digest) = (0_u64, 0_u64);
+        self.each(&self.listing.whole(), |file| {
+            let about = file.metadata().map_err(|e| fault("look at a file of a tree", &e))?;
+            let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
+            let mut text = vec![about.ino(), about.len()];
+            text.extend(times.map(|part| part as u64));
+            digest = text.into_iter().fold(digest, mix);
+            files += 1;
+            Ok(())
+        })?;
+        Ok((files, digest))
     }
 
     /// Takes away what was made.

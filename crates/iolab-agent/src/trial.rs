@@ -64,7 +64,7 @@ pub fn run(
 
 fn attempt(
     request: &TrialRequest,
-    instance: Option<&mut Instance>,
+    mut instance: Option<&mut Instance>,
     setting: &Setting<'_>,
 ) -> Result<Ended, Fault> {
     let is_command = request.levels.get(Factor::Contender).is_some();
@@ -90,19 +90,29 @@ fn attempt(
     let prepared = (around.prepare)(&trial);
     // A command may start processes that outlive it: they must not work on while others measure.
     let reaper = if is_command { Reaper::begin().ok() } else { None };
-    let ended =
-        prepared.and_then(|()| prepared_trial(request, workload, &trial, instance, setting));
+    let ended = prepared
+        .and_then(|()| prepared_trial(request, workload, &trial, instance.as_deref_mut(), setting));
     if let Some(reaper) = reaper {
         reaper.end();
     }
+    let kept = if is_command { left_as_it_was(instance.as_deref(), setting) } else { Ok(()) };
     // What the trial made is removed however it ended; its own fault is the one to tell. An upper
     // layer of its own is thrown away whole.
     let cleared = match setting.upper {
         Some(_) => Ok(()),
         None => (around.clear)(&trial),
     };
+    // Worse than any other fault of a command is that it has changed a file of the person's.
+    kept?;
     let ended = ended?;
     cleared.map(|()| ended)
+}
+
+/// A command is a program like any other: whether it left alone what it was to read is looked at.
+fn left_as_it_was(instance: Option<&Instance>, setting: &Setting<'_>) -> Result<(), Fault> {
+    const AFTER: &str = "a command had run; end the run, and see to your files";
+    instance.map_or(Ok(()), Instance::check)?;
+    setting.tree.filter(|tree| tree.is_small()).map_or(Ok(()), |tree| tree.check(AFTER))
 }
 
 /// A trial whose files are there: cache state, window, checks.

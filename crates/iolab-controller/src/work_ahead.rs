@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::contenders;
 use iolab_agent::{LookOrder, WorkAhead, catalog};
 use iolab_model::catalog::{
-    AxisWord, CacheState, Capability, Factor, FileOperation, Level, NamedCall, WorkloadId,
-    path_to_text,
+    AxisWord, CacheState, Capability, Factor, FileOperation, Level, NamedCall, PlaceLevel,
+    WorkloadId, path_to_text,
 };
 use iolab_model::plan::{Cell, Plan};
 
@@ -17,7 +17,7 @@ pub fn look_order(plan: &Plan) -> LookOrder {
         directories: directories(plan).iter().map(|path| path_to_text(path)).collect(),
         work: work(plan),
         programs: contenders::programs(plan),
-        files: files(plan).map(|path| path_to_text(&path)).collect(),
+        files: files(plan).chain(disks(plan)).map(|path| path_to_text(&path)).collect(),
         before: None,
     }
 }
@@ -29,6 +29,18 @@ pub fn touched(plan: &Plan) -> Vec<PathBuf> {
 
 fn files(plan: &Plan) -> impl Iterator<Item = PathBuf> + '_ {
     plan.instances.iter().filter_map(|instance| instance.path.clone())
+}
+
+/// Disks of the person's that places are made on. A name such as /dev/sdb is another disk's after
+/// the next start.
+fn disks(plan: &Plan) -> impl Iterator<Item = PathBuf> + '_ {
+    fn disks_of(place: PlaceLevel) -> Vec<PathBuf> {
+        let own = place.path.filter(|_| place.kind == "device");
+        own.into_iter().chain(place.layers.into_iter().flat_map(|(_, on)| disks_of(on))).collect()
+    }
+    let levels = [Factor::Place, Factor::SourcePlace].map(|factor| plan.factors.get(&factor));
+    let places = catalog::places(levels.into_iter().flatten().flatten());
+    places.into_iter().flat_map(disks_of)
 }
 
 /// The directories whose file systems are under test, that of the files first.

@@ -1,6 +1,7 @@
 //! Tidy CSV: one row a sample, one column a factor, a metric, a fact (RFC 4180 quoting, lines end
-//! in LF). Figures have a decimal point and no group separator. Text is left as it is: names that
-//! a spreadsheet would take for a formula are quoted, not changed.
+//! in LF). Figures have a decimal point and no group separator. Text is left as it is, but for what a
+//! spreadsheet would take for a formula and run: an apostrophe stands before it, which spreadsheets
+//! take for the sign of a text. Quotes alone keep none of them from it.
 
 use std::io::{self, BufWriter, Write};
 
@@ -44,14 +45,16 @@ pub(super) fn line(
     writeln!(out, "{}", fields.join(","))
 }
 
-/// A field as it must stand: quoted where it has a separator, and where a spreadsheet would take
-/// it for a formula. Control characters but line ends do not pass a CSV file unharmed.
+/// A field as it must stand: quoted where it has a separator, marked as text where a spreadsheet
+/// would take it for a formula. Control characters but line ends do not pass a CSV file unharmed.
 fn quoted(field: &str) -> String {
     let special = |c: char| matches!(c, ',' | '"') || c.is_control();
-    let formula = field.starts_with(['=', '+', '-', '@']) && field.parse::<f64>().is_err();
+    let begins = field.trim_start_matches([' ', '\t', '\r', '\n']);
+    let formula = begins.starts_with(['=', '+', '-', '@']) && field.parse::<f64>().is_err();
+    let mark = if formula { "'" } else { "" };
     let blank = field.starts_with(' ') || field.ends_with(' ');
     if formula || blank || field.contains(special) {
-        format!("\"{}\"", field.replace('"', "\"\""))
+        format!("\"{mark}{}\"", field.replace('"', "\"\""))
     } else {
         field.to_owned()
     }

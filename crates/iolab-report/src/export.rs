@@ -1,12 +1,11 @@
 //! A report into a file: whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::chart::{Chart, charts_for};
 use super::drawing::export::{ExportError as PictureError, FOLDERS, write_all};
+use super::whole_file::{Fill, write_whole};
 use super::{FORMATS, TextStyle};
 use iolab_model::result::Document;
 
@@ -35,9 +34,6 @@ pub enum ExportError {
     #[error(transparent)]
     Pictures(#[from] PictureError),
 }
-
-/// What fills a file.
-pub type Fill<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
 /// Writes the run, as one screen or with all `details` where it is a report for people, to a new file beside `path` and puts it there when it is whole. What is no
 /// regular file (a FIFO, `/dev/stdout`) is written to as it is.
@@ -110,7 +106,7 @@ fn known() -> Vec<&'static str> {
 }
 
 fn to_file(path: &Path, fill: &Fill<'_>) -> Result<(), ExportError> {
-    write_to(path, fill).map_err(|source| ExportError::Write {
+    write_whole(path, fill).map_err(|source| ExportError::Write {
         path: path.to_path_buf(),
         fix: fix(&source),
         source,
@@ -126,59 +122,4 @@ fn fix(error: &io::Error) -> &'static str {
         io::ErrorKind::IsADirectory => "name a file in that directory",
         _ => "name a file that you may write",
     }
-}
-
-fn write_to(path: &Path, fill: &Fill<'_>) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(meta) if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        Ok(meta) if !meta.is_file() => {
-            let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
-            fill(&mut out)?;
-            out.flush()
-        }
-        // A link is followed: the file it names is what is replaced.
-        Ok(meta) => replace(&fs::canonicalize(path)?, fill, Some(meta.permissions())),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => replace(path, fill, None),
-        Err(e) => Err(e),
-    }
-}
-
-fn replace(path: &Path, fill: &Fill<'_>, permissions: Option<fs::Permissions>) -> io::Result<()> {
-    if permissions.is_some() {
-        // Renaming over a file asks for no right to it; writing to it would.
-        OpenOptions::new().write(true).open(path)?;
-    }
-    let (temporary, file) = create_beside(path)?;
-    let written = put(fill, file, permissions).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The error that matters is the first one.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
-fn put(fill: &Fill<'_>, file: File, permissions: Option<fs::Permissions>) -> io::Result<()> {
-    let mut out = BufWriter::new(file);
-    fill(&mut out)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
-    }
-    // Some file systems say only now that there is no space.
-    file.sync_all()
-}
-
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-    for attempt in 0..100 {
-        let mut temporary = std::ffi::OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(".{}-{attempt}.tmp", std::process::id()));
-        let temporary = path.with_file_name(temporary);
-        match OpenOptions::new().write(true).create_new(true).mode(0o666).open(&temporary) {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (temporary, file)),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }

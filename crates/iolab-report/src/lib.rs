@@ -37,6 +37,7 @@ pub mod trend;
 mod verdict_word;
 mod view_model;
 mod warning_summary;
+mod whole_file;
 
 #[cfg(test)]
 mod renderers_tests;

@@ -22,6 +22,21 @@ pub(super) fn text(table: Toml<'_>, key: &str) -> Result<String, FileError> {
     must(table, key)?.text().map(str::to_owned)
 }
 
+/// A word that files are called by.
+pub(super) fn name(table: Toml<'_>, key: &str) -> Result<String, FileError> {
+    let name = text(table, key)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let fine = name.chars().all(plain) && name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    match fine && name.len() <= 100 {
+        true => Ok(name),
+        false => Err(table.refuse_key(
+            key,
+            "files are called by it, and it leads elsewhere",
+            "write letters, digits, - _ and . only, a letter or a digit first",
+        )),
+    }
+}
+
 pub(super) fn optional(table: Toml<'_>, key: &str) -> Result<Option<String>, FileError> {
     table.get(key).map(|value| value.text().map(str::to_owned)).transpose()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::keys::{duration, facts, list, must, text};
+use super::keys::{duration, facts, list, must, name, text};
 use super::select::Selection;
 use super::{Study, Trial, fact};
 use iolab_model::catalog::{Factor, Kind as LevelKind, Level, WorkloadInfo, path_from_text};
@@ -69,7 +69,7 @@ fn experiments(root: Toml<'_>, words: Words<'_>, seed: u64) -> Result<Vec<Trial>
     let tables = list(root, "experiment")?;
     let mut all: Vec<Trial> = Vec::new();
     for (written, table) in written.into_iter().zip(tables) {
-        let name = text(table, "name")?;
+        let name = name(table, "name")?;
         if all.iter().any(|other| other.name == name) {
             return Err(table.refuse_key(
                 "name",

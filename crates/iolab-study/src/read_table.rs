@@ -1,7 +1,7 @@
 //! Tables and plots of a study file.
 
 use super::Trial;
-use super::keys::{bytes, must, optional, quantity, text, whole};
+use super::keys::{bytes, must, name, optional, quantity, text, whole};
 use super::plot::Plot;
 use super::quantity::{QUANTITIES, Quantity};
 use super::read::Reader;
@@ -59,7 +59,7 @@ impl Reader<'_> {
                 .refuse("its figures have no unit", format!("write quantity = one of {names}")));
         }
         Ok(Table {
-            id: text(table, "id")?,
+            id: name(table, "id")?,
             title: text(table, "title")?,
             experiments: trials.iter().map(|trial| trial.name.clone()).collect(),
             of: self.selection(&trials, table, "of")?,
@@ -98,7 +98,7 @@ impl Reader<'_> {
         };
         let quantities = must(table, "quantity")?;
         Ok(Plot {
-            id: text(table, "id")?,
+            id: name(table, "id")?,
             title: text(table, "title")?,
             experiments: trials.iter().map(|trial| trial.name.clone()).collect(),
             of: self.selection(&trials, table, "of")?,

@@ -124,6 +124,14 @@ pub fn export(text: &OsStr) -> Result<(String, PathBuf), Failure> {
     Ok((format, path))
 }
 
+/// The file that an export makes or replaces.
+fn where_it_lands(path: &Path) -> Option<PathBuf> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let beside =
+        || Some(fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?.join(path.file_name()?));
+    fs::canonicalize(path).ok().or_else(beside)
+}
+
 fn known_format(id: &str) -> Result<(), String> {
     if FOLDERS.iter().any(|folder| folder.id == id) {
         return Err(format!("'{id}' makes several files: write --export {id}=DIR"));
@@ -141,19 +149,20 @@ impl Output {
         Output { format: "table".to_owned(), exports: Vec::new(), details: false, store }
     }
 
-    /// Refuses an export onto a file that is measured.
+    /// Refuses an export onto a file that is measured, or into a tree that is.
     ///
     /// # Errors
     /// The file's name.
     pub fn spare_files_of(&self, plan: &Plan) -> Result<(), Failure> {
         for (_, path) in &self.exports {
-            let Ok(target) = fs::canonicalize(path) else { continue };
+            let Some(target) = where_it_lands(path) else { continue };
             let measured = |i: &iolab_model::plan::Instance| {
-                i.path.as_ref().and_then(|p| fs::canonicalize(p).ok()).is_some_and(|p| p == target)
+                let measured = i.path.as_ref().and_then(|path| fs::canonicalize(path).ok());
+                measured.is_some_and(|measured| target.starts_with(measured))
             };
             if plan.instances.iter().any(measured) {
                 return Err(Failure::refused(format!(
-                    "--export {} would overwrite a file that is measured: name another",
+                    "--export {} would write to what is measured: name another",
                     path_to_text(path)
                 )));
             }

@@ -215,7 +215,11 @@ fn files(plan: &Plan) -> Vec<String> {
             if let Some(TreeOrder::Found(files)) = instance.tree {
                 size = format!("{} files, {size}", count_text(files));
             }
-            lines.push(format!("reads {} ({size}), never writes to it", path_to_text(path)));
+            let promise = match plan.commands().is_empty() {
+                true => "never writes to it",
+                false => "never writes to it; whether a command did is looked at after each",
+            };
+            lines.push(format!("reads {} ({size}), {promise}", path_to_text(path)));
         }
     }
     if plan.copies {

@@ -19,7 +19,7 @@ use super::toml_text::{NoText, toml_text};
 use super::verbosity::Talk;
 use iolab_agent::catalog::{self, WORKLOADS};
 use iolab_controller::Prepared;
-use iolab_model::catalog::path_to_text;
+use iolab_model::catalog::{harmless, path_to_text};
 use iolab_model::plan::Plan;
 use iolab_model::spec::file::{self, Loaded, Words, Written};
 
@@ -41,6 +41,9 @@ pub struct Run {
     /// Print the cells and what they will cost, and do nothing
     #[arg(long, conflicts_with_all = ["resume", "example"])]
     plan: bool,
+    /// Let the exports that stand in the file replace files that are there
+    #[arg(long, help_heading = "Consent", conflicts_with_all = ["resume", "example"])]
+    replace: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -67,16 +70,36 @@ impl Run {
             return self.print_plans(&written);
         }
         let jobs = self.jobs(&written)?;
-        for job in &jobs {
+        for (job, written) in jobs.iter().zip(&written) {
+            self.spare(written)?;
             self.consent.allow(&job.prepared.plan, &path_to_text(path))?;
         }
         measure_all(&jobs, talk)
     }
 
+    /// A file may be somebody else's, and says where to write: what is there stays.
+    fn spare(&self, written: &Written) -> Result<(), Failure> {
+        let paths = written.exports.iter().filter_map(|export| export.split_once('='));
+        let taken = paths.map(|(_, path)| path).find(|path| {
+            let is_folder = Path::new(path).is_dir();
+            !self.replace && !is_folder && std::fs::symlink_metadata(path).is_ok()
+        });
+        let Some(path) = taken else { return Ok(()) };
+        let refused = Failure::refused(format!(
+            "an export would replace {}, which is there: name another, or say --replace",
+            harmless(path)
+        ));
+        Err(refused.at(written.export_place.as_ref().unwrap_or(&written.place)))
+    }
+
     fn print_plans(&self, written: &[Written]) -> Ending {
         let plans: Vec<Plan> = written
             .iter()
-            .map(|one| Ok(self.job(one, written.len() > 1)?.prepared.plan))
+            .map(|one| {
+                let mut plan = self.job(one, written.len() > 1)?.prepared.plan;
+                plan.notes.extend(one.exports.iter().map(|export| writes(export)));
+                Ok(plan)
+            })
             .collect::<Result<_, Failure>>()?;
         terminal_io::data(|out| {
             for (number, plan) in plans.iter().enumerate() {
@@ -113,12 +136,19 @@ impl Run {
         let output = args.read().map_err(|failure| failure.at(exports))?;
         let prepared = Prepared::of_file(written, &self.consent.places.placement())?;
         output.spare_files_of(&prepared.plan).map_err(|failure| failure.at(exports))?;
-        Ok(Job { prepared, output })
+        Ok(Job { exports: written.exports.clone(), prepared, output })
     }
+}
+
+/// What the file asks to be written.
+fn writes(export: &str) -> String {
+    format!("writes a report: {}", harmless(export))
 }
 
 /// An experiment that can be measured.
 struct Job {
+    /// What the file writes of it.
+    exports: Vec<String>,
     prepared: Prepared,
     output: Output,
 }
@@ -145,6 +175,9 @@ fn measure_all(jobs: &[Job], talk: &Talk) -> Ending {
 
 impl Job {
     fn measure(&self, talk: &Talk) -> Ending {
+        if !talk.quiet {
+            self.exports.iter().for_each(|export| say(&format!("  {}", writes(export))));
+        }
         measured(&self.prepared, argv(), None, &self.output, talk)
     }
 }

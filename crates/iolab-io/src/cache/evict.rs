@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 use rustix::fs::{Advice, OFlags, fadvise, fdatasync, syncfs};
+use rustix::io::Errno;
 
 use crate::sys::primer::read_through;
 use iolab_model::result::Fault;
@@ -27,13 +28,16 @@ pub fn evict_written(file: &File) -> Result<(), Fault> {
 
 /// Waits until a file's dirty pages are on the device. `fdatasync` works on descriptors opened
 /// for reading; where a file system refuses it (`EROFS`, `EINVAL`), `syncfs` writes all back.
+/// An error of the device is told once: asked again, the kernel says that all is well, and the pages
+/// are gone (errseq_t).
 pub(super) fn write_back(file: &File) -> io::Result<()> {
     match fdatasync(file) {
         Ok(()) => Ok(()),
-        Err(rustix::io::Errno::IO | rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => {
-            fdatasync(file).map_err(io::Error::from)
-        }
-        Err(_) => syncfs(file).or(Ok(())),
+        Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
+        Err(_) => match syncfs(file) {
+            Err(error @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
+            _ => Ok(()),
+        },
     }
 }
 
@@ -68,5 +72,40 @@ pub(super) fn drop_caches() -> io::Result<bool> {
 
 /// /proc/sys is mounted read-only in most containers.
 fn libc_erofs() -> i32 {
-    rustix::io::Errno::ROFS.raw_os_error()
+    Errno::ROFS.raw_os_error()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
+    use rustix::io::Errno;
+
+    use super::write_back;
+    use crate::sys::testing::{among_mounts, skip};
+
+    /// A second fdatasync after one that had failed said that all was well: a file whose bytes had
+    /// never reached the disk was measured.
+    #[test]
+    fn an_error_of_the_device_is_not_asked_away() {
+        let test = "cache::evict::tests::an_error_of_the_device_is_not_asked_away";
+        // A device of 64 MiB of which 8 can be written.
+        let script = "mkdir t m; mount -t tmpfs -o size=8m none t || exit 77; truncate -s 64M t/i
+            mkfs.ext4 -q -F -O ^has_journal -N 64 -E lazy_itable_init=0,nodiscard t/i || exit 77
+            mount -o loop,errors=continue t/i m || exit 77";
+        let Some(dir) = among_mounts(test, script) else { return };
+        let mut file = File::create(dir.join("m/file")).unwrap();
+        let piece = vec![0x5a; 1 << 20];
+        for _ in 0..32 {
+            file.write_all(&piece).unwrap();
+        }
+        // Such a device fails twice; the second time is asked for here.
+        if rustix::fs::fdatasync(&file) != Err(Errno::NOSPC) {
+            return skip(test, "this kernel tells the error of the device otherwise");
+        }
+        let error = write_back(&file).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::IO.raw_os_error()), "{error}");
+        write_back(&file).unwrap();
+    }
 }

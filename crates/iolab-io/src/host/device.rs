@@ -1,6 +1,7 @@
 //! The block device below a directory.
 
-use std::os::unix::fs::MetadataExt;
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use super::mount::{Mount, option_path};
@@ -35,6 +36,39 @@ pub fn gather(tree: &Tree, directory: &Path, facts: &mut Facts) {
     facts.put(Fact::DeviceLoopFile, tree.text(format!("{}/loop/backing_file", disk.at)));
     let below = tree.names(format!("{}/slaves", disk.at)).join(",");
     facts.put(Fact::DeviceBelow, Some(below).filter(|names| !names.is_empty()));
+}
+
+/// Files of sysfs, below that of a device, that tell one disk from another of its make.
+const NAMES: [&str; 4] = ["wwid", "device/wwid", "serial", "device/serial"];
+
+/// What tells a block device from every other that may get its name: worldwide name, serial number,
+/// size; of a loop device the file below it. `None`: it is no block device.
+pub fn device_identity(path: &Path, about: &Metadata) -> Option<String> {
+    if !about.file_type().is_block_device() {
+        return None;
+    }
+    let (major, minor) = (rustix::fs::major(about.rdev()), rustix::fs::minor(about.rdev()));
+    let at = Path::new("/sys/dev/block").join(format!("{major}:{minor}"));
+    // A partition has the names of its disk, and a place on it.
+    let own = at.join("partition").exists();
+    let disk = if own { at.join("..") } else { at.clone() };
+    let read = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).ok()?.trim().to_owned();
+        Some(text).filter(|text| !text.is_empty())
+    };
+    let named = |name: &&str| Some(format!("{name} {}", read(disk.join(name))?));
+    let mut told: Vec<String> = NAMES.iter().filter_map(named).collect();
+    if let Some(file) = read(disk.join("loop/backing_file")) {
+        let inode = std::fs::metadata(&file).map(|about| format!(", inode {}", about.ino()));
+        told.push(format!("file {file}{}", inode.unwrap_or_default()));
+    }
+    told.extend(own.then(|| read(at.join("start"))).flatten().map(|at| format!("from {at}")));
+    if told.is_empty() {
+        // Of a virtual disk without a name its path is all there is.
+        told.push(format!("device {}", path.display()));
+    }
+    told.push(format!("{} sectors", read(at.join("size")).unwrap_or_default()));
+    Some(told.join(", "))
 }
 
 /// A whole disk in sysfs.

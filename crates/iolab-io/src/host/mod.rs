@@ -22,9 +22,10 @@ pub use crate::sys::page::page_bytes;
 pub use available::{
     available_memory_bytes, last_level_cache_bytes, no_bypass, processors, unavailable,
 };
+pub use device::device_identity;
 pub use environment::environment;
 pub use files::file_facts;
 pub use hazards::{Work, hazards, swapped};
 pub use methods::{direct_alignment_bytes, greatest_locked_bytes, unavailable_methods};
 pub use probes::{Probe, probes};
-pub use program::{find_program, version_line};
+pub use program::{find_program, is_packaged, version_line};

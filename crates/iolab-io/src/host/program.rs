@@ -1,7 +1,7 @@
 //! Programs of this machine: where they are, and which version.
 
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +11,8 @@ use crate::sys::child::dies_with_us;
 /// Longest that a program may think about its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(2);
 const VERSION_BYTES: u64 = 4096;
+/// A directory in which nobody can make a file (proc(5)).
+const NOTHING_THERE: &str = "/proc/self/fdinfo";
 
 /// Where a program is: by its path, or in PATH. `None`: it cannot be run.
 pub fn find_program(name: &str) -> Option<PathBuf> {
@@ -26,9 +28,24 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&list).map(|dir| dir.join(name)).find(|path| runs(path).is_some())
 }
 
-/// The first line that a program prints when asked for its version.
+/// Where a distribution has its programs; who may write there is root.
+const PACKAGED: [&str; 6] =
+    ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/nix/store"];
+
+/// Whether a program lies where a distribution puts it, and nobody but root may change it.
+pub fn is_packaged(program: &Path) -> bool {
+    let Ok(program) = program.canonicalize() else { return false };
+    let kept = |path: &Path| {
+        path.metadata().is_ok_and(|about| about.uid() == 0 && about.mode() & 0o022 == 0)
+    };
+    PACKAGED.iter().any(|place| program.starts_with(place)) && kept(&program)
+}
+
+/// The first line that a program prints when asked for its version. Nothing of the person's lies
+/// where it is started: what does not know the word may take it for the name of a file.
 pub fn version_line(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
+    command.current_dir(NOTHING_THERE);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = dies_with_us(&mut command).spawn().ok()?;
     let started = Instant::now();
@@ -56,7 +73,7 @@ pub fn version_line(program: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{find_program, version_line};
+    use super::{find_program, is_packaged, version_line};
 
     #[test]
     fn programs_are_found_and_say_their_version() {
@@ -67,5 +84,16 @@ mod tests {
         let cp = version_line(&find_program("cp").unwrap()).unwrap();
         assert!(cp.contains("cp") && !cp.contains('\n'), "{cp}");
         assert_eq!(version_line(&find_program("false").unwrap()), None);
+    }
+
+    /// A script of the person's was run with `--version`, where they stood: it took that for the
+    /// name of what it should make.
+    #[test]
+    fn a_program_of_the_persons_is_not_packaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = dir.path().join("cp");
+        std::fs::write(&script, "#!/bin/sh\n: >made\n").unwrap();
+        assert!(!is_packaged(&script) && !is_packaged(std::path::Path::new("/no/such")));
+        assert!(is_packaged(&find_program("cp").unwrap()));
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::{Scratch, sweep};
 use super::file_system::ALL_CAPABILITIES;
 use super::kind::{Kind, Missing, Place, PlaceOrder};
+use super::{Scratch, sweep};
 use crate::sys::mount::{Mounted, mounts};
 use iolab_model::catalog::{Part, PartKind};
 use iolab_model::result::{Fault, PlaceFacts};

@@ -17,7 +17,8 @@ use rustix::io::Errno;
 use super::clean::{Found, Owner};
 use super::fault;
 use super::marker::{self, Marker};
-use super::remove::{disk_bytes, names, open_directory, remove_contents};
+use crate::sys::below::{disk_bytes, names, open_directory};
+use crate::sys::remove::{Whose, remove_contents};
 use iolab_model::result::Fault;
 
 /// The name of the directory that things are kept in.
@@ -126,7 +127,7 @@ impl Kept {
             return Ok(unlinkat(&self.directory, &**name, AtFlags::empty())?);
         }
         let inner = open_directory(&self.directory, name)?;
-        remove_contents(inner.as_fd(), None)?;
+        remove_contents(&inner, None, Whose::Anyones)?;
         Ok(unlinkat(&self.directory, &**name, AtFlags::REMOVEDIR)?)
     }
 }
@@ -182,7 +183,7 @@ pub fn clean_kept(parent: &Path, dry_run: bool) -> Result<Vec<Found>, Fault> {
 
 fn take_down(parent: &Path, kept: &Kept) -> io::Result<()> {
     let marker_name = CString::new(marker::NAME)?;
-    remove_contents(kept.directory.as_fd(), Some(&marker_name))?;
+    remove_contents(&kept.directory, Some(&marker_name), Whose::Anyones)?;
     std::fs::remove_dir(parent.join(NAME))
 }
 

@@ -16,6 +16,8 @@ mod missing;
 mod mounts;
 pub mod overlay;
 mod packages;
+#[cfg(test)]
+mod race_tests;
 pub mod read_only;
 pub mod scratch;
 mod space;

@@ -76,6 +76,7 @@ impl Group {
 
 /// How long killed processes may take to be gone.
 const DEATH_GRACE: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
 /// While it lives, processes whose parent ends become children of this one, so that none gets
 /// away (prctl(2), PR_SET_CHILD_SUBREAPER).
@@ -97,21 +98,25 @@ impl Reaper {
     /// Ends and waits for what is left, generation after generation; how many there were.
     pub fn end(self) -> usize {
         let started = Instant::now();
-        let mut killed = 0;
+        let mut ended: Vec<Pid> = Vec::new();
         loop {
             let left: Vec<Pid> =
                 children().into_iter().filter(|pid| !self.before.contains(pid)).collect();
             if left.is_empty() || started.elapsed() > DEATH_GRACE {
                 break;
             }
-            for pid in &left {
-                let _ = kill_process(*pid, Signal::KILL);
-                let _ = waitpid(Some(*pid), WaitOptions::empty());
+            for pid in left {
+                if !ended.contains(&pid) {
+                    let _ = kill_process(pid, Signal::KILL);
+                    ended.push(pid);
+                }
+                // One in uninterruptible sleep does not end before what it waits for.
+                let _ = waitpid(Some(pid), WaitOptions::NOHANG);
             }
-            killed += left.len();
+            std::thread::sleep(LOOK_AGAIN);
         }
         let _ = set_child_subreaper(None);
-        killed
+        ended.len()
     }
 }
 

@@ -17,6 +17,8 @@ use super::process::{FROM_OUTSIDE, restore};
 
 /// How long a killed child may take to die (a process in uninterruptible sleep cannot).
 const DEATH_GRACE: Duration = Duration::from_secs(5);
+/// Between two looks whether a child has ended: its pipe is closed microseconds before.
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
 /// Exit status of a child whose work panicked.
 const PANICKED: i32 = 101;
 
@@ -101,7 +103,11 @@ fn follow(
             Woken::Again => {}
         }
     };
-    let Some(reason) = killed else { return reap(pid, output) };
+    let Some(reason) = killed else {
+        // What it wrote is whole, but its end may wait on a file system that hangs.
+        let left = limit.saturating_sub(started.elapsed()).max(DEATH_GRACE);
+        return reap(pid, output, left);
+    };
     let _ = kill_process(pid, Signal::KILL);
     let dying = Instant::now();
     while dying.elapsed() < DEATH_GRACE {
@@ -109,7 +115,7 @@ fn follow(
             continue;
         }
         if matches!(read_some(&mut pipe, &mut output), Ok(0) | Err(_)) {
-            let _ = reap(pid, Vec::new());
+            let _ = reap(pid, Vec::new(), DEATH_GRACE.saturating_sub(dying.elapsed()));
             break;
         }
     }
@@ -144,12 +150,24 @@ fn wait_for(pipe: &File, watch: Option<BorrowedFd<'_>>, left: Duration) -> Woken
     }
 }
 
-fn reap(pid: Pid, output: Vec<u8>) -> End {
+/// Takes note of its end. A process in uninterruptible sleep has none: it is left behind after
+/// `longest`, and its successor has its own.
+fn reap(pid: Pid, output: Vec<u8>, longest: Duration) -> End {
     let mut status = 0;
-    // SAFETY: `status` is a live, writable int; no rusage is asked for.
-    while unsafe { libc::wait4(pid.as_raw_pid(), &mut status, 0, std::ptr::null_mut()) } == -1 {
-        if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
-            return End::Exit(-1);
+    let started = Instant::now();
+    loop {
+        // SAFETY: `status` is a live, writable int; no rusage is asked for.
+        let ended = unsafe {
+            libc::wait4(pid.as_raw_pid(), &mut status, libc::WNOHANG, std::ptr::null_mut())
+        };
+        match ended {
+            0 if started.elapsed() >= longest => return End::Limit,
+            0 => std::thread::sleep(LOOK_AGAIN),
+            -1 if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted => {
+                return End::Exit(-1);
+            }
+            -1 => {}
+            _ => break,
         }
     }
     if libc::WIFSIGNALED(status) {

@@ -146,8 +146,17 @@ pub fn mounts() -> io::Result<Vec<Mounted>> {
     Ok(text.split(|byte| *byte == b'\n').filter_map(parse).collect())
 }
 
+/// The path by which the kernel knows what lies at `path`, which may go through a descriptor.
+fn path_shown(path: &Path) -> io::Result<PathBuf> {
+    use std::os::fd::AsRawFd;
+    let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
+    let there = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
+    std::fs::read_link(format!("/proc/self/fd/{}", there.as_raw_fd()))
+}
+
 /// What is mounted at `target`, the uppermost where several are.
 pub fn mounted_at(target: &Path) -> io::Result<Option<Mounted>> {
+    let target = path_shown(target).unwrap_or_else(|_| target.to_owned());
     Ok(mounts()?.into_iter().rev().find(|mounted| mounted.target == target))
 }
 

@@ -18,11 +18,12 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// A directory on the disk (/tmp may be tmpfs) that anyone may write to; removed when dropped.
+/// A directory on the disk (/tmp may be tmpfs) in which anyone may make files of their own; removed
+/// when dropped.
 pub fn open_directory() -> tempfile::TempDir {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap();
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
     dir
 }
 

@@ -2,7 +2,7 @@
 //! shell would split them, with places for what differs from cell to cell. No shell ever runs.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use super::part::Capability;
 
@@ -165,8 +165,7 @@ impl Contender {
 
     /// The package that has the program, where it is known.
     pub fn package(&self) -> Option<&'static str> {
-        let name = self.name();
-        PACKAGES.iter().find(|(program, _)| *program == name).map(|(_, package)| *package)
+        package_of(&self.name())
     }
 
     /// Whether the command is told this.
@@ -192,11 +191,15 @@ impl Contender {
 
     /// The words that are run.
     pub fn argv(&self, value: &dyn Fn(Slot) -> OsString) -> Vec<OsString> {
+        let fio = self.name() == "fio";
         let word = |pieces: &Vec<Piece>| {
+            let names = |text: &String| FIO_NAMES.iter().any(|option| text.starts_with(option));
+            let listed = fio && matches!(pieces.first(), Some(Piece::Text(text)) if names(text));
             let mut word = OsString::new();
             for piece in pieces {
                 match piece {
                     Piece::Text(text) => word.push(text),
+                    Piece::Slot(slot) if listed => word.push(one_of_a_list(&value(*slot))),
                     Piece::Slot(slot) => word.push(value(*slot)),
                 }
             }
@@ -213,6 +216,26 @@ impl Piece {
             Piece::Slot(slot) => slot_text(*slot),
         }
     }
+}
+
+/// Options of fio whose names are a list.
+const FIO_NAMES: [&str; 2] = ["--filename=", "--directory="];
+
+/// One name in a list that is split at colons.
+fn one_of_a_list(name: &OsStr) -> OsString {
+    let mut one = Vec::with_capacity(name.len());
+    for byte in name.as_bytes() {
+        if matches!(byte, b':' | b'\\') {
+            one.push(b'\\');
+        }
+        one.push(*byte);
+    }
+    OsString::from_vec(one)
+}
+
+/// The package that has a program of this name, where it is known.
+pub fn package_of(program: &str) -> Option<&'static str> {
+    PACKAGES.iter().find(|(known, _)| *known == program).map(|(_, package)| *package)
 }
 
 fn slot_text(slot: Slot) -> String {
@@ -399,6 +422,16 @@ mod tests {
         assert!(fio.prints_fio_json() && fio.uses(Slot::Block) && !fio.uses(Slot::Size));
         let path = Contender::parse("/opt/x/rsync -a {source} {target}", Capability::Copy).unwrap();
         assert_eq!((path.name().as_str(), path.package()), ("rsync", Some("rsync")));
+    }
+
+    /// fio takes several names there: a directory with a colon in its name was two of them.
+    #[test]
+    fn a_colon_splits_no_name_of_fio() {
+        let value = |slot| if slot == Slot::File { r"/a:b\c" } else { "4096" }.into();
+        let words = |text| Contender::parse(text, Capability::Read).unwrap().argv(&value);
+        assert_eq!(words("fio")[2], r"--filename=/a\:b\\c");
+        assert_eq!(words("fio --filename {file}")[2], r"/a:b\c");
+        assert_eq!(words("cat --filename={file}")[1], r"--filename=/a:b\c");
     }
 
     #[test]

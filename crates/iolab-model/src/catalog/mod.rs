@@ -31,7 +31,7 @@ pub use ascii::{ascii_text, harmless};
 pub use axis_word::{AxisWord, Consume, Readahead, Sparse, Switch, Target, Until};
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};
-pub use contender::{Contender, ContenderError, Slot, contender_names, shell_text};
+pub use contender::{Contender, ContenderError, Slot, contender_names, package_of, shell_text};
 pub use date::{utc_seconds, utc_text};
 pub use fact::{Fact, Family, directory_prefix, is_of_later_directory};
 pub use factor::{Factor, Kind, Role};

@@ -1,11 +1,11 @@
 //! Charts as files: one a chart, written beside and renamed, so that none is ever half there.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::model::Chart;
 use super::svg::{Style, WIDE, draw};
+use crate::whole_file::write_whole;
 
 /// Kind of picture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,26 +84,10 @@ pub fn write_all(charts: &[Chart], dir: &Path, kind: Picture) -> Result<Vec<Path
             Picture::Png => ("png", super::png::png(chart)?),
         };
         let path = dir.join(format!("{}.{ending}", chart.slug));
-        replace(&path, &bytes).map_err(fault(&path))?;
+        write_whole(&path, &|out| out.write_all(&bytes)).map_err(fault(&path))?;
         written.push(path);
     }
     Ok(written)
-}
-
-/// Writes beside the target and renames; on a fault nothing is left behind.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".part-{}", std::process::id()));
-    let part = PathBuf::from(name);
-    let write = || {
-        let mut file = fs::File::create(&part)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&part, path)
-    };
-    write().inspect_err(|_| {
-        let _ = fs::remove_file(&part);
-    })
 }
 
 #[cfg(test)]

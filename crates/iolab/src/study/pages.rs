@@ -18,12 +18,8 @@ pub(super) fn write_pages(
 ) -> Result<(), Failure> {
     let write = |name: String, text: String| {
         let path = directory.join(name);
-        std::fs::write(&path, text).map_err(|error| {
-            Failure::internal(format!(
-                "write {}: {error}; the runs are in the history",
-                path.display()
-            ))
-        })
+        report::export_with(&path, &|out| out.write_all(text.as_bytes()))
+            .map_err(|error| Failure::internal(format!("{error}; the runs are in the history")))
     };
     std::fs::create_dir_all(directory)
         .map_err(|error| Failure::internal(format!("make {}: {error}", directory.display())))?;

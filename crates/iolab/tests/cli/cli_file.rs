@@ -288,3 +288,28 @@ fn commands_of_a_file_start_only_where_that_is_said() {
     home.run(&["show", "last"]).refused(2, &["the history is empty"]);
     home.run(&["run", "theirs.toml", "--allow-commands"]).fine();
 }
+
+/// A file of somebody else's could name any file of one's own as its export, and it was gone.
+#[test]
+fn an_export_of_a_file_replaces_nothing_unless_that_is_said() {
+    let home = Home::new();
+    let text = "[[experiment]]\nworkload = \"read\"\nexport = \"csv=notes.txt\"\n\
+                [experiment.factors]\nfile-size = \"64Ki\"\nmethod = \"read\"\n\
+                [experiment.protocol]\nrounds = 3\n";
+    fs::write(home.path("theirs.toml"), text).unwrap();
+    let plan = home.run(&["run", "theirs.toml", "--plan"]).fine();
+    assert!(plan.out.contains("writes a report: csv=notes.txt"), "{plan:?}");
+    let refused = ["theirs.toml, line 3", "notes.txt, which is there", "--replace"];
+    fs::write(home.path("notes.txt"), "mine").unwrap();
+    home.run(&["run", "theirs.toml"]).refused(20, &refused);
+    assert_eq!(fs::read(home.path("notes.txt")).unwrap(), b"mine");
+    // A link is there as well, wherever it leads.
+    fs::rename(home.path("notes.txt"), home.path("kept")).unwrap();
+    std::os::unix::fs::symlink("nowhere", home.path("notes.txt")).unwrap();
+    home.run(&["run", "theirs.toml"]).refused(20, &refused);
+    fs::remove_file(home.path("notes.txt")).unwrap();
+    let said = home.run(&["run", "theirs.toml"]).fine();
+    assert!(said.err.contains("writes a report: csv=notes.txt"), "{said:?}");
+    home.run(&["run", "theirs.toml", "--replace"]).fine();
+    assert!(fs::read_to_string(home.path("notes.txt")).unwrap().starts_with("run,"));
+}

@@ -139,6 +139,22 @@ kind = "same-value"
     assert!(none.code == Some(2) && none.err.contains("no run of the study"), "{none:?}");
 }
 
+/// Files are called by them, and one that was called so left the directory of `--output`.
+#[test]
+fn names_in_a_study_lead_nowhere() {
+    let home = Home::new();
+    let (_, text) = SHIPPED.iter().find(|(name, _)| *name == "read-vs-mmap").unwrap();
+    for key in ["name", "id"] {
+        let line = text.lines().find(|line| line.starts_with(&format!("{key} = \""))).unwrap();
+        for name in ["x/../../y", "..", "/etc/x", "a b", "a\\u0000"] {
+            let led = text.replace(line, &format!("{key} = \"{name}\""));
+            std::fs::write(home.path("leads.toml"), led).unwrap();
+            let said = home.run(&["study", "show", "leads.toml"]);
+            assert!(said.code == Some(2) && said.err.contains("leads elsewhere"), "{said:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_asked_wrongly() {
     let home = Home::new();

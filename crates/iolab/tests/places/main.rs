@@ -6,6 +6,7 @@ mod cli_support;
 
 mod files_places;
 mod meta_places;
+mod mixed_kill;
 mod places_kill;
 mod places_make;
 mod places_memory;

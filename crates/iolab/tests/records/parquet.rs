@@ -37,10 +37,17 @@ fn read(path: &Path) -> (Vec<String>, Vec<Vec<Field>>) {
     (titles, reader.get_row_iter(None).unwrap().map(row).collect())
 }
 
+fn is_formula(text: &str) -> bool {
+    let first = text.trim_start_matches([' ', '\t', '\r', '\n']).chars().next();
+    first.is_some_and(|first| "=+-@".contains(first)) && text.parse::<f64>().is_err()
+}
+
 /// A field as the CSV has it.
 fn shown(field: &Field) -> String {
     match field {
         Field::Null => String::new(),
+        // What a spreadsheet would run is marked as text in the one and nowhere else.
+        Field::Str(text) if is_formula(text) => format!("'{text}"),
         Field::Str(text) => text.clone(),
         Field::ULong(number) => number.to_string(),
         Field::Double(number) => number.to_string(),

@@ -177,3 +177,16 @@ fn licences_and_sources_are_those_of_deny_toml() {
     assert!(!meets("GPL-3.0-only", &allowed) && !meets("MIT AND GPL-3.0-only", &allowed));
     assert!(meets("(GPL-3.0-only OR MIT) AND Unicode-3.0", &allowed));
 }
+
+/// The oldest compiler that is promised is the one that everything is built and tested with.
+#[test]
+fn the_promised_compiler_is_the_one_that_is_used() {
+    let read = |name: &str| std::fs::read_to_string(super::root().join(name)).unwrap();
+    let value = |text: &str, key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+        line.trim_matches([' ', '=', '"']).to_owned()
+    };
+    let promised = value(&read("Cargo.toml"), "rust-version");
+    let used = value(&read("rust-toolchain.toml"), "channel");
+    assert!(used.starts_with(&format!("{promised}.")), "{used} is used, {promised} is promised");
+}

@@ -17,6 +17,52 @@ fn done(cell: &CellRecord) -> &Measurement {
     &sample.unwrap_or_else(|| panic!("{}: {:?}", cell.id, cell.reason)).measurement
 }
 
+/// "Your file is never written to" was said, and a command had changed it: only its size was looked at.
+#[test]
+fn a_command_that_changes_the_file_it_reads_is_told() {
+    for (act, told) in [
+        ("touch \"$0\"", "it was written to"),
+        ("chmod a+x \"$0\"", "its attributes"),
+        ("printf x | dd of=\"$0\" conv=notrunc status=none", "it was written to"),
+    ] {
+        let home = Home::new();
+        let command = format!("sh -c '{act}' {{file}}");
+        let said = read(&home, &[&command], &["--budget", "10s"]);
+        assert_ne!(said.code, Some(0), "{said:?}");
+        assert!(said.err.contains(told) || said.out.contains(told), "{act}: {said:?}");
+    }
+}
+
+#[test]
+fn a_command_that_changes_a_file_of_a_tree_is_told() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("tree")).unwrap();
+    home.file("tree/a", 100);
+    home.file("tree/b", 100);
+    let command = "sh -c 'touch \"$0/b\"' {source}";
+    let arguments = ["files", "read", "tree", "--contender", command, "--rounds", "3"];
+    let said = home.run(&arguments);
+    assert_ne!(said.code, Some(0), "{said:?}");
+    let told = "files of it are not as they were";
+    assert!(said.err.contains(told) || said.out.contains(told), "{said:?}");
+}
+
+/// A program of the person's was asked for its version beforehand, in their directory; one that takes
+/// every word for a file to make made one there.
+#[test]
+fn a_program_that_is_not_packaged_is_started_as_a_command_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new();
+    let tool = home.path("dd");
+    std::fs::write(&tool, "#!/bin/sh\ncase $1 in --version) : >made; echo 1.0;; esac\n").unwrap();
+    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let command = format!("{} {{file}}", tool.display());
+    let run = document(&read(&home, &[&command], &[]).fine());
+    assert!(!home.path("made").exists());
+    let facts = run.environment.0.iter().find(|(key, _)| key.starts_with("contender.")).unwrap();
+    assert!(facts.1["version"].is_null(), "{facts:?}");
+}
+
 /// One file of 2 MiB read with `read`, and these commands.
 fn read(home: &Home, commands: &[&str], more: &[&str]) -> Said {
     home.file("f", 2 << 20);

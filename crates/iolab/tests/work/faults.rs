@@ -109,14 +109,13 @@ fn ended(child: &mut Child) -> (Option<i32>, Option<i32>, String) {
 }
 
 /// The agent is up and has made its scratch directory.
-fn started(room: &Room, child: &Child) -> u32 {
+fn started(room: &Room, child: &Child) {
     wait_for("the agent", || !children(child.id()).is_empty());
     wait_for("the scratch directory", || !room.left().is_empty());
-    children(child.id())[0]
 }
 
 /// The run is past its calibration, and its agent has begun so many trials since.
-fn measuring(child: &mut Child, trials: usize) {
+fn measuring(child: &mut Child, trials: usize) -> u32 {
     let (mut said, mut byte) = (Vec::new(), [0]);
     // Byte by byte: what comes after is read when it has ended.
     while !said.ends_with(b"a round takes about") {
@@ -125,7 +124,10 @@ fn measuring(child: &mut Child, trials: usize) {
         assert_eq!(errors.read(&mut byte).unwrap(), 1, "it ended: {text}");
         said.extend(byte);
     }
-    wait_for_trials(children(child.id())[0], trials);
+    // The one before it has only looked at what can be had.
+    let agent = children(child.id())[0];
+    wait_for_trials(agent, trials);
+    agent
 }
 
 #[test]
@@ -321,8 +323,8 @@ fn two_interrupts_or_a_termination_end_now() {
 fn a_killed_controller_loses_no_finished_trial_and_leaves_no_file() {
     let room = Room::new();
     let mut child = long_run(&room);
-    let agent = started(&room, &child);
-    measuring(&mut child, 12);
+    started(&room, &child);
+    let agent = measuring(&mut child, 12);
     kill(child.id(), rustix::process::Signal::KILL);
     child.wait().unwrap();
     wait_for("the agent to end", || !Path::new(&format!("/proc/{agent}")).exists());
@@ -353,8 +355,8 @@ fn a_killed_agent_is_started_again() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let agent = started(&room, &child);
-    measuring(&mut child, 4);
+    started(&room, &child);
+    let agent = measuring(&mut child, 4);
     kill(agent, rustix::process::Signal::KILL);
     let (code, _, text) = ended(&mut child);
     assert_eq!(code, Some(0), "{text}");
@@ -381,10 +383,10 @@ fn a_killed_trial_is_recorded_as_failed_with_its_signal() {
         .unwrap();
     // The agent of the rounds: the one that is asked before the plan has ended by then.
     measuring(&mut child, 2);
-    let agent = started(&room, &child);
+    started(&room, &child);
     let mut killed = 0;
     wait_for("a trial to kill", || {
-        for trial in children(agent) {
+        for trial in children(child.id()).into_iter().flat_map(children) {
             kill(trial, rustix::process::Signal::KILL);
             killed += 1;
         }
