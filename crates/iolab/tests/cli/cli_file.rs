@@ -313,3 +313,16 @@ fn an_export_of_a_file_replaces_nothing_unless_that_is_said() {
     home.run(&["run", "theirs.toml", "--replace"]).fine();
     assert!(fs::read_to_string(home.path("notes.txt")).unwrap().starts_with("run,"));
 }
+
+/// A report that lands in a tree while that is measured is a file more in it.
+#[test]
+fn no_export_goes_into_a_tree_that_is_measured() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("tree/sub")).unwrap();
+    home.file("tree/a", 100);
+    for export in ["json=tree/run.json", "json=tree/sub/run.json", "json=tree/a", "svg=tree/svg"] {
+        let asked = ["files", "read", "tree", "--rounds", "3", "--export", export];
+        home.run(&asked).refused(20, &["--export", "what is measured"]);
+    }
+    assert_eq!(fs::read_dir(home.path("tree")).unwrap().count(), 2);
+}

@@ -405,16 +405,3 @@ fn each_column_of_the_csv_has_a_name_of_its_own() {
     let titles = titles(&winner());
     assert!(titles.contains(&"cache".into()) && titles.contains(&"cache_wanted".into()));
 }
-
-/// A report that lands in a tree while that is measured is a file more in it.
-#[test]
-fn no_export_goes_into_a_tree_that_is_measured() {
-    let home = Home::new();
-    std::fs::create_dir_all(home.path("tree/sub")).unwrap();
-    home.file("tree/a", 100);
-    for export in ["json=tree/run.json", "json=tree/sub/run.json", "json=tree/a", "svg=tree/svg"] {
-        let asked = ["files", "read", "tree", "--rounds", "3", "--export", export];
-        home.run(&asked).refused(20, &["--export", "what is measured"]);
-    }
-    assert_eq!(std::fs::read_dir(home.path("tree")).unwrap().count(), 2);
-}
