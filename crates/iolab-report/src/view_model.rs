@@ -201,7 +201,7 @@ pub(super) fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
     };
     let reason = cell.reason.clone().unwrap_or_else(|| match cell.samples.len() {
         0 => "not measured".to_owned(),
-        n => format!("{n} trials, but no steady round was finished"),
+        n => format!("{}, but no steady round was finished", so_many(n, "trial")),
     });
     Some((word, reason))
 }

@@ -3,8 +3,7 @@
 use super::name::{is_plural, names_of};
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
-    digits_text, list_text, percent_text, rate_text, rough_time_text, slower_text, so_many,
-    time_text,
+    list_text, percent_text, rate_text, rough_time_text, slower_text, so_many, time_text,
 };
 use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{AnswerKind, Estimate, Finding};
@@ -204,7 +203,13 @@ fn nothing(told: &AnswerParts<'_>) -> String {
 /// A single cell has no rival: its own figure is the answer.
 fn alone(told: &AnswerParts<'_>, name: &str) -> String {
     let Some(estimate) = &told.estimates[told.condition.cells[0]] else { return nothing(told) };
+    let waits = told.plan.cells[told.condition.cells[0]].syncs_each_operation();
     let (figure, summary) = match &estimate.bytes_per_second {
+        // What a durable write costs is asked for, not how many bytes a second that makes.
+        Some(_) if waits => {
+            let each = &estimate.ns_per_operation;
+            (format!("{} a write", time_text(each.median)), each)
+        }
         Some(rate) => (rate_text(rate.median), rate),
         None => (time_text(estimate.ns_per_operation.median), &estimate.ns_per_operation),
     };
@@ -214,8 +219,8 @@ fn alone(told: &AnswerParts<'_>, name: &str) -> String {
         }
         _ => String::new(),
     };
-    let rounds = digits_text(f64::from(summary.n));
-    format!("{name}: {figure}{share} over {rounds} rounds; nothing to compare it with")
+    let rounds = so_many(summary.n as usize, "round");
+    format!("{name}: {figure}{share} over {rounds}; nothing to compare it with")
 }
 
 fn listed(cells: &[usize], names: &[String]) -> String {
