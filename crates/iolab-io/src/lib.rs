@@ -1,5 +1,8 @@
 //! The machine: what is measured, how, where, and in which state of the cache.
 
+#[macro_use]
+mod each_of; //      one field of every item of a list
+
 pub mod cache; //    reach a cache state and prove it
 pub mod host; //     facts of the machine, probes, hazards
 pub mod method; //   how it is done: one file each

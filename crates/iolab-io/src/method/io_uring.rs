@@ -2,8 +2,6 @@
 //! registered file, by the one thread that submits them. Blocks are consumed as they arrive, or,
 //! where the consumer needs the file's order, in that order.
 
-use std::ops::Range;
-
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 
@@ -11,23 +9,21 @@ use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop, complete};
 use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, io_uring_write, the_block};
 use crate::sys::ring::{Piece, Ring, RingError};
-use iolab_model::catalog::{Capability, Part, PartKind};
+use iolab_model::catalog::{Capability, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "io_uring",
-        kind: PartKind::Method,
-        summary: "io_uring: several requests under way, buffers and file registered",
-        capabilities: &[Capability::Read, Capability::Write, Capability::Direct, Capability::Locks],
-        ignores: &[],
-        needs: "io_uring, and memory that may be locked",
-        by_name_only: false,
-    },
+    part: Part::method(
+        "io_uring",
+        "io_uring: several requests under way, buffers and file registered",
+    )
+    .with(&[Capability::Read, Capability::Write, Capability::Direct, Capability::Locks])
+    .needing("io_uring, and memory that may be locked"),
     read: Some(ReadEntry { step_bytes: the_block, real: true, run: read_loop::read::<Uring> }),
     write: Some(io_uring_write::ENTRY),
 };
@@ -69,15 +65,13 @@ impl Reader for Uring {
         Ok(Uring { ring, file, step_bytes: partition.step_bytes, slots })
     }
 
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+    fn read_blocks<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        let mut steps = order.steps(block_range);
+        let (partition, mut moved) = (range.partition, range.unmoved());
+        let mut steps = range.blocks();
         for (slot, block) in (0..self.ring.slots()).zip(&mut steps) {
             self.start(partition, slot, block, to)?;
         }

@@ -2,14 +2,13 @@
 //! registered file, by the one thread that submits them. The buffers hold what is written before
 //! the clock starts. An fsync that follows a block follows its completion.
 
-use std::ops::Range;
-
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::fill::Pool;
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::WriteJob;
@@ -66,16 +65,14 @@ impl Writer for UringWrite {
         Ok(UringWrite { ring, file, slot_bits, mask: blocks - 1, requests, free })
     }
 
-    fn block_range<O: AccessOrder, F: Follow>(
+    fn write_blocks<O: AccessOrder, F: Follow>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         pool: &Pool,
         follow: &mut F,
     ) -> Result<Moved, Stop> {
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        let mut steps = order.steps(block_range);
+        let (partition, mut moved) = (range.partition, range.unmoved());
+        let mut steps = range.blocks();
         loop {
             while let Some(token) = self.free.pop() {
                 let Some(block) = steps.next() else {

@@ -15,23 +15,18 @@ use super::consume::Fold;
 use super::latency::Watch;
 use super::mapping::window_or_page;
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, mmap_write};
 use crate::sys::map::Mapping;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "mmap",
-        kind: PartKind::Method,
-        summary: "map the file, touch or fill it, unmap it",
-        capabilities: &[Capability::Read, Capability::Write, Capability::Surveyed],
-        ignores: &[Factor::Block, Factor::QueueDepth],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::method("mmap", "map the file, touch or fill it, unmap it")
+        .with(&[Capability::Read, Capability::Write, Capability::Surveyed])
+        .ignoring(&[Factor::Block, Factor::QueueDepth]),
     read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: read_loop::read::<Mmap> }),
     write: Some(mmap_write::ENTRY),
 };
@@ -51,15 +46,12 @@ impl Reader for Mmap {
         open_to_map(job).map(Mmap)
     }
 
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+    fn read_blocks<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        let mapped = if O::CONTIGUOUS { block_range.clone() } else { 0..partition.count };
-        touch(&self.0, partition, mapped, order.steps(block_range), to, Bring::OnTouch)
+        touch(&self.0, range.partition, range.mapped(), range.blocks(), to, Bring::OnTouch)
     }
 }
 
@@ -120,17 +112,16 @@ pub(super) fn touch<F: Fold, W: Watch>(
 /// pages, each is mapped by itself, for else the trial would not be bounded.
 pub(super) fn touch_at_once<O: AccessOrder, F: Fold, W: Watch>(
     file: &OwnedFd,
-    partition: &Partition,
-    order: O,
-    block_range: Range<u64>,
+    range: OrderedBlocks<'_, O>,
     to: &mut Sink<F, W>,
     bring: Bring,
 ) -> Result<Moved, Stop> {
-    if O::CONTIGUOUS || block_range == (0..partition.count) {
-        return touch(file, partition, block_range.clone(), order.steps(block_range), to, bring);
+    let OrderedBlocks { partition, steps, .. } = &range;
+    if O::CONTIGUOUS || *steps == (0..partition.count) {
+        return touch(file, partition, steps.clone(), range.blocks(), to, bring);
     }
     let mut moved = Moved::default();
-    for block in order.steps(block_range) {
+    for block in range.blocks() {
         let one = block..block + 1;
         moved += touch(file, partition, one.clone(), one, to, bring)?;
     }

@@ -8,7 +8,6 @@
 //! MAP_POPULATE does, but with an error where a page cannot be had.
 
 use std::marker::PhantomData;
-use std::ops::Range;
 
 use rustix::fd::OwnedFd;
 use rustix::mm::Advice;
@@ -18,10 +17,11 @@ use super::latency::Watch;
 use super::mapping::window_or_page;
 use super::mmap::{Bring, open_to_map, touch, touch_at_once};
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// A word for madvise(2).
 trait Word: 'static {
@@ -32,15 +32,11 @@ trait Word: 'static {
 
 const fn method<W: Word>(id: &'static str, summary: &'static str, needs: &'static str) -> Method {
     Method {
-        part: Part {
-            id,
-            kind: PartKind::Method,
-            summary,
-            capabilities: &[Capability::Read],
-            ignores: &[Factor::Block, Factor::QueueDepth],
-            needs,
-            by_name_only: true,
-        },
+        part: Part::method(id, summary)
+            .with(&[Capability::Read])
+            .ignoring(&[Factor::Block, Factor::QueueDepth])
+            .needing(needs)
+            .by_name_only(),
         read: Some(ReadEntry {
             step_bytes: window_or_page,
             real: true,
@@ -95,18 +91,15 @@ impl<A: Word> Reader for Advised<A> {
         Ok(Advised(open_to_map(job)?, PhantomData))
     }
 
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+    fn read_blocks<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let bring = Bring::Advise(A::ADVICE);
         if A::AT_ONCE {
-            return touch_at_once(&self.0, partition, order, block_range, to, bring);
+            return touch_at_once(&self.0, range, to, bring);
         }
-        let mapped = if O::CONTIGUOUS { block_range.clone() } else { 0..partition.count };
-        touch(&self.0, partition, mapped, order.steps(block_range), to, bring)
+        touch(&self.0, range.partition, range.mapped(), range.blocks(), to, bring)
     }
 }

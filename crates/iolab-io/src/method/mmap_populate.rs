@@ -1,8 +1,6 @@
 //! Map with `MAP_POPULATE`, touch, unmap: the pages come in inside mmap(2), all at once.
 //! Operations are those of `mmap`.
 
-use std::ops::Range;
-
 use rustix::fd::OwnedFd;
 
 use super::consume::Fold;
@@ -10,22 +8,17 @@ use super::latency::Watch;
 use super::mapping::window_or_page;
 use super::mmap::{Bring, open_to_map, touch_at_once};
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "mmap-populate",
-        kind: PartKind::Method,
-        summary: "map with MAP_POPULATE: faults are taken inside mmap",
-        capabilities: &[Capability::Read],
-        ignores: &[Factor::Block, Factor::QueueDepth],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::method("mmap-populate", "map with MAP_POPULATE: faults are taken inside mmap")
+        .with(&[Capability::Read])
+        .ignoring(&[Factor::Block, Factor::QueueDepth]),
     read: Some(ReadEntry {
         step_bytes: window_or_page,
         real: true,
@@ -41,13 +34,11 @@ impl Reader for Populate {
         open_to_map(job).map(Populate)
     }
 
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+    fn read_blocks<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        touch_at_once(&self.0, partition, order, block_range, to, Bring::Populate)
+        touch_at_once(&self.0, range, to, Bring::Populate)
     }
 }

@@ -2,14 +2,13 @@
 //! of it is timed. Like a mapping that is read it has no block: the operation is a window of 1 MiB
 //! in sequential order and a page in any other.
 
-use std::ops::Range;
-
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{OFlags, ftruncate};
 
 use super::fill::Pool;
 use super::mapping::window_or_page;
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, Stop};
 use super::sync::Follow;
 use super::target::WriteJob;
@@ -48,11 +47,9 @@ impl Writer for MmapWrite {
         Ok(MmapWrite { file, grow_to })
     }
 
-    fn block_range<O: AccessOrder, F: Follow>(
+    fn write_blocks<O: AccessOrder, F: Follow>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         pool: &Pool,
         follow: &mut F,
     ) -> Result<Moved, Stop> {
@@ -60,16 +57,15 @@ impl Writer for MmapWrite {
         if let Some(bytes) = self.grow_to.take() {
             ftruncate(&self.file, bytes)?;
         }
-        let mapped = if O::CONTIGUOUS { block_range.clone() } else { 0..partition.count };
-        if block_range.is_empty() {
+        if range.steps.is_empty() {
             return Ok(Moved::default());
         }
+        let (partition, mapped, mut moved) = (range.partition, range.mapped(), range.unmoved());
         let (start, last) = (partition.offset(mapped.start), mapped.end - 1);
         let bytes = partition.offset(last) + partition.block_bytes(last) - start;
         let mut mapping = SharedMapping::new(self.file.as_fd(), start, bytes as usize)?;
         let first = partition.first_block();
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        for block in order.steps(block_range) {
+        for block in range.blocks() {
             let bytes = &pool.block(first + block)[..partition.block_bytes(block) as usize];
             let began = follow.before();
             mapping.write((partition.offset(block) - start) as usize, bytes);

@@ -18,11 +18,13 @@ mod mmap_populate;
 mod mmap_write;
 mod null;
 pub mod order;
+mod ordered_blocks;
 mod partition;
 mod pread;
 mod preadv2;
 mod pwrite;
 mod read;
+mod read_call;
 mod read_loop;
 mod readv;
 mod sendfile;
@@ -35,6 +37,7 @@ pub mod sync;
 mod target;
 mod worker_threads;
 mod write;
+mod write_call;
 mod write_loop;
 mod write_rest;
 mod writev;
@@ -143,15 +146,7 @@ const ALL: [&Method; 18] = [
 ];
 
 /// Every method's description.
-pub const METHODS: &[Part] = &{
-    let mut parts = [ALL[0].part; ALL.len()];
-    let mut at = 0;
-    while at < ALL.len() {
-        parts[at] = ALL[at].part;
-        at += 1;
-    }
-    parts
-};
+pub const METHODS: &[Part] = &each_of!(ALL.part);
 
 /// The method of this name.
 pub fn find(id: &str) -> Option<&'static Method> {

@@ -2,7 +2,6 @@
 //! is the consumer's own speed in the caches, the ceiling of every reading method.
 
 use std::hint::black_box;
-use std::ops::Range;
 
 use rustix::fd::OwnedFd;
 
@@ -11,25 +10,21 @@ use super::consume::Fold;
 use super::fill::Pool;
 use super::latency::Watch;
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
 use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_loop::{self, Writer};
 use super::{Method, ReadEntry, WriteEntry, the_block};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "null",
-        kind: PartKind::Method,
-        summary: "the loop without I/O: the floor of iolab itself",
-        capabilities: &[Capability::Read, Capability::Write],
-        ignores: &[Factor::Cache, Factor::Direct, Factor::QueueDepth, Factor::Readahead],
-        needs: "",
-        by_name_only: true,
-    },
+    part: Part::method("null", "the loop without I/O: the floor of iolab itself")
+        .with(&[Capability::Read, Capability::Write])
+        .ignoring(&[Factor::Cache, Factor::Direct, Factor::QueueDepth, Factor::Readahead])
+        .by_name_only(),
     read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Null> }),
     write: Some(WriteEntry {
         step_bytes: the_block,
@@ -46,16 +41,14 @@ impl Reader for Null {
         Ok(Null(Buffer::new(partition.step_bytes)?))
     }
 
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+    fn read_blocks<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
         let buffer = self.0.as_mut();
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        for block in order.steps(block_range) {
+        let (partition, mut moved) = (range.partition, range.unmoved());
+        for block in range.blocks() {
             let n = partition.block_bytes(black_box(block));
             let began = to.watch.begin();
             let bytes = &black_box(&*buffer)[..n as usize];
@@ -76,17 +69,15 @@ impl Writer for NullWrite {
         Ok(NullWrite)
     }
 
-    fn block_range<O: AccessOrder, F: Follow>(
+    fn write_blocks<O: AccessOrder, F: Follow>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         pool: &Pool,
         _: &mut F,
     ) -> Result<Moved, Stop> {
+        let (partition, mut moved) = (range.partition, range.unmoved());
         let first = partition.first_block();
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        for block in order.steps(block_range) {
+        for block in range.blocks() {
             let n = partition.block_bytes(black_box(block));
             black_box(&pool.block(first + block)[..n as usize]);
             moved.bytes += n;

@@ -1,70 +1,34 @@
 //! `pread(2)` at an offset: the file position is neither used nor locked.
 
-use std::ops::Range;
-
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 
-use super::access::open_with;
-use super::buffer::Buffer;
-use super::consume::Fold;
-use super::latency::Watch;
-use super::order::AccessOrder;
-use super::partition::{Moved, Partition, ReadJob, Stop, complete};
-use super::read_loop::{self, Reader, Sink};
-use super::{Method, ReadEntry, the_block};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use super::read_call::{Buffered, ReadCall};
+use super::{Method, ReadEntry, read_loop, the_block};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "pread",
-        kind: PartKind::Method,
-        summary: "pread(2) at an offset; the file position is not used",
-        capabilities: &[Capability::Read, Capability::Direct],
-        ignores: &[Factor::QueueDepth],
-        needs: "",
-        by_name_only: false,
-    },
-    read: Some(ReadEntry { step_bytes: the_block, real: true, run: read_loop::read::<Pread> }),
+    part: Part::method("pread", "pread(2) at an offset; the file position is not used")
+        .with(&[Capability::Read, Capability::Direct])
+        .ignoring(&[Factor::QueueDepth]),
+    read: Some(ReadEntry {
+        step_bytes: the_block,
+        real: true,
+        run: read_loop::read::<Buffered<Pread>>,
+    }),
     write: None,
 };
 
-struct Pread {
-    file: OwnedFd,
-    buffer: Buffer,
-}
+struct Pread;
 
-impl Reader for Pread {
-    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Pread, Stop> {
-        Ok(Pread {
-            file: open_with(job.path, job.access, partition.step_bytes)?,
-            buffer: Buffer::new(partition.step_bytes)?,
-        })
+impl ReadCall for Pread {
+    fn new(_: u64) -> Pread {
+        Pread
     }
 
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
-        &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
-        to: &mut Sink<F, W>,
-    ) -> Result<Moved, Stop> {
-        let (file, buffer) = (&self.file, self.buffer.as_mut());
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        for block in order.steps(block_range) {
-            let at = partition.offset(block);
-            let began = to.watch.begin();
-            let n = match rustix::io::pread(file, &mut *buffer, at) {
-                Ok(n) if n == buffer.len() => n,
-                first => {
-                    let again = |rest: &mut [u8], at| rustix::io::pread(file, rest, at);
-                    complete(first, buffer, at, partition.block_bytes(block), again)?
-                }
-            };
-            to.watch.end(began);
-            to.fold.block(at, &buffer[..n]);
-            moved.bytes += n as u64;
-        }
-        Ok(moved)
+    #[inline(always)]
+    fn read(&self, file: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<usize, Errno> {
+        rustix::io::pread(file, buffer, at)
     }
 }

@@ -1,12 +1,11 @@
 //! Runs a reader: picks the loop once (order × consumer), prepares every partition, times, adds up.
 
-use std::ops::Range;
-
 use super::consume::{CrcStream, CrcSum, Fold, Nothing, Partial, Xor};
 use super::histogram::Histogram;
 use super::latency::{Latencies, Unwatched, Watch, Watched};
 use super::measured_window::MeasuredWindow;
 use super::order::{AccessOrder, Backward, Forward, Shuffled, Strided};
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::worker_threads;
 use crate::sys::clock::now_ns;
@@ -15,19 +14,16 @@ use iolab_model::catalog::{Consume, Pattern, path_to_text};
 use iolab_model::result::Fault;
 
 /// What a method must do to read a file. Everything in `open` is outside the timed window,
-/// everything in `block_range` inside it: there nothing may be allocated, formatted, shared between
+/// everything in `read_blocks` inside it: there nothing may be allocated, formatted, shared between
 /// threads or asked of the clock per operation, but for what the watch does.
 pub trait Reader: Sized + 'static {
     /// Makes ready for one partition, in the thread that will work on it.
     fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Self, Stop>;
 
-    /// Does the operations of one block_range in this order and hands every block to the consumer. The
-    /// watch is told when each operation begins and when its bytes are there.
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+    /// Does the operations of one range and hands every block to the consumer. The watch is told when each operation begins and when its bytes are there.
+    fn read_blocks<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop>;
 }
@@ -153,13 +149,10 @@ impl<R: Reader, O: AccessOrder, F: Fold, W: Watch> Ready<'_, R, O, F, W> {
     fn work(&mut self) -> Result<Moved, Stop> {
         let mut moved = Moved::default();
         for _ in 0..self.partition.passes {
-            for block_range in &self.partition.block_ranges {
-                moved += self.reader.block_range(
-                    self.partition,
-                    self.order,
-                    block_range.clone(),
-                    &mut self.to,
-                )?;
+            for steps in &self.partition.block_ranges {
+                let (partition, order, steps) = (self.partition, self.order, steps.clone());
+                let range = OrderedBlocks { partition, order, steps };
+                moved += self.reader.read_blocks(range, &mut self.to)?;
             }
             self.to.fold.end_pass();
         }

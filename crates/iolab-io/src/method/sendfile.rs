@@ -1,8 +1,6 @@
 //! `sendfile(2)` to `/dev/null`: the kernel looks the pages up and lets go of them. No byte is
 //! copied or looked at, so it says what a look-up costs and is no speed that a program can have.
 
-use std::ops::Range;
-
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, sendfile};
 use rustix::io::Errno;
@@ -11,22 +9,21 @@ use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop, became_shorter};
 use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, the_block};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "sendfile",
-        kind: PartKind::Method,
-        summary: "sendfile(2) to /dev/null: no byte is touched, never compared with one that is",
-        capabilities: &[Capability::Read, Capability::Unconsumed],
-        ignores: &[Factor::QueueDepth],
-        needs: "",
-        by_name_only: true,
-    },
+    part: Part::method(
+        "sendfile",
+        "sendfile(2) to /dev/null: no byte is touched, never compared with one that is",
+    )
+    .with(&[Capability::Read, Capability::Unconsumed])
+    .ignoring(&[Factor::QueueDepth])
+    .by_name_only(),
     read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Sendfile> }),
     write: None,
 };
@@ -49,15 +46,13 @@ impl Reader for Sendfile {
         })
     }
 
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+    fn read_blocks<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        for block in order.steps(block_range) {
+        let (partition, mut moved) = (range.partition, range.unmoved());
+        for block in range.blocks() {
             let (mut at, mut left) = (partition.offset(block), partition.block_bytes(block));
             let began = to.watch.begin();
             while left > 0 {

@@ -1,89 +1,54 @@
-//! A method to copy. Replace the names, describe it, write `open` and `block_range`, add one line to the
+//! A method to copy. Replace the names, describe it, write `new` and `read`, add one line to the
 //! list in `mod.rs`. It compiles and is tested, so that it stays true; it is in no list.
-
-use std::ops::Range;
+//!
+//! It is one of those that read a block by one call into one buffer. A method of another kind (a
+//! mapping, several requests under way) implements [`read_loop::Reader`] itself, as `mmap.rs` does.
 
 use rustix::fd::OwnedFd;
+use rustix::io::{Errno, pread};
 
-use super::access::{Access, open_with};
-use super::buffer::Buffer;
-use super::consume::Fold;
-use super::latency::Watch;
-use super::order::AccessOrder;
-use super::partition::{Moved, Partition, ReadJob, Stop, complete};
-use super::read_loop::{self, Reader, Sink};
-use super::{Method, ReadEntry, the_block};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use super::partition::ReadJob;
+use super::read_call::{Buffered, ReadCall};
+use super::{Access, Method, ReadEntry, read_loop, the_block};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// What lists, help and the plan say of it. The name is what people type.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "skeleton",
-        kind: PartKind::Method,
-        // One line, no full stop.
-        summary: "a method to copy",
+    // The name, and one line without a full stop.
+    part: Part::method("skeleton", "a method to copy")
         // A workload asks for one of these, never for a method by name.
-        capabilities: &[Capability::Read, Capability::Direct],
+        .with(&[Capability::Read, Capability::Direct])
         // Factors that make no difference to it; their levels are collapsed.
-        ignores: &[Factor::QueueDepth],
+        .ignoring(&[Factor::QueueDepth])
         // What the kernel or the person must bring, in words.
-        needs: "",
-        // True where nobody wants it unasked.
-        by_name_only: false,
-    },
+        .needing("")
+        // Only where nobody wants it unasked.
+        .by_name_only(),
     read: Some(ReadEntry {
         // Bytes of one operation: the block, unless the method has an operation of its own.
         step_bytes: the_block,
         // False where the bytes handed on are not the file's.
         real: true,
         // One generic function; the loop for order and consumer is chosen inside, once a trial.
-        run: read_loop::read::<Skeleton>,
+        run: read_loop::read::<Buffered<Skeleton>>,
     }),
     write: None,
 };
 
-/// What one thread needs during a trial.
-struct Skeleton {
-    file: OwnedFd,
-    buffer: Buffer,
-}
+/// What the call needs beside a descriptor and a buffer: here nothing.
+struct Skeleton;
 
-impl Reader for Skeleton {
-    /// Outside the timed window: open, allocate, touch. Called by the thread that will read.
-    fn open(job: &ReadJob<'_>, partition: &Partition) -> Result<Skeleton, Stop> {
-        Ok(Skeleton {
-            file: open_with(job.path, job.access, partition.step_bytes)?,
-            buffer: Buffer::new(partition.step_bytes)?,
-        })
+impl ReadCall for Skeleton {
+    /// Outside the timed window, by the thread that will read.
+    fn new(_: u64) -> Skeleton {
+        Skeleton
     }
 
-    /// Inside the timed window: the operations of `block_range`, each block handed to `to.fold` once and
-    /// each operation told to `to.watch`. No allocation, formatting, atomics or clock here; errors leave by `?` at no cost.
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
-        &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
-        to: &mut Sink<F, W>,
-    ) -> Result<Moved, Stop> {
-        let (file, buffer) = (&self.file, self.buffer.as_mut());
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        for block in order.steps(block_range) {
-            let at = partition.offset(block);
-            let began = to.watch.begin();
-            // Whatever is not a full block (the tail, a short read, EINTR) goes the cold way.
-            let n = match rustix::io::pread(file, &mut *buffer, at) {
-                Ok(n) if n == buffer.len() => n,
-                first => {
-                    let again = |rest: &mut [u8], at| rustix::io::pread(file, rest, at);
-                    complete(first, buffer, at, partition.block_bytes(block), again)?
-                }
-            };
-            to.watch.end(began);
-            to.fold.block(at, &buffer[..n]);
-            moved.bytes += n as u64;
-        }
-        Ok(moved)
+    /// Inside the timed window: one call. No allocation, formatting, atomics or clock here; what is
+    /// not a full block goes a cold way of its own.
+    #[inline(always)]
+    fn read(&self, file: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<usize, Errno> {
+        pread(file, buffer, at)
     }
 }
 

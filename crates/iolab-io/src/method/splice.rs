@@ -1,8 +1,6 @@
 //! `splice(2)` through a pipe to `/dev/null`: references to pages of the cache are moved, no byte
 //! is. The pipe is made as large as a block where it may be; a larger block takes several rounds.
 
-use std::ops::Range;
-
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
@@ -11,23 +9,22 @@ use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
 use super::order::AccessOrder;
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop, became_shorter};
 use super::read_loop::{self, Reader, Sink};
 use super::sendfile::open_null;
 use super::{Method, ReadEntry, the_block};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "splice",
-        kind: PartKind::Method,
-        summary: "splice(2) to /dev/null: no byte is touched, never compared with one that is",
-        capabilities: &[Capability::Read, Capability::Unconsumed],
-        ignores: &[Factor::QueueDepth],
-        needs: "",
-        by_name_only: true,
-    },
+    part: Part::method(
+        "splice",
+        "splice(2) to /dev/null: no byte is touched, never compared with one that is",
+    )
+    .with(&[Capability::Read, Capability::Unconsumed])
+    .ignoring(&[Factor::QueueDepth])
+    .by_name_only(),
     read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Splice> }),
     write: None,
 };
@@ -60,15 +57,13 @@ impl Reader for Splice {
         })
     }
 
-    fn block_range<O: AccessOrder, F: Fold, W: Watch>(
+    fn read_blocks<O: AccessOrder, F: Fold, W: Watch>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         to: &mut Sink<F, W>,
     ) -> Result<Moved, Stop> {
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        for block in order.steps(block_range) {
+        let (partition, mut moved) = (range.partition, range.unmoved());
+        for block in range.blocks() {
             let began = to.watch.begin();
             self.block(partition.offset(block), partition.block_bytes(block))?;
             to.watch.end(began);

@@ -1,7 +1,6 @@
 //! Runs a writer: picks the loop once (order × barrier), prepares every partition, times, and takes the
 //! times at which the data had returned, were closed, durable, and found by name.
 
-use std::ops::Range;
 use std::path::Path;
 
 use rustix::fd::{AsFd, OwnedFd};
@@ -12,6 +11,7 @@ use super::fill::Pool;
 use super::latency::Latencies;
 use super::measured_window::MeasuredWindow;
 use super::order::{AccessOrder, Backward, Forward, Shuffled, Strided};
+use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, Stop};
 use super::sync::{Barrier, EveryNth, Follow, NoBarrier, Timed, fdatasync, fsync};
 use super::target::WriteJob;
@@ -22,7 +22,7 @@ use iolab_model::catalog::{Pattern, Sync, Until, path_to_text};
 use iolab_model::result::Fault;
 
 /// What a method must do to write a file. Everything in `open` is outside the timed window,
-/// everything in `block_range` inside it: there nothing may be allocated, formatted, shared between
+/// everything in `write_blocks` inside it: there nothing may be allocated, formatted, shared between
 /// threads or asked of the clock per operation.
 pub trait Writer: Sized + Send + 'static {
     /// What it leaves beside the descriptor, let go when no time is taken any more.
@@ -31,12 +31,10 @@ pub trait Writer: Sized + Send + 'static {
     /// Makes ready for one partition.
     fn open(job: &WriteJob<'_>, partition: &Partition) -> Result<Self, Stop>;
 
-    /// Does the operations of one block_range in this order; `follow` is what surrounds each block.
-    fn block_range<O: AccessOrder, F: Follow>(
+    /// Does the operations of one range; `follow` is what surrounds each block.
+    fn write_blocks<O: AccessOrder, F: Follow>(
         &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
+        range: OrderedBlocks<'_, O>,
         pool: &Pool,
         follow: &mut F,
     ) -> Result<Moved, Stop>;
@@ -179,14 +177,10 @@ impl<W: Writer, O: AccessOrder, F: Follow> Ready<'_, W, O, F> {
     fn work(&mut self) -> Result<Moved, Stop> {
         let mut moved = Moved::default();
         for _ in 0..self.partition.passes {
-            for block_range in &self.partition.block_ranges {
-                moved += self.writer.block_range(
-                    self.partition,
-                    self.order,
-                    block_range.clone(),
-                    self.pool,
-                    &mut self.follow,
-                )?;
+            for steps in &self.partition.block_ranges {
+                let (partition, order, steps) = (self.partition, self.order, steps.clone());
+                let range = OrderedBlocks { partition, order, steps };
+                moved += self.writer.write_blocks(range, self.pool, &mut self.follow)?;
             }
         }
         Ok(moved)

@@ -2,38 +2,26 @@
 //! each of whole pages, so that a block of a page is one buffer.
 
 use std::io::IoSlice;
-use std::ops::Range;
 
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::OFlags;
+use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
 
-use super::fill::Pool;
-use super::order::AccessOrder;
-use super::partition::{Moved, Partition, Stop};
-use super::sync::Follow;
-use super::target::WriteJob;
-use super::write_loop::{self, Writer};
-use super::write_rest::complete;
-use super::{Method, WriteEntry, the_block};
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use super::write_call::{Plain, WriteCall};
+use super::{Method, WriteEntry, the_block, write_loop};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
-    part: Part {
-        id: "writev",
-        kind: PartKind::Method,
-        summary: "pwritev(2): one call, up to eight buffers of whole pages",
-        capabilities: &[Capability::Write, Capability::Direct],
-        ignores: &[Factor::QueueDepth],
-        needs: "",
-        by_name_only: true,
-    },
+    part: Part::method("writev", "pwritev(2): one call, up to eight buffers of whole pages")
+        .with(&[Capability::Write, Capability::Direct])
+        .ignoring(&[Factor::QueueDepth])
+        .by_name_only(),
     read: None,
     write: Some(WriteEntry {
         step_bytes: the_block,
         real: true,
         lacks: &[],
-        run: write_loop::write::<Writev>,
+        run: write_loop::write::<Plain<Writev>>,
     }),
 };
 
@@ -41,47 +29,22 @@ pub const METHOD: Method = Method {
 const PIECES: usize = 8;
 const PAGE_BYTES: usize = 4096;
 
-struct Writev(OwnedFd);
+struct Writev {
+    piece_bytes: usize,
+}
 
-impl Writer for Writev {
-    type Rest = ();
-
-    fn open(job: &WriteJob<'_>, _: &Partition) -> Result<Writev, Stop> {
-        Ok(Writev(job.open(OFlags::WRONLY)?))
+impl WriteCall for Writev {
+    fn new(step_bytes: u64) -> Writev {
+        let piece_bytes = (step_bytes as usize).div_ceil(PIECES).next_multiple_of(PAGE_BYTES);
+        Writev { piece_bytes }
     }
 
-    fn block_range<O: AccessOrder, F: Follow>(
-        &mut self,
-        partition: &Partition,
-        order: O,
-        block_range: Range<u64>,
-        pool: &Pool,
-        follow: &mut F,
-    ) -> Result<Moved, Stop> {
-        let file = self.0.as_fd();
-        let first = partition.first_block();
-        let piece_bytes =
-            (partition.step_bytes as usize).div_ceil(PIECES).next_multiple_of(PAGE_BYTES);
-        let mut moved = Moved { bytes: 0, operations: block_range.end - block_range.start };
-        for block in order.steps(block_range) {
-            let at = partition.offset(block);
-            let began = follow.before();
-            let bytes = &pool.block(first + block)[..partition.block_bytes(block) as usize];
-            let mut rest = bytes.chunks(piece_bytes);
-            let vector: [IoSlice<'_>; PIECES] =
-                std::array::from_fn(|_| IoSlice::new(rest.next().unwrap_or_default()));
-            let pieces = bytes.len().div_ceil(piece_bytes).max(1);
-            match rustix::io::pwritev(file, &vector[..pieces], at) {
-                Ok(n) if n == bytes.len() => {}
-                other => complete(file, other, bytes, at)?,
-            }
-            follow.after(file, began)?;
-            moved.bytes += bytes.len() as u64;
-        }
-        Ok(moved)
-    }
-
-    fn into_parts(self) -> (Option<OwnedFd>, ()) {
-        (Some(self.0), ())
+    #[inline(always)]
+    fn write(&self, file: BorrowedFd<'_>, bytes: &[u8], at: u64) -> Result<usize, Errno> {
+        let mut rest = bytes.chunks(self.piece_bytes);
+        let vector: [IoSlice<'_>; PIECES] =
+            std::array::from_fn(|_| IoSlice::new(rest.next().unwrap_or_default()));
+        let pieces = bytes.len().div_ceil(self.piece_bytes).max(1);
+        rustix::io::pwritev(file, &vector[..pieces], at)
     }
 }

@@ -10,7 +10,7 @@ use super::kind::{Consent, Kind, Missing, Place, PlaceOrder};
 use super::mounts::{Mount, Source, may_mount_as_root, remove_mount_point};
 use super::{fault, file_system_named, spot};
 use crate::sys::loop_device::flush_buffers;
-use iolab_model::catalog::{Part, PartKind};
+use iolab_model::catalog::Part;
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// The kind.
@@ -20,15 +20,12 @@ pub struct Device;
 impl Device {
     /// How it describes itself.
     pub const fn part(&self) -> Part {
-        Part {
-            id: "device",
-            kind: PartKind::Place,
-            summary: "device:PATH,fs=ext4, a disk of yours; refused without --allow-device PATH",
-            capabilities: ALL_CAPABILITIES,
-            ignores: &[],
-            needs: "root, and --allow-device",
-            by_name_only: true,
-        }
+        Part::place(
+            "device",
+            "device:PATH,fs=ext4, a disk of yours; refused without --allow-device PATH",
+        )
+        .with(ALL_CAPABILITIES)
+        .needing("root, and --allow-device")
     }
 }
 

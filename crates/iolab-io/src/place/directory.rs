@@ -6,7 +6,7 @@ use super::file_system::ALL_CAPABILITIES;
 use super::kind::{Kind, Missing, Place, PlaceOrder};
 use super::{Scratch, sweep};
 use crate::sys::mount::{Mounted, mounts};
-use iolab_model::catalog::{Part, PartKind};
+use iolab_model::catalog::Part;
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// The kind.
@@ -16,15 +16,8 @@ pub struct Directory;
 impl Directory {
     /// How it describes itself.
     pub const fn part(&self) -> Part {
-        Part {
-            id: "dir",
-            kind: PartKind::Place,
-            summary: "dir:PATH, a directory as it is, on whatever file system it is on",
-            capabilities: ALL_CAPABILITIES,
-            ignores: &[],
-            needs: "",
-            by_name_only: true,
-        }
+        Part::place("dir", "dir:PATH, a directory as it is, on whatever file system it is on")
+            .with(ALL_CAPABILITIES)
     }
 }
 

@@ -14,7 +14,7 @@ use super::layers::Layers;
 use super::mounts::{Mount, Mounts, Source, may_mount, may_mount_as_root, remove_mount_point};
 use super::{fault, spot};
 use crate::sys::mount::{Mounted, descriptor_path, has_file_system};
-use iolab_model::catalog::{Part, PartKind, PlaceLevel};
+use iolab_model::catalog::{Part, PlaceLevel};
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// An arm of the comparison.
@@ -71,15 +71,9 @@ const OVERLAY_BASE: Overlay =
 impl Overlay {
     /// How it describes itself.
     pub const fn part(&self) -> Part {
-        Part {
-            id: self.id,
-            kind: PartKind::Place,
-            summary: self.summary,
-            capabilities: ALL_CAPABILITIES,
-            ignores: &[],
-            needs: "root or user namespaces; metacopy needs root",
-            by_name_only: true,
-        }
+        Part::place(self.id, self.summary)
+            .with(ALL_CAPABILITIES)
+            .needing("root or user namespaces; metacopy needs root")
     }
 
     /// Options of the mount beside its layers.

@@ -12,7 +12,7 @@ use super::tool::Tool;
 use super::{fault, space, spot};
 use crate::sys::mount::has_file_system;
 use crate::sys::remove::remove_tree;
-use iolab_model::catalog::{Capability, Part, PartKind, PlaceLevel};
+use iolab_model::catalog::{Capability, Part, PlaceLevel};
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// squashfs: compressed, read-only, of live media and containers.
@@ -47,15 +47,9 @@ pub struct ReadOnly {
 impl ReadOnly {
     /// How it describes itself.
     pub const fn part(&self) -> Part {
-        Part {
-            id: self.id,
-            kind: PartKind::Place,
-            summary: self.summary,
-            capabilities: &[Capability::Read],
-            ignores: &[],
-            needs: "root, a loop device and its tool",
-            by_name_only: true,
-        }
+        Part::place(self.id, self.summary)
+            .with(&[Capability::Read])
+            .needing("root, a loop device and its tool")
     }
 
     /// Builds an image of `tree` without a name.

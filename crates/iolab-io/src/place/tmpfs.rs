@@ -7,7 +7,7 @@ use super::file_system::{ALL_CAPABILITIES, facts_of, refuse_layers};
 use super::kind::{Kind, Missing, Place, PlaceOrder};
 use super::mounts::{Mount, Source, may_mount, remove_mount_point};
 use super::{fault, spot};
-use iolab_model::catalog::{Part, PartKind};
+use iolab_model::catalog::Part;
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// The kind.
@@ -17,15 +17,12 @@ pub struct Tmpfs;
 impl Tmpfs {
     /// How it describes itself.
     pub const fn part(&self) -> Part {
-        Part {
-            id: "tmpfs",
-            kind: PartKind::Place,
-            summary: "in memory only: the price of the calls without a disk; has no cold state",
-            capabilities: ALL_CAPABILITIES,
-            ignores: &[],
-            needs: "root or user namespaces",
-            by_name_only: true,
-        }
+        Part::place(
+            "tmpfs",
+            "in memory only: the price of the calls without a disk; has no cold state",
+        )
+        .with(ALL_CAPABILITIES)
+        .needing("root or user namespaces")
     }
 }
 

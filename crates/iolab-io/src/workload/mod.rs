@@ -65,15 +65,7 @@ const ALL: &[&Workload] = &[
 ];
 
 /// Every workload's description.
-pub const WORKLOADS: &[WorkloadInfo] = &{
-    let mut infos = [ALL[0].info; ALL.len()];
-    let mut at = 0;
-    while at < ALL.len() {
-        infos[at] = ALL[at].info;
-        at += 1;
-    }
-    infos
-};
+pub const WORKLOADS: &[WorkloadInfo] = &each_of!(ALL.info);
 
 /// The workload of this name.
 pub fn find(id: &str) -> Option<&'static Workload> {

@@ -4,8 +4,8 @@ use crate::method::{
     self, Access, Latencies, Layout, MeasuredWindow, NoWindow, Outcome, ReadEntry, ReadJob,
 };
 use iolab_model::catalog::{
-    CacheState, Capability, Code, Consume, Factor, FactorUse, Levels, Part, PartKind, Pattern,
-    Readahead, Switch, WorkloadId, WorkloadInfo,
+    CacheState, Capability, Code, Consume, Factor, FactorUse, Levels, Part, Pattern, Readahead,
+    Switch, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Digest, Fault, Measurement, Proof};
 
@@ -25,39 +25,26 @@ const MOST_DEPTH: u32 = 4096;
 const MOMENT_BYTES: u64 = 4 << 20;
 
 const INFO: WorkloadInfo = WorkloadInfo {
-    part: Part {
-        id: WorkloadId::Read.word(),
-        kind: PartKind::Workload,
-        summary: "read a file: method × block × pattern × threads, every byte consumed",
-        capabilities: &[],
-        ignores: &[],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::workload(
+        WorkloadId::Read.word(),
+        "read a file: method × block × pattern × threads, every byte consumed",
+    ),
     factors: &[
-        FactorUse { factor: Factor::File, default: "", words: &[] },
-        FactorUse { factor: Factor::FileSize, default: "", words: &[] },
-        FactorUse { factor: Factor::Method, default: "", words: &[] },
-        FactorUse { factor: Factor::Contender, default: "", words: &[] },
-        FactorUse { factor: Factor::Place, default: "", words: &[] },
-        FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
-        FactorUse { factor: Factor::Threads, default: "1", words: &[] },
-        FactorUse { factor: Factor::Pattern, default: Pattern::USUAL, words: Pattern::WORDS },
-        FactorUse { factor: Factor::Consume, default: Consume::Xor.word(), words: Consume::WORDS },
-        FactorUse {
-            factor: Factor::Cache,
-            default: CacheState::Warm.word(),
-            words: CacheState::WORDS,
-        },
-        FactorUse { factor: Factor::Memory, default: "", words: &[] },
-        FactorUse { factor: Factor::Direct, default: Switch::Off.word(), words: Switch::WORDS },
-        FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
-        FactorUse {
-            factor: Factor::Readahead,
-            default: Readahead::Normal.word(),
-            words: Readahead::WORDS,
-        },
-        FactorUse { factor: Factor::Latency, default: Switch::Off.word(), words: Switch::WORDS },
+        FactorUse::new(Factor::File, ""),
+        FactorUse::new(Factor::FileSize, ""),
+        FactorUse::new(Factor::Method, ""),
+        FactorUse::new(Factor::Contender, ""),
+        FactorUse::new(Factor::Place, ""),
+        FactorUse::new(Factor::Block, "4Ki,16Ki,64Ki,256Ki,1Mi"),
+        FactorUse::new(Factor::Threads, "1"),
+        FactorUse::new(Factor::Pattern, Pattern::USUAL).among(Pattern::WORDS),
+        FactorUse::new(Factor::Consume, Consume::Xor.word()).among(Consume::WORDS),
+        FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),
+        FactorUse::new(Factor::Memory, ""),
+        FactorUse::new(Factor::Direct, Switch::Off.word()).among(Switch::WORDS),
+        FactorUse::new(Factor::QueueDepth, "8"),
+        FactorUse::new(Factor::Readahead, Readahead::Normal.word()).among(Readahead::WORDS),
+        FactorUse::new(Factor::Latency, Switch::Off.word()).among(Switch::WORDS),
     ],
     capability: Capability::Read,
     sweep: false,

@@ -4,7 +4,7 @@ use crate::method::{MeasuredWindow, StartBarrier, Stop};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{
-    Capability, Factor, FactorUse, NamedCall, Part, PartKind, WorkloadId, WorkloadInfo,
+    Capability, Factor, FactorUse, NamedCall, Part, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 
@@ -27,20 +27,15 @@ const MOST_IDLE: u64 = 4096;
 const MOMENT_CALLS: u64 = 1000;
 
 const INFO: WorkloadInfo = WorkloadInfo {
-    part: Part {
-        id: WorkloadId::Syscall.word(),
-        kind: PartKind::Workload,
-        summary: "the price of one call: clock, getppid, lseek, read, … chmod",
-        capabilities: &[],
-        ignores: &[],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::workload(
+        WorkloadId::Syscall.word(),
+        "the price of one call: clock, getppid, lseek, read, … chmod",
+    ),
     factors: &[
-        FactorUse { factor: Factor::Operation, default: "", words: &[] },
-        FactorUse { factor: Factor::Place, default: "", words: &[] },
-        FactorUse { factor: Factor::Block, default: "1", words: &[] },
-        FactorUse { factor: Factor::IdleThreads, default: "0", words: &[] },
+        FactorUse::new(Factor::Operation, ""),
+        FactorUse::new(Factor::Place, ""),
+        FactorUse::new(Factor::Block, "1"),
+        FactorUse::new(Factor::IdleThreads, "0"),
     ],
     capability: Capability::Call,
     sweep: true,

@@ -66,6 +66,56 @@ pub struct Part {
 }
 
 impl Part {
+    /// One that can do nothing and ignores nothing, needs nothing special and is taken unasked.
+    pub const fn new(kind: PartKind, id: &'static str, summary: &'static str) -> Part {
+        let (capabilities, ignores) = (&[], &[]);
+        Part { id, kind, summary, capabilities, ignores, needs: "", by_name_only: false }
+    }
+
+    /// A way to do something.
+    pub const fn method(id: &'static str, summary: &'static str) -> Part {
+        Part::new(PartKind::Method, id, summary)
+    }
+
+    /// A call, or something done with each of many files.
+    pub const fn operation(id: &'static str, summary: &'static str) -> Part {
+        Part::new(PartKind::Operation, id, summary)
+    }
+
+    /// A place that is made only where somebody names it.
+    pub const fn place(id: &'static str, summary: &'static str) -> Part {
+        Part::new(PartKind::Place, id, summary).by_name_only()
+    }
+
+    /// Something to do.
+    pub const fn workload(id: &'static str, summary: &'static str) -> Part {
+        Part::new(PartKind::Workload, id, summary)
+    }
+
+    /// The same with what it can do.
+    pub const fn with(mut self, capabilities: &'static [Capability]) -> Part {
+        self.capabilities = capabilities;
+        self
+    }
+
+    /// The same, indifferent to these factors.
+    pub const fn ignoring(mut self, factors: &'static [Factor]) -> Part {
+        self.ignores = factors;
+        self
+    }
+
+    /// The same with what it needs, in words.
+    pub const fn needing(mut self, needs: &'static str) -> Part {
+        self.needs = needs;
+        self
+    }
+
+    /// The same, left out unless it is asked for by name.
+    pub const fn by_name_only(mut self) -> Part {
+        self.by_name_only = true;
+        self
+    }
+
     /// Whether it has this capability.
     pub fn can(&self, capability: Capability) -> bool {
         self.capabilities.contains(&capability)
@@ -81,6 +131,18 @@ pub struct FactorUse {
     pub default: &'static str,
     /// The words allowed, for a factor of words whose list is not a list of parts.
     pub words: &'static [&'static str],
+}
+
+impl FactorUse {
+    /// An axis whose words, where it has any, are the ids of parts.
+    pub const fn new(factor: Factor, default: &'static str) -> FactorUse {
+        FactorUse { factor, default, words: &[] }
+    }
+
+    /// The same with the words that it takes.
+    pub const fn among(self, words: &'static [&'static str]) -> FactorUse {
+        FactorUse { words, ..self }
+    }
 }
 
 /// The description of a workload: a part, its axes and what it asks of a method.

@@ -72,7 +72,7 @@ mod tests {
 
     fn part(capabilities: &'static [Capability], ignores: &'static [Factor]) -> Part {
         let (id, kind, summary, needs) = ("x", PartKind::Method, "", "");
-        Part { id, kind, summary, capabilities, ignores, needs, by_name_only: false }
+        Part::new(kind, id, summary).with(capabilities).ignoring(ignores).needing(needs)
     }
 
     fn direct(block: u64) -> Levels {

@@ -4,15 +4,7 @@ use super::Vocabulary;
 use crate::catalog::{Capability, Factor, FactorUse, Part, PartKind, WorkloadInfo};
 
 const fn part(id: &'static str, kind: PartKind, capability: &'static [Capability]) -> Part {
-    Part {
-        id,
-        kind,
-        summary: "",
-        capabilities: capability,
-        ignores: &[],
-        needs: "",
-        by_name_only: false,
-    }
+    Part::new(kind, id, "").with(capability)
 }
 
 const fn axis(factor: Factor, default: &'static str, words: &'static [&'static str]) -> FactorUse {

@@ -79,6 +79,26 @@ pub struct Ends {
     pub target: OwnedFd,
 }
 
+/// What a method is asked for at a time: these bytes of the source, to the same offsets of the
+/// target.
+#[derive(Debug)]
+pub struct CopyRange<'a, B> {
+    /// Where from and where to.
+    pub ends: &'a Ends,
+    /// Which bytes.
+    pub bytes: Range<u64>,
+    /// What follows each operation.
+    pub barrier: &'a mut B,
+}
+
+impl<B: Barrier> CopyRange<'_, B> {
+    /// Lets the barrier follow an operation.
+    #[inline(always)]
+    pub fn after_block(&mut self) -> Result<(), Stop> {
+        self.barrier.after_block(self.ends.target.as_fd()).map_err(refused)
+    }
+}
+
 /// What a method must do to copy. Everything in `open` is outside the timed window, everything in
 /// `range` inside it: there nothing may be allocated, formatted or asked of the clock per
 /// operation.
@@ -90,14 +110,8 @@ pub trait Mover: Sized {
     /// Makes ready.
     fn open(job: &CopyJob<'_>) -> Result<Self, Stop>;
 
-    /// Copies this range of the source to the same offsets of the target, and lets the barrier
-    /// follow each operation.
-    fn range<B: Barrier>(
-        &mut self,
-        ends: &Ends,
-        range: Range<u64>,
-        barrier: &mut B,
-    ) -> Result<Moved, Stop>;
+    /// Copies this range and lets the barrier follow each operation.
+    fn range<B: Barrier>(&mut self, on: CopyRange<'_, B>) -> Result<Moved, Stop>;
 
     /// The size of the pipe, where there is one.
     fn pipe_bytes(&self) -> Option<u64> {
@@ -134,7 +148,8 @@ fn run<M: Mover, B: Barrier>(
             timed(window, || {
                 let mut moved = Moved::default();
                 for range in ranges {
-                    moved += mover.range(&ends, range.clone(), &mut barrier)?;
+                    let (ends, bytes, barrier) = (&ends, range.clone(), &mut barrier);
+                    moved += mover.range(CopyRange { ends, bytes, barrier })?;
                 }
                 finish(job.sync, &ends).map(|()| moved)
             })
@@ -190,10 +205,11 @@ fn wholes<M: Mover, B: Barrier>(
         let ends = ends(job, target)?;
         if job.holes == Holes::Keep {
             let Ends { source, target } = &ends;
-            moved +=
-                segments(source, target, job.bytes, |range| mover.range(&ends, range, barrier))?;
+            moved += segments(source, target, job.bytes, |bytes| {
+                mover.range(CopyRange { ends: &ends, bytes, barrier })
+            })?;
         } else {
-            moved += mover.range(&ends, 0..job.bytes, barrier)?;
+            moved += mover.range(CopyRange { ends: &ends, bytes: 0..job.bytes, barrier })?;
         }
         // As the source has it, whatever the umask took away.
         rustix::fs::fchmod(&ends.target, Mode::from_raw_mode(job.mode))?;

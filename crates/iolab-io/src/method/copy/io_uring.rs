@@ -1,31 +1,26 @@
 //! io_uring: up to `--queue-depth` blocks under way at a time, each a read and a write that begins
 //! by itself when the read has ended. Buffers and files are registered; one thread submits.
 
-use std::ops::Range;
-
 use rustix::fd::AsFd;
 use rustix::io::Errno;
 
-use super::copy_loop::{CopyJob, Ends, Mover, copy, refused, write_rest};
+use super::copy_loop::{CopyJob, CopyRange, Ends, Mover, copy, refused, write_rest};
 use super::{CopyEntry, CopyMethod};
 use crate::method::access::open_for_reading;
 use crate::method::partition::{Moved, Stop, complete};
 use crate::method::sync::Barrier;
 use crate::sys::ring::{Piece, Ring};
-use iolab_model::catalog::{Capability, Part, PartKind};
+use iolab_model::catalog::{Capability, Part};
 use iolab_model::result::CopyRoute;
 
 /// How it describes itself.
 pub const METHOD: CopyMethod = CopyMethod {
-    part: Part {
-        id: "io_uring",
-        kind: PartKind::Method,
-        summary: "copy: io_uring, several reads under way, each with a write linked to it",
-        capabilities: &[Capability::Copy, Capability::Locks],
-        ignores: &[],
-        needs: "io_uring, and memory that may be locked",
-        by_name_only: false,
-    },
+    part: Part::method(
+        "io_uring",
+        "copy: io_uring, several reads under way, each with a write linked to it",
+    )
+    .with(&[Capability::Copy, Capability::Locks])
+    .needing("io_uring, and memory that may be locked"),
     copy: CopyEntry { step_bytes: |block| block, route: CopyRoute::UserSpace, run: copy::<Uring> },
     files: None,
 };
@@ -65,12 +60,8 @@ impl Mover for Uring {
         Ok(Uring { ring, block_bytes: job.block_bytes, slots })
     }
 
-    fn range<B: Barrier>(
-        &mut self,
-        ends: &Ends,
-        range: Range<u64>,
-        barrier: &mut B,
-    ) -> Result<Moved, Stop> {
+    fn range<B: Barrier>(&mut self, mut on: CopyRange<'_, B>) -> Result<Moved, Stop> {
+        let (ends, range) = (on.ends, on.bytes.clone());
         self.ring.set_files(&[ends.source.as_fd(), ends.target.as_fd()]).map_err(refused)?;
         let mut moved = Moved::default();
         let mut next = range.start;
@@ -89,7 +80,7 @@ impl Mover for Uring {
                 if done.result != Ok(bytes) {
                     self.rest(slot, ends, done.result)?;
                 }
-                barrier.after_block(ends.target.as_fd()).map_err(refused)?;
+                on.after_block()?;
                 moved += Moved { bytes: u64::from(bytes), operations: 1 };
                 self.start(slot, &mut next, range.end)?;
             }

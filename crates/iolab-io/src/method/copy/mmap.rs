@@ -4,46 +4,37 @@
 
 use std::ops::Range;
 
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::AsFd;
 use rustix::fs::{SeekFrom, ftruncate, seek};
 use rustix::io::Errno;
 
-use super::copy_loop::{CopyJob, Ends, Mover, became_shorter, copy, refused, write_rest};
+use super::copy_loop::{CopyJob, CopyRange, Ends, Mover, became_shorter, copy, write_rest};
 use super::whole::{CHUNK_BYTES, chunk};
 use super::{CopyEntry, CopyMethod};
 use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use crate::sys::map::Mapping;
 use crate::sys::shared_map::SharedMapping;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 use iolab_model::result::CopyRoute;
 
 /// How it describes itself.
 pub const METHOD: CopyMethod = CopyMethod {
-    part: Part {
-        id: "mmap",
-        kind: PartKind::Method,
-        summary: "copy: the source is mapped, and written from the map",
-        capabilities: &[Capability::Copy],
-        ignores: &[Factor::Block, Factor::QueueDepth],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::method("mmap", "copy: the source is mapped, and written from the map")
+        .with(&[Capability::Copy])
+        .ignoring(&[Factor::Block, Factor::QueueDepth]),
     copy: CopyEntry { step_bytes: chunk, route: CopyRoute::UserSpace, run: copy::<FromMap> },
     files: None,
 };
 
 /// How the other one describes itself.
 pub const BOTH: CopyMethod = CopyMethod {
-    part: Part {
-        id: "mmap-both",
-        kind: PartKind::Method,
-        summary: "copy: source and target are mapped, and the bytes copied in memory",
-        capabilities: &[Capability::Copy],
-        ignores: &[Factor::Block, Factor::QueueDepth],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::method(
+        "mmap-both",
+        "copy: source and target are mapped, and the bytes copied in memory",
+    )
+    .with(&[Capability::Copy])
+    .ignoring(&[Factor::Block, Factor::QueueDepth]),
     copy: CopyEntry { step_bytes: chunk, route: CopyRoute::UserSpace, run: copy::<BothMapped> },
     files: None,
 };
@@ -72,17 +63,12 @@ impl Mover for FromMap {
         Ok(FromMap)
     }
 
-    fn range<B: Barrier>(
-        &mut self,
-        ends: &Ends,
-        range: Range<u64>,
-        barrier: &mut B,
-    ) -> Result<Moved, Stop> {
-        let target: &OwnedFd = &ends.target;
-        seek(target, SeekFrom::Start(range.start))?;
-        each_chunk(range, |first, part| {
+    fn range<B: Barrier>(&mut self, mut on: CopyRange<'_, B>) -> Result<Moved, Stop> {
+        let Ends { source, target } = on.ends;
+        seek(target, SeekFrom::Start(on.bytes.start))?;
+        each_chunk(on.bytes.clone(), |first, part| {
             let bytes = (part.end - first) as usize;
-            let mapping = Mapping::new(ends.source.as_fd(), first, bytes, false)?;
+            let mapping = Mapping::new(source.as_fd(), first, bytes, false)?;
             let block = &mapping.bytes()[(part.start - first) as usize..];
             let written = match rustix::io::write(target, block) {
                 Ok(n) if n == block.len() => Ok(()),
@@ -94,7 +80,7 @@ impl Mover for FromMap {
                 _ => stop,
             })?;
             mapping.unmap()?;
-            barrier.after_block(target.as_fd()).map_err(refused)
+            on.after_block()
         })
     }
 }
@@ -108,12 +94,8 @@ impl Mover for BothMapped {
         Ok(BothMapped)
     }
 
-    fn range<B: Barrier>(
-        &mut self,
-        ends: &Ends,
-        range: Range<u64>,
-        barrier: &mut B,
-    ) -> Result<Moved, Stop> {
+    fn range<B: Barrier>(&mut self, mut on: CopyRange<'_, B>) -> Result<Moved, Stop> {
+        let (ends, range) = (on.ends, on.bytes.clone());
         // A page beyond the end of a file cannot be written to.
         let size = rustix::fs::fstat(&ends.target)?.st_size as u64;
         if size < range.end {
@@ -126,7 +108,7 @@ impl Mover for BothMapped {
             target.write(skip, &source.bytes()[skip..]);
             target.unmap()?;
             source.unmap()?;
-            barrier.after_block(ends.target.as_fd()).map_err(refused)
+            on.after_block()
         })
     }
 }

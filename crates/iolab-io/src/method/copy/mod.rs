@@ -18,7 +18,7 @@ pub use whole::CHUNK_BYTES;
 pub use whole_file::{MakeWholeFile, WholeFile};
 
 use super::measured_window::MeasuredWindow;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 use iolab_model::result::{CopyRoute, Fault};
 
 /// A way to copy: what it says of itself, and how it does it.
@@ -42,9 +42,7 @@ pub struct FilesEntry {
 }
 
 const fn files_part(id: &'static str, summary: &'static str, ignores: &'static [Factor]) -> Part {
-    let capabilities = &[Capability::Files];
-    let (kind, needs) = (PartKind::Method, "");
-    Part { id, kind, summary, capabilities, ignores, needs, by_name_only: false }
+    Part::method(id, summary).with(&[Capability::Files]).ignoring(ignores)
 }
 
 /// How a file is copied.
@@ -71,15 +69,7 @@ const ALL: [&CopyMethod; 8] = [
 ];
 
 /// Every method's description.
-pub const METHODS: &[Part] = &{
-    let mut parts = [ALL[0].part; ALL.len()];
-    let mut at = 0;
-    while at < ALL.len() {
-        parts[at] = ALL[at].part;
-        at += 1;
-    }
-    parts
-};
+pub const METHODS: &[Part] = &each_of!(ALL.part);
 
 /// Every description of a method that copies many files.
 pub fn files_methods() -> impl Iterator<Item = &'static Part> {

@@ -1,31 +1,23 @@
 //! The loop that every program had first: `read(2)` into a buffer, `write(2)` from it.
 
-use std::ops::Range;
-
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-use super::copy_loop::{CopyJob, Ends, Mover, copy, refused, write_rest};
+use super::copy_loop::{CopyJob, CopyRange, Ends, Mover, copy, write_rest};
 use super::whole_file::WholeFile;
 use super::{CopyEntry, CopyMethod, FilesEntry, files_part};
 use crate::method::buffer::Buffer;
 use crate::method::partition::{Moved, Stop, complete};
 use crate::method::sync::Barrier;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 use iolab_model::result::CopyRoute;
 
 /// How it describes itself.
 pub const METHOD: CopyMethod = CopyMethod {
-    part: Part {
-        id: "read-write",
-        kind: PartKind::Method,
-        summary: "copy: read(2) into a buffer, write(2) from it",
-        capabilities: &[Capability::Copy, Capability::Surveyed],
-        ignores: &[Factor::QueueDepth],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::method("read-write", "copy: read(2) into a buffer, write(2) from it")
+        .with(&[Capability::Copy, Capability::Surveyed])
+        .ignoring(&[Factor::QueueDepth]),
     copy: CopyEntry {
         step_bytes: |block| block,
         route: CopyRoute::UserSpace,
@@ -44,13 +36,9 @@ impl Mover for ReadWrite {
         Ok(ReadWrite(Buffer::new(job.block_bytes)?))
     }
 
-    fn range<B: Barrier>(
-        &mut self,
-        ends: &Ends,
-        range: Range<u64>,
-        barrier: &mut B,
-    ) -> Result<Moved, Stop> {
-        let (source, target, buffer) = (&ends.source, &ends.target, self.0.as_mut());
+    fn range<B: Barrier>(&mut self, mut on: CopyRange<'_, B>) -> Result<Moved, Stop> {
+        let (Ends { source, target }, buffer) = (on.ends, self.0.as_mut());
+        let range = on.bytes.clone();
         seek(source, SeekFrom::Start(range.start))?;
         seek(target, SeekFrom::Start(range.start))?;
         let mut moved = Moved::default();
@@ -69,7 +57,7 @@ impl Mover for ReadWrite {
                 Ok(n) if n == want => {}
                 first => write_rest(first, block, |rest| rustix::io::write(target, rest))?,
             }
-            barrier.after_block(target.as_fd()).map_err(refused)?;
+            on.after_block()?;
             at += want as u64;
             moved += Moved { bytes: want as u64, operations: 1 };
         }

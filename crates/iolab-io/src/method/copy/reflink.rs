@@ -1,32 +1,28 @@
 //! `FICLONE`: the target shares the source's extents. No byte is moved, so it is a class of its
 //! own: it is compared with other clones only.
 
-use std::ops::Range;
-
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 
-use super::copy_loop::{CopyJob, Ends, Holes, Mover, copy, refused};
+use super::copy_loop::{CopyJob, CopyRange, Ends, Holes, Mover, copy, refused};
 use super::whole::{CHUNK_BYTES, chunk};
 use super::whole_file::WholeFile;
 use super::{CopyEntry, CopyMethod, FilesEntry, files_part};
 use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
 use crate::sys::clone::clone_range;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 use iolab_model::result::CopyRoute;
 
 /// How it describes itself.
 pub const METHOD: CopyMethod = CopyMethod {
-    part: Part {
-        id: "reflink",
-        kind: PartKind::Method,
-        summary: "copy: FICLONE, the target shares the source's extents; never ranked with copies",
-        capabilities: &[Capability::Copy, Capability::Surveyed],
-        ignores: &[Factor::Block, Factor::QueueDepth],
-        needs: "a file system that clones, such as btrfs or XFS",
-        by_name_only: false,
-    },
+    part: Part::method(
+        "reflink",
+        "copy: FICLONE, the target shares the source's extents; never ranked with copies",
+    )
+    .with(&[Capability::Copy, Capability::Surveyed])
+    .ignoring(&[Factor::Block, Factor::QueueDepth])
+    .needing("a file system that clones, such as btrfs or XFS"),
     copy: CopyEntry { step_bytes: chunk, route: CopyRoute::Cloned, run: copy::<Reflink> },
     files: Some(FilesEntry {
         part: Part {
@@ -56,19 +52,14 @@ impl Mover for Reflink {
         }
     }
 
-    fn range<B: Barrier>(
-        &mut self,
-        ends: &Ends,
-        range: Range<u64>,
-        barrier: &mut B,
-    ) -> Result<Moved, Stop> {
-        let bytes = range.end - range.start;
-        if range == (0..self.bytes) {
-            rustix::fs::ioctl_ficlone(&ends.target, &ends.source).map_err(refused)?;
+    fn range<B: Barrier>(&mut self, mut on: CopyRange<'_, B>) -> Result<Moved, Stop> {
+        let (Ends { source, target }, bytes) = (on.ends, on.bytes.end - on.bytes.start);
+        if on.bytes == (0..self.bytes) {
+            rustix::fs::ioctl_ficlone(target, source).map_err(refused)?;
         } else if bytes > 0 {
-            clone_range(ends.source.as_fd(), ends.target.as_fd(), range).map_err(refused)?;
+            clone_range(source.as_fd(), target.as_fd(), on.bytes.clone()).map_err(refused)?;
         }
-        barrier.after_block(ends.target.as_fd()).map_err(refused)?;
+        on.after_block()?;
         Ok(Moved { bytes, operations: bytes.div_ceil(CHUNK_BYTES) })
     }
 }

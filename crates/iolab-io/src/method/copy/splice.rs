@@ -1,30 +1,25 @@
 //! `splice(2)` from the source into a pipe and from the pipe into the target. A block is what one
 //! call asks for; the pipe is made as large as the block where the kernel allows it.
 
-use std::ops::Range;
-
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
 
-use super::copy_loop::{CopyJob, Ends, Mover, became_shorter, copy, refused};
+use super::copy_loop::{CopyJob, CopyRange, Ends, Mover, became_shorter, copy, refused};
 use super::{CopyEntry, CopyMethod};
 use crate::method::partition::{Moved, Stop};
 use crate::method::sync::Barrier;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, Part};
 use iolab_model::result::CopyRoute;
 
 /// How it describes itself.
 pub const METHOD: CopyMethod = CopyMethod {
-    part: Part {
-        id: "splice",
-        kind: PartKind::Method,
-        summary: "copy: splice(2) into a pipe as large as the block, and out of it; in the kernel",
-        capabilities: &[Capability::Copy],
-        ignores: &[Factor::QueueDepth],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::method(
+        "splice",
+        "copy: splice(2) into a pipe as large as the block, and out of it; in the kernel",
+    )
+    .with(&[Capability::Copy])
+    .ignoring(&[Factor::QueueDepth]),
     copy: CopyEntry { step_bytes: |block| block, route: CopyRoute::InKernel, run: copy::<Splice> },
     files: None,
 };
@@ -51,13 +46,8 @@ impl Mover for Splice {
         Ok(Splice { block_bytes: job.block_bytes, pipe_bytes, out, into })
     }
 
-    fn range<B: Barrier>(
-        &mut self,
-        ends: &Ends,
-        range: Range<u64>,
-        barrier: &mut B,
-    ) -> Result<Moved, Stop> {
-        let flags = SpliceFlags::MOVE;
+    fn range<B: Barrier>(&mut self, mut on: CopyRange<'_, B>) -> Result<Moved, Stop> {
+        let (ends, range, flags) = (on.ends, on.bytes.clone(), SpliceFlags::MOVE);
         let mut moved = Moved::default();
         let (mut from, mut to) = (range.start, range.start);
         while to < range.end {
@@ -82,7 +72,7 @@ impl Mover for Splice {
                 };
                 self.drain(ends, &mut to, filled)?;
             }
-            barrier.after_block(ends.target.as_fd()).map_err(refused)?;
+            on.after_block()?;
         }
         Ok(moved)
     }

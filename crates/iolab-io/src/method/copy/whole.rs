@@ -1,11 +1,14 @@
 //! What calls that take a whole file have in common: they are asked for one chunk at a time.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
+use rustix::fd::AsFd;
 use rustix::io::Errno;
 
-use super::copy_loop::{became_shorter, refused};
+use super::copy_loop::{CopyJob, CopyRange, Ends, Mover, became_shorter, refused};
 use crate::method::partition::{Moved, Stop};
+use crate::method::sync::Barrier;
 
 /// Bytes that are asked of one call. Large enough that a call's own cost is nothing, small enough
 /// that a trial on a large file can be bounded.
@@ -16,9 +19,36 @@ pub fn chunk(_: u64) -> u64 {
     CHUNK_BYTES
 }
 
+/// A call that copies as much as it is asked for.
+pub trait ChunkCall: Sized {
+    /// What must be so before the first call: nothing, unless it moves the target's position.
+    fn begin(_: &Ends, _: u64) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    /// Asks for `n` bytes from `at` on. Always inlined.
+    fn copy(ends: &Ends, at: u64, n: usize) -> Result<usize, Errno>;
+}
+
+/// Copies by such a call.
+pub struct Chunked<C>(PhantomData<C>);
+
+impl<C: ChunkCall> Mover for Chunked<C> {
+    fn open(_: &CopyJob<'_>) -> Result<Self, Stop> {
+        Ok(Chunked(PhantomData))
+    }
+
+    fn range<B: Barrier>(&mut self, on: CopyRange<'_, B>) -> Result<Moved, Stop> {
+        let CopyRange { ends, bytes, barrier } = on;
+        C::begin(ends, bytes.start)?;
+        let after = || barrier.after_block(ends.target.as_fd());
+        chunks(bytes, after, |at, n| C::copy(ends, at, n))
+    }
+}
+
 /// Asks `call` (offset, bytes) for the range chunk by chunk until all is there, and `after` follows
 /// each. Short counts and interruptions go on.
-pub fn chunks(
+fn chunks(
     range: Range<u64>,
     mut after: impl FnMut() -> Result<(), Errno>,
     mut call: impl FnMut(u64, usize) -> Result<usize, Errno>,

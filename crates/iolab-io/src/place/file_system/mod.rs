@@ -20,7 +20,7 @@ use super::mounts::{Mount, Mounts, Source, may_mount_as_root, remove_mount_point
 use super::tool::Tool;
 use super::{fault, spot};
 use crate::sys::mount::has_file_system;
-use iolab_model::catalog::{Capability, Factor, Part, PartKind, PlaceLevel, bytes_text, list_text};
+use iolab_model::catalog::{Capability, Part, PlaceLevel, bytes_text, list_text};
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// A file system that can be written to, in an image.
@@ -55,20 +55,13 @@ pub const ALL_CAPABILITIES: &[Capability] = &[
     Capability::Metadata,
     Capability::Files,
 ];
-const NO_FACTORS: &[Factor] = &[];
 
 impl FileSystem {
     /// How it describes itself.
     pub const fn part(&self) -> Part {
-        Part {
-            id: self.id,
-            kind: PartKind::Place,
-            summary: self.summary,
-            capabilities: ALL_CAPABILITIES,
-            ignores: NO_FACTORS,
-            needs: "root, a loop device and its mkfs, or --vm",
-            by_name_only: true,
-        }
+        Part::place(self.id, self.summary)
+            .with(ALL_CAPABILITIES)
+            .needing("root, a loop device and its mkfs, or --vm")
     }
 
     /// Makes the file system on a device or an image.

@@ -8,8 +8,8 @@ pub(super) use verify::is_clone;
 use crate::method::copy::{self, CopyEntry, CopyJob, Holes, Work};
 use crate::method::{Layout, MeasuredWindow};
 use iolab_model::catalog::{
-    AxisWord, CacheState, Capability, Consume, Factor, FactorUse, Levels, Part, PartKind, Pattern,
-    Sparse, Sync, WorkloadId, WorkloadInfo,
+    AxisWord, CacheState, Capability, Consume, Factor, FactorUse, Levels, Part, Pattern, Sparse,
+    Sync, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{CopyRoute, Fault, Measurement};
 
@@ -29,32 +29,23 @@ pub const WORKLOAD: Workload = Workload {
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
-    part: Part {
-        id: WorkloadId::Copy.word(),
-        kind: PartKind::Workload,
-        summary: "copy a file: which way and buffer size, each copy verified and classified",
-        capabilities: &[],
-        ignores: &[],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::workload(
+        WorkloadId::Copy.word(),
+        "copy a file: which way and buffer size, each copy verified and classified",
+    ),
     factors: &[
-        FactorUse { factor: Factor::File, default: "", words: &[] },
-        FactorUse { factor: Factor::FileSize, default: "", words: &[] },
-        FactorUse { factor: Factor::Method, default: "", words: &[] },
-        FactorUse { factor: Factor::Contender, default: "", words: &[] },
-        FactorUse { factor: Factor::Place, default: "", words: &[] },
-        FactorUse { factor: Factor::SourcePlace, default: "", words: &[] },
-        FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
-        FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
-        FactorUse { factor: Factor::Sync, default: Sync::WORDS[0], words: Sync::WORDS },
-        FactorUse { factor: Factor::Sparse, default: "", words: Sparse::WORDS },
-        FactorUse {
-            factor: Factor::Cache,
-            default: CacheState::Warm.word(),
-            words: CacheState::WORDS,
-        },
-        FactorUse { factor: Factor::Memory, default: "", words: &[] },
+        FactorUse::new(Factor::File, ""),
+        FactorUse::new(Factor::FileSize, ""),
+        FactorUse::new(Factor::Method, ""),
+        FactorUse::new(Factor::Contender, ""),
+        FactorUse::new(Factor::Place, ""),
+        FactorUse::new(Factor::SourcePlace, ""),
+        FactorUse::new(Factor::Block, "4Ki,16Ki,64Ki,256Ki,1Mi"),
+        FactorUse::new(Factor::QueueDepth, "8"),
+        FactorUse::new(Factor::Sync, Sync::WORDS[0]).among(Sync::WORDS),
+        FactorUse::new(Factor::Sparse, "").among(Sparse::WORDS),
+        FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),
+        FactorUse::new(Factor::Memory, ""),
     ],
     capability: Capability::Copy,
     sweep: false,

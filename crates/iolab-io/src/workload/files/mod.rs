@@ -35,8 +35,8 @@ pub use operation::OPERATIONS;
 pub use scan::scan;
 
 use iolab_model::catalog::{
-    CacheState, Capability, Consume, Factor, FactorUse, FileOperation, Fill, Levels, Part,
-    PartKind, Switch, Sync, WorkloadId, WorkloadInfo,
+    CacheState, Capability, Consume, Factor, FactorUse, FileOperation, Fill, Levels, Part, Switch,
+    Sync, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::tree::SHAPES;
@@ -59,44 +59,28 @@ pub const WORKLOAD: Workload = Workload {
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
-    part: Part {
-        id: WorkloadId::Files.word(),
-        kind: PartKind::Workload,
-        summary: "many files: read, write, copy, create, stat or remove them with several workers",
-        capabilities: &[],
-        ignores: &[],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::workload(
+        WorkloadId::Files.word(),
+        "many files: read, write, copy, create, stat or remove them with several workers",
+    ),
     factors: &[
-        FactorUse { factor: Factor::File, default: "", words: &[] },
-        FactorUse { factor: Factor::Operation, default: FileOperation::Read.word(), words: &[] },
-        FactorUse { factor: Factor::Files, default: "1000", words: &[] },
-        FactorUse { factor: Factor::FileSize, default: "64Ki", words: &[] },
-        FactorUse { factor: Factor::Sizes, default: "", words: &[] },
-        FactorUse { factor: Factor::Layout, default: "sharded", words: &SHAPES },
-        FactorUse { factor: Factor::Place, default: "", words: &[] },
-        FactorUse {
-            factor: Factor::Method,
-            default: "copy_file_range,read-write,sendfile",
-            words: &[],
-        },
-        FactorUse { factor: Factor::Contender, default: "", words: &[] },
-        FactorUse { factor: Factor::Block, default: "128Ki", words: &[] },
-        FactorUse { factor: Factor::Threads, default: "1,2,4", words: &[] },
-        FactorUse {
-            factor: Factor::Consume,
-            default: Consume::Xor.word(),
-            words: &[Consume::None.word(), Consume::Xor.word()],
-        },
-        FactorUse {
-            factor: Factor::Cache,
-            default: CacheState::Warm.word(),
-            words: CacheState::WORDS,
-        },
-        FactorUse { factor: Factor::Sync, default: Sync::OF_FILES[0], words: Sync::OF_FILES },
-        FactorUse { factor: Factor::Fill, default: Fill::USUAL, words: Fill::OF_FILES },
-        FactorUse { factor: Factor::Latency, default: Switch::Off.word(), words: Switch::WORDS },
+        FactorUse::new(Factor::File, ""),
+        FactorUse::new(Factor::Operation, FileOperation::Read.word()),
+        FactorUse::new(Factor::Files, "1000"),
+        FactorUse::new(Factor::FileSize, "64Ki"),
+        FactorUse::new(Factor::Sizes, ""),
+        FactorUse::new(Factor::Layout, "sharded").among(&SHAPES),
+        FactorUse::new(Factor::Place, ""),
+        FactorUse::new(Factor::Method, "copy_file_range,read-write,sendfile").among(&[]),
+        FactorUse::new(Factor::Contender, ""),
+        FactorUse::new(Factor::Block, "128Ki"),
+        FactorUse::new(Factor::Threads, "1,2,4"),
+        FactorUse::new(Factor::Consume, Consume::Xor.word())
+            .among(&[Consume::None.word(), Consume::Xor.word()]),
+        FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),
+        FactorUse::new(Factor::Sync, Sync::OF_FILES[0]).among(Sync::OF_FILES),
+        FactorUse::new(Factor::Fill, Fill::USUAL).among(Fill::OF_FILES),
+        FactorUse::new(Factor::Latency, Switch::Off.word()).among(Switch::WORDS),
     ],
     capability: Capability::Files,
     sweep: false,

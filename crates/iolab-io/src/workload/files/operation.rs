@@ -13,7 +13,7 @@ use super::task::Task;
 use super::verify;
 use super::worker_threads::{self, WorkerJob};
 use crate::method::{Buffer, MeasuredWindow, Stop, copy};
-use iolab_model::catalog::{Capability, Factor, FileOperation, Part, PartKind, Sync, list_text};
+use iolab_model::catalog::{Capability, Factor, FileOperation, Part, Sync, list_text};
 use iolab_model::result::{Fault, Measurement};
 
 const fn operation(
@@ -22,15 +22,7 @@ const fn operation(
     capabilities: &'static [Capability],
     ignores: &'static [Factor],
 ) -> Part {
-    Part {
-        id: operation.word(),
-        kind: PartKind::Operation,
-        summary,
-        capabilities,
-        ignores,
-        needs: "",
-        by_name_only: false,
-    }
+    Part::operation(operation.word(), summary).with(capabilities).ignoring(ignores)
 }
 
 /// On a tree that is there; on one that each trial makes; on both.

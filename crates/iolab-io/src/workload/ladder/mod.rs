@@ -6,7 +6,7 @@ mod calls;
 pub use bench::Bench;
 
 use crate::method::Stop;
-use iolab_model::catalog::{Capability, Factor, NamedCall, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, NamedCall, Part};
 
 /// A rung: a description and a loop that makes the call so many times and returns the bytes moved.
 #[derive(Debug)]
@@ -25,10 +25,8 @@ const fn rung(
     ignores: &'static [Factor],
     summary: &'static str,
 ) -> Rung {
-    let kind = PartKind::Operation;
-    let capabilities = &[Capability::Call];
     Rung {
-        part: Part { id, kind, summary, capabilities, ignores, needs: "", by_name_only: false },
+        part: Part::operation(id, summary).with(&[Capability::Call]).ignoring(ignores),
         changes: false,
         run,
     }
@@ -87,15 +85,7 @@ const RUNGS: [Rung; 12] = [
 ];
 
 /// Every rung's description.
-pub const OPERATIONS: &[Part] = &{
-    let mut parts = [RUNGS[0].part; RUNGS.len()];
-    let mut at = 0;
-    while at < RUNGS.len() {
-        parts[at] = RUNGS[at].part;
-        at += 1;
-    }
-    parts
-};
+pub const OPERATIONS: &[Part] = &each_of!(RUNGS.part);
 
 /// The rung of this name.
 pub fn find(id: &str) -> Option<&'static Rung> {

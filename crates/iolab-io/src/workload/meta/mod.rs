@@ -19,8 +19,7 @@ use crate::method::{Latencies, MeasuredWindow, Stop, Unwatched, Watch};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{
-    Capability, Factor, FactorUse, NamedCall, Part, PartKind, Switch, Touch, WorkloadId,
-    WorkloadInfo,
+    Capability, Factor, FactorUse, NamedCall, Part, Switch, Touch, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 
@@ -47,23 +46,18 @@ pub const WORKLOAD: Workload = Workload {
 const MOST_FILES: u64 = 10_000_000;
 
 const INFO: WorkloadInfo = WorkloadInfo {
-    part: Part {
-        id: WorkloadId::Meta.word(),
-        kind: PartKind::Workload,
-        summary: "metadata calls: create, stat, chmod, rename, … on many files, first touch apart",
-        capabilities: &[],
-        ignores: &[],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::workload(
+        WorkloadId::Meta.word(),
+        "metadata calls: create, stat, chmod, rename, … on many files, first touch apart",
+    ),
     factors: &[
-        FactorUse { factor: Factor::FileSize, default: "0", words: &[] },
-        FactorUse { factor: Factor::Files, default: "1000", words: &[] },
-        FactorUse { factor: Factor::Operation, default: "", words: &[] },
-        FactorUse { factor: Factor::Place, default: "", words: &[] },
-        FactorUse { factor: Factor::Repeats, default: "1", words: &[] },
-        FactorUse { factor: Factor::Pass, default: Touch::Steady.word(), words: Touch::WORDS },
-        FactorUse { factor: Factor::Latency, default: Switch::Off.word(), words: Switch::WORDS },
+        FactorUse::new(Factor::FileSize, "0"),
+        FactorUse::new(Factor::Files, "1000"),
+        FactorUse::new(Factor::Operation, ""),
+        FactorUse::new(Factor::Place, ""),
+        FactorUse::new(Factor::Repeats, "1"),
+        FactorUse::new(Factor::Pass, Touch::Steady.word()).among(Touch::WORDS),
+        FactorUse::new(Factor::Latency, Switch::Off.word()).among(Switch::WORDS),
     ],
     capability: Capability::Metadata,
     sweep: true,

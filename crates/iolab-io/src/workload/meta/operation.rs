@@ -5,7 +5,7 @@ use super::call_schedule::CallSchedule;
 use super::calls::{self, Done};
 use super::prepared_targets::PreparedTargets;
 use crate::method::{Stop, Unwatched, Watched};
-use iolab_model::catalog::{Capability, Factor, NamedCall, Part, PartKind};
+use iolab_model::catalog::{Capability, Factor, NamedCall, Part};
 
 /// What a call leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,15 +78,7 @@ const fn row(
     summary: &'static str,
 ) -> Operation {
     Operation {
-        part: Part {
-            id,
-            kind: PartKind::Operation,
-            summary,
-            capabilities: &[Capability::Metadata],
-            ignores: &[],
-            needs: "",
-            by_name_only: false,
-        },
+        part: Part::operation(id, summary).with(&[Capability::Metadata]),
         run,
         watched,
         effect,
@@ -209,15 +201,7 @@ const ALL: [Operation; 23] = [
 ];
 
 /// Every operation's description.
-pub const OPERATIONS: &[Part] = &{
-    let mut parts = [ALL[0].part; ALL.len()];
-    let mut at = 0;
-    while at < ALL.len() {
-        parts[at] = ALL[at].part;
-        at += 1;
-    }
-    parts
-};
+pub const OPERATIONS: &[Part] = &each_of!(ALL.part);
 
 /// The operation of this name.
 pub fn find(id: &str) -> Option<&'static Operation> {

@@ -8,8 +8,8 @@ mod tests;
 
 use crate::method::{self, Latencies, MeasuredWindow, Written};
 use iolab_model::catalog::{
-    Capability, Factor, FactorUse, Fill, Levels, Part, PartKind, Pattern, Switch, Sync, Target,
-    Until, WorkloadId, WorkloadInfo,
+    Capability, Factor, FactorUse, Fill, Levels, Part, Pattern, Switch, Sync, Target, Until,
+    WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement, Metrics, Name};
 
@@ -26,31 +26,26 @@ pub const WORKLOAD: Workload = Workload {
 };
 
 const INFO: WorkloadInfo = WorkloadInfo {
-    part: Part {
-        id: WorkloadId::Write.word(),
-        kind: PartKind::Workload,
-        summary: "write a file: method × block × sync × target, timed until it is durable",
-        capabilities: &[],
-        ignores: &[],
-        needs: "",
-        by_name_only: false,
-    },
+    part: Part::workload(
+        WorkloadId::Write.word(),
+        "write a file: method × block × sync × target, timed until it is durable",
+    ),
     factors: &[
-        FactorUse { factor: Factor::FileSize, default: "", words: &[] },
-        FactorUse { factor: Factor::Method, default: "", words: &[] },
-        FactorUse { factor: Factor::Contender, default: "", words: &[] },
-        FactorUse { factor: Factor::Place, default: "", words: &[] },
-        FactorUse { factor: Factor::Block, default: "4Ki,16Ki,64Ki,256Ki,1Mi", words: &[] },
-        FactorUse { factor: Factor::Threads, default: "1", words: &[] },
-        FactorUse { factor: Factor::Pattern, default: Pattern::USUAL, words: Pattern::WORDS },
-        FactorUse { factor: Factor::Sync, default: Sync::WORDS[0], words: Sync::WORDS },
-        FactorUse { factor: Factor::Direct, default: Switch::Off.word(), words: Switch::WORDS },
-        FactorUse { factor: Factor::QueueDepth, default: "8", words: &[] },
-        FactorUse { factor: Factor::Latency, default: Switch::Off.word(), words: Switch::WORDS },
-        FactorUse { factor: Factor::Fill, default: Fill::USUAL, words: Fill::WORDS },
-        FactorUse { factor: Factor::Target, default: Target::New.word(), words: Target::WORDS },
-        FactorUse { factor: Factor::Until, default: Until::Durable.word(), words: Until::WORDS },
-        FactorUse { factor: Factor::Memory, default: "", words: &[] },
+        FactorUse::new(Factor::FileSize, ""),
+        FactorUse::new(Factor::Method, ""),
+        FactorUse::new(Factor::Contender, ""),
+        FactorUse::new(Factor::Place, ""),
+        FactorUse::new(Factor::Block, "4Ki,16Ki,64Ki,256Ki,1Mi"),
+        FactorUse::new(Factor::Threads, "1"),
+        FactorUse::new(Factor::Pattern, Pattern::USUAL).among(Pattern::WORDS),
+        FactorUse::new(Factor::Sync, Sync::WORDS[0]).among(Sync::WORDS),
+        FactorUse::new(Factor::Direct, Switch::Off.word()).among(Switch::WORDS),
+        FactorUse::new(Factor::QueueDepth, "8"),
+        FactorUse::new(Factor::Latency, Switch::Off.word()).among(Switch::WORDS),
+        FactorUse::new(Factor::Fill, Fill::USUAL).among(Fill::WORDS),
+        FactorUse::new(Factor::Target, Target::New.word()).among(Target::WORDS),
+        FactorUse::new(Factor::Until, Until::Durable.word()).among(Until::WORDS),
+        FactorUse::new(Factor::Memory, ""),
     ],
     capability: Capability::Write,
     sweep: false,
