@@ -17,7 +17,7 @@ use iolab_io::sys::fork::{End, run_forked};
 use iolab_io::sys::process::signal_name;
 use iolab_io::workload::files::{self, segments};
 use iolab_io::workload::{self, Subject, Trial, Visit, Workload};
-use iolab_model::catalog::{AxisWord, CacheState, Code, Factor, WorkloadId};
+use iolab_model::catalog::{AxisWord, CacheState, Code, Factor, UnknownWord, WorkloadId};
 use iolab_model::result::{CacheProof, CopyRoute, Fault, Measurement, Metrics};
 
 /// How a trial ended for the agent.
@@ -198,7 +198,7 @@ pub fn reach_tree(
 /// The state that is asked for.
 fn wanted_state(request: &TrialRequest) -> Result<Option<CacheState>, Fault> {
     let Some(wanted) = request.levels.text(CacheState::FACTOR) else { return Ok(None) };
-    let fault = |cause: String| Fault::new("reach a cache state", cause);
+    let fault = |word: UnknownWord| Fault::new("reach a cache state", word.to_string());
     wanted.parse().map(Some).map_err(fault)
 }
 

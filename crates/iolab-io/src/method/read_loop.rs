@@ -4,7 +4,7 @@ use super::consume::{CrcStream, CrcSum, Fold, Nothing, Partial, Xor};
 use super::histogram::Histogram;
 use super::latency::{Latencies, Unwatched, Watch, Watched};
 use super::measured_window::MeasuredWindow;
-use super::order::{AccessOrder, Backward, Forward, Shuffled, Strided};
+use super::order::{AccessOrder, Forward, Scattered};
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::worker_threads;
@@ -61,14 +61,12 @@ pub fn read<R: Reader>(
     job: &ReadJob<'_>,
     window: &mut dyn MeasuredWindow,
 ) -> Result<Outcome, Fault> {
-    let seed = job.layout.seed;
-    match job.layout.pattern {
+    let (pattern, seed) = (job.layout.pattern, job.layout.seed);
+    match pattern {
         Pattern::Sequential => in_order::<R, _>(job, window, |_| Forward),
-        Pattern::Random => in_order::<R, _>(job, window, |l| Shuffled::new(l.count, seed)),
-        Pattern::Reverse => in_order::<R, _>(job, window, |l| Backward { count: l.count }),
-        Pattern::Stride(stride) => {
-            in_order::<R, _>(job, window, |l| Strided { count: l.count, stride })
-        }
+        _ => in_order::<R, _>(job, window, |partition| {
+            Scattered::new(pattern, partition.count, seed)
+        }),
     }
     .map_err(|stop| stop.fault(format!("read {}", path_to_text(job.path))))
 }

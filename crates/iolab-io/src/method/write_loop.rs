@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::fill::Pool;
 use super::latency::Latencies;
 use super::measured_window::MeasuredWindow;
-use super::order::{AccessOrder, Backward, Forward, Shuffled, Strided};
+use super::order::{AccessOrder, Forward, Scattered};
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, Stop};
 use super::sync::{Barrier, EveryNth, Follow, NoBarrier, Timed, fdatasync, fsync};
@@ -83,14 +83,12 @@ pub fn write<W: Writer>(
     job: &WriteJob<'_>,
     window: &mut dyn MeasuredWindow,
 ) -> Result<Written, Fault> {
-    let seed = job.layout.seed;
-    match job.layout.pattern {
+    let (pattern, seed) = (job.layout.pattern, job.layout.seed);
+    match pattern {
         Pattern::Sequential => in_order::<W, _>(job, window, |_| Forward),
-        Pattern::Random => in_order::<W, _>(job, window, |l| Shuffled::new(l.count, seed)),
-        Pattern::Reverse => in_order::<W, _>(job, window, |l| Backward { count: l.count }),
-        Pattern::Stride(stride) => {
-            in_order::<W, _>(job, window, |l| Strided { count: l.count, stride })
-        }
+        _ => in_order::<W, _>(job, window, |partition| {
+            Scattered::new(pattern, partition.count, seed)
+        }),
     }
     .map_err(|stop| fault(job.path, stop))
 }

@@ -136,7 +136,6 @@ fn digest(outcome: &Outcome, real: bool) -> Option<Digest> {
 
 /// How the file is opened and how many requests are under way.
 fn access(levels: &Levels) -> Result<Access, Fault> {
-    let refuse = |cause: String| Fault::new("prepare a read trial", cause);
     let depth = levels.number(Factor::QueueDepth).unwrap_or(1);
     let depth = u32::try_from(depth).ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
     Ok(Access {
@@ -152,8 +151,6 @@ fn visits(trial: &Trial<'_>) -> Result<Option<Visit>, Fault> {
 
 /// Levels to numbers. The plan has checked what people write; here nothing is taken on trust.
 fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
-    const DOING: &str = "prepare a read trial";
-    let refuse = |cause: String| Fault::new(DOING, cause);
     let levels = trial.levels;
     let id = levels.text(Factor::Method).unwrap_or("read");
     let entry = method::find(id)
@@ -169,7 +166,7 @@ fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
     let subject = trial.subject.ok_or_else(no_file)?;
     let layout = Layout::new(subject.bytes, step, threads, pattern, subject.seed);
     let layout = match trial.extent {
-        Extent::Passes(0) => return Err(refuse("it asks for no pass".into())),
+        Extent::Passes(0) => return Err(refuse("it asks for no pass")),
         Extent::Passes(passes) => layout.passes(passes),
         Extent::Part { first_operation, operations } => layout.part(first_operation, operations),
     };
@@ -178,6 +175,12 @@ fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
 
 fn no_file() -> Fault {
     Fault::new("prepare a read trial", "it names no file")
+}
+
+const DOING: &str = "prepare a read trial";
+
+fn refuse(cause: impl ToString) -> Fault {
+    Fault::new(DOING, cause.to_string())
 }
 
 #[cfg(test)]

@@ -7,8 +7,26 @@ use std::str::FromStr;
 use super::factor::Factor;
 use super::level::{Level, Levels};
 
+/// A text that is none of the words of a list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} {word:?}: use {choices}")]
+pub struct UnknownWord {
+    /// What the words of the list are.
+    pub what: &'static str,
+    /// What was written.
+    pub word: String,
+    /// What may be written instead.
+    pub choices: String,
+}
+
+impl UnknownWord {
+    pub(crate) fn new(what: &'static str, word: &str, choices: impl Into<String>) -> UnknownWord {
+        UnknownWord { what, word: word.to_owned(), choices: choices.into() }
+    }
+}
+
 /// A type that stands for the levels of one axis.
-pub trait AxisWord: Copy + fmt::Display + FromStr<Err = String> {
+pub trait AxisWord: Copy + fmt::Display + FromStr<Err = UnknownWord> {
     /// The axis.
     const FACTOR: Factor;
 
@@ -29,7 +47,7 @@ impl Levels {
     ///
     /// # Errors
     /// A word that is not known, with those that are.
-    pub fn word_or<W: AxisWord>(&self, default: W) -> Result<W, String> {
+    pub fn word_or<W: AxisWord>(&self, default: W) -> Result<W, UnknownWord> {
         self.text(W::FACTOR).map_or(Ok(default), str::parse)
     }
 
@@ -81,10 +99,10 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = String;
-            fn from_str(text: &str) -> Result<$name, String> {
+            type Err = $crate::catalog::UnknownWord;
+            fn from_str(text: &str) -> Result<$name, Self::Err> {
                 $name::ALL.iter().copied().find(|one| one.word() == text).ok_or_else(|| {
-                    format!("unknown {} {text:?}: use {}", $what, $name::WORDS.join(", "))
+                    $crate::catalog::UnknownWord::new($what, text, $name::WORDS.join(", "))
                 })
             }
         }
@@ -188,7 +206,7 @@ mod tests {
             let levels = Levels::new().with(W::FACTOR, parsed.level());
             assert_eq!(levels.word(), Some(parsed));
         }
-        assert!("no such word".parse::<W>().unwrap_err().contains(words[0]));
+        assert!("no such word".parse::<W>().unwrap_err().choices.contains(words[0]));
     }
 
     #[test]

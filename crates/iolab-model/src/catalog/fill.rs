@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::axis_word::axis_words;
+use super::axis_word::{UnknownWord, axis_words};
 
 /// As written: `random`, `text`, `zero`, `compressible:50`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,18 +36,16 @@ impl Fill {
 }
 
 impl FromStr for Fill {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Fill, String> {
+    type Err = UnknownWord;
+    fn from_str(text: &str) -> Result<Fill, UnknownWord> {
         let percent = || text.strip_prefix(COMPRESSIBLE)?.parse().ok().filter(|n| *n <= 100);
         Ok(match text {
             RANDOM => Fill::Random,
             TEXT => Fill::Text,
             ZERO => Fill::Zero,
             _ => Fill::Compressible(percent().ok_or_else(|| {
-                format!(
-                    "unknown fill {text:?}: use random, text, zero or compressible:N with N per \
-                     cent, up to 100"
-                )
+                let choices = "random, text, zero or compressible:N with N per cent, up to 100";
+                UnknownWord::new("fill", text, choices)
             })?),
         })
     }

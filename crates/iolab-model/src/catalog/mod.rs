@@ -28,7 +28,7 @@ mod touch;
 mod workload;
 
 pub use ascii::{ascii_text, harmless};
-pub use axis_word::{AxisWord, Consume, Readahead, Sparse, Switch, Target, Until};
+pub use axis_word::{AxisWord, Consume, Readahead, Sparse, Switch, Target, UnknownWord, Until};
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};
 pub use contender::{Contender, ContenderError, Slot, contender_names, package_of, shell_text};
@@ -46,7 +46,7 @@ pub use pattern::Pattern;
 pub use phrase::{held_phrase, phrase};
 pub use place::{PlaceLevel, common_size, parse_place, parse_places};
 pub use place_error::PlaceError;
-pub use sizes::{SIZES_FORMS, Sizes};
+pub use sizes::{NoSizes, SIZES_FORMS, Sizes};
 pub use sync::Sync;
 pub use text::{
     bytes_text, count_text, digits_text, list_text, percent_text, rate_text, rates_text,

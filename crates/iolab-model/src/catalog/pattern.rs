@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::axis_word::axis_words;
+use super::axis_word::{UnknownWord, axis_words};
 
 /// A pattern as written: `sequential`, `random`, `reverse`, `stride:8`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +33,16 @@ impl Pattern {
 }
 
 impl FromStr for Pattern {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = UnknownWord;
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
         let blocks = || text.strip_prefix(STRIDE)?.parse().ok().filter(|blocks| *blocks > 0);
         Ok(match text {
             SEQUENTIAL => Pattern::Sequential,
             RANDOM => Pattern::Random,
             REVERSE => Pattern::Reverse,
             _ => Pattern::Stride(blocks().ok_or_else(|| {
-                format!(
-                    "unknown pattern {text:?}: use sequential, random, reverse or stride:N with N \
-                     blocks, 1 or more"
-                )
+                let choices = "sequential, random, reverse or stride:N with N blocks, 1 or more";
+                UnknownWord::new("pattern", text, choices)
             })?),
         })
     }

@@ -30,10 +30,27 @@ pub const SIZES_FORMS: &str = "64Ki, total:5GB, list:4Ki+1Mi, uniform:100kB..35M
 /// Spread wider than this, a log-normal tree is one file.
 const GREATEST_SIGMA: u32 = 5_000;
 
-impl FromStr for Sizes {
-    type Err = String;
+/// Why a text is no rule for sizes; [`SIZES_FORMS`] says what is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSizes {
+    /// A range whose end lies before its start.
+    #[error("runs backwards, and the smaller size comes first")]
+    Backwards,
+    /// A size with a point in it.
+    #[error("a size is a whole number of its unit (3500kB and not 3.5MB)")]
+    Fraction,
+    /// KB is read in two ways.
+    #[error("KB can mean two things: Ki is 1024 and kB is 1000 bytes")]
+    Ambiguous,
+    /// Nothing that is known.
+    #[error("gives no sizes")]
+    Unknown,
+}
 
-    fn from_str(text: &str) -> Result<Sizes, String> {
+impl FromStr for Sizes {
+    type Err = NoSizes;
+
+    fn from_str(text: &str) -> Result<Sizes, NoSizes> {
         let wrong = || no_sizes(text);
         let size = |text: &str| bytes(text).ok_or_else(wrong);
         let Some((kind, rest)) = text.split_once(':') else {
@@ -50,7 +67,7 @@ impl FromStr for Sizes {
                 let (least, most) = (size(least)?, size(most)?);
                 match least <= most {
                     true => Ok(Sizes::Uniform(least, most)),
-                    false => Err("runs backwards, and the smaller size comes first".into()),
+                    false => Err(NoSizes::Backwards),
                 }
             }
             "lognormal" => {
@@ -64,8 +81,8 @@ impl FromStr for Sizes {
     }
 }
 
-/// What is wrong with a text that is no rule; [`SIZES_FORMS`] says what is right.
-fn no_sizes(text: &str) -> String {
+/// What is wrong with a text that is no rule.
+fn no_sizes(text: &str) -> NoSizes {
     let number = |c: char| c.is_ascii_digit();
     let fraction = text
         .split('.')
@@ -73,11 +90,11 @@ fn no_sizes(text: &str) -> String {
         .windows(2)
         .any(|around| around[0].ends_with(number) && around[1].starts_with(number));
     if fraction && !text.starts_with("lognormal") {
-        "a size is a whole number of its unit (3500kB and not 3.5MB)".into()
+        NoSizes::Fraction
     } else if text.contains("KB") || text.contains("Kb") {
-        "KB can mean two things: Ki is 1024 and kB is 1000 bytes".into()
+        NoSizes::Ambiguous
     } else {
-        "gives no sizes".into()
+        NoSizes::Unknown
     }
 }
 
@@ -151,7 +168,7 @@ fn thousandths(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::Sizes;
+    use super::{NoSizes, Sizes};
     use proptest::prelude::*;
 
     #[test]
@@ -192,11 +209,11 @@ mod tests {
             assert!(text.parse::<Sizes>().is_err(), "{text}");
         }
         let why = |text: &str| text.parse::<Sizes>().unwrap_err();
-        assert_eq!(why("normal:1"), "gives no sizes");
-        assert!(why("uniform:1kB..3.5MB").contains("whole number"));
-        assert!(why("list:4Ki+64KB").contains("two things"));
-        assert_eq!(why("lognormal:1:x.5"), "gives no sizes");
-        assert!("uniform:2..1".parse::<Sizes>().unwrap_err().contains("backwards"));
+        assert_eq!(why("normal:1"), NoSizes::Unknown);
+        assert_eq!(why("uniform:1kB..3.5MB"), NoSizes::Fraction);
+        assert_eq!(why("list:4Ki+64KB"), NoSizes::Ambiguous);
+        assert_eq!(why("lognormal:1:x.5"), NoSizes::Unknown);
+        assert_eq!(why("uniform:2..1"), NoSizes::Backwards);
     }
 
     fn rules() -> impl Strategy<Value = Sizes> {

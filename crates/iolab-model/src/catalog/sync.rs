@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::axis_word::axis_words;
+use super::axis_word::{UnknownWord, axis_words};
 
 /// As written: `none`, `end`, `fsync`, `dsync`, `sync`, `every:16`; of many files also `each`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,8 +63,8 @@ impl Sync {
 }
 
 impl FromStr for Sync {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Sync, String> {
+    type Err = UnknownWord;
+    fn from_str(text: &str) -> Result<Sync, UnknownWord> {
         let blocks = || text.strip_prefix(EVERY)?.parse().ok().filter(|blocks| *blocks > 0);
         Ok(match text {
             NONE => Sync::None,
@@ -74,10 +74,9 @@ impl FromStr for Sync {
             SYNC => Sync::Sync,
             EACH => Sync::Each,
             _ => Sync::Every(blocks().ok_or_else(|| {
-                format!(
-                    "unknown sync {text:?}: use none, end, fsync, dsync, sync or every:N with N \
-                     blocks, 1 or more; of many files none, each or end"
-                )
+                let choices = "none, end, fsync, dsync, sync or every:N with N blocks, 1 or \
+                               more; of many files none, each or end";
+                UnknownWord::new("sync", text, choices)
             })?),
         })
     }
@@ -105,7 +104,7 @@ mod tests {
     fn a_sync_after_no_block_is_none() {
         assert_eq!("every:16".parse(), Ok(Sync::Every(16)));
         for wrong in ["every:0", "every:", "every:x", "Fsync", ""] {
-            assert!(wrong.parse::<Sync>().unwrap_err().contains("every:N"), "{wrong}");
+            assert!(wrong.parse::<Sync>().unwrap_err().choices.contains("every:N"), "{wrong}");
         }
         assert_eq!((Sync::Every(3).count(7), Sync::End.count(7), Sync::Fsync.count(7)), (3, 1, 7));
     }

@@ -47,6 +47,6 @@ mod tests {
         for workload in WorkloadId::ALL {
             assert_eq!(workload.word().parse(), Ok(*workload));
         }
-        assert!("reed".parse::<WorkloadId>().unwrap_err().contains("read, write, copy"));
+        assert!("reed".parse::<WorkloadId>().unwrap_err().choices.contains("read, write, copy"));
     }
 }

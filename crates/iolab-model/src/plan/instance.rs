@@ -10,7 +10,7 @@ use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts};
 use crate::catalog::{Capability, Factor, Target, bytes_text, mix, path_to_text};
 use crate::spec::Experiment;
-use crate::tree::{Tree, TreeOrder};
+use crate::tree::{NoTree, Tree, TreeOrder};
 
 /// The file for calls that need one but have no size of their own.
 const CALL_FILE_BYTES: u64 = 1 << 20;
@@ -236,7 +236,7 @@ fn wanted(
             None => refuse(format!("nothing is known of {}", name())),
         };
     }
-    let invalid = |reason| Skip { reason, too_small: false };
+    let invalid = |none: NoTree| Skip { reason: none.to_string(), too_small: false };
     let seed = mix(experiment.protocol.content_seed(), TREE_STREAM);
     if let Some(tree) = Tree::of(&draft.levels, seed).map_err(invalid)? {
         let bytes = tree.bytes();

@@ -6,8 +6,8 @@ use super::range::{items, parse_list};
 use super::units::{parse_bytes, parse_count};
 use super::{Experiment, SpecError};
 use crate::catalog::{
-    Capability, Contender, Factor, FactorUse, Kind, Level, Part, PartKind, PlaceError, SIZES_FORMS,
-    Sizes, WorkloadInfo, contender_names, file_to_memory, parse_place, parse_places,
+    Capability, Contender, Factor, FactorUse, Kind, Level, NoSizes, Part, PartKind, PlaceError,
+    SIZES_FORMS, Sizes, WorkloadInfo, contender_names, file_to_memory, parse_place, parse_places,
 };
 
 /// Linux moves at most this many bytes in one call (MAX_RW_COUNT of 4 KiB pages).
@@ -160,7 +160,7 @@ impl Vocabulary<'_> {
         }
         if factor == Factor::Sizes {
             let fix = || format!("write {SIZES_FORMS}");
-            let no_sizes = |why: String| SpecError::new(text, 0, why, fix());
+            let no_sizes = |why: NoSizes| SpecError::new(text, 0, why.to_string(), fix());
             return text.parse::<Sizes>().map(drop).map_err(no_sizes);
         }
         for word in &words {

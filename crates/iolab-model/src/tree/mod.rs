@@ -13,7 +13,7 @@ pub use shape::{MEANINGS as SHAPE_MEANINGS, Shape, WORDS as SHAPES};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{Factor, Fill, Levels, Sizes, list_text, mix};
+use crate::catalog::{Factor, Fill, Levels, NoSizes, Sizes, UnknownWord, list_text, mix};
 
 /// Files of one tree, at most: names have ten digits, and a plan must add up drawn sizes.
 const MOST_FILES: u64 = 100_000_000;
@@ -66,13 +66,30 @@ impl TreeOrder {
     }
 }
 
+/// Why levels describe no tree, with the fix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTree {
+    /// A word that is not known.
+    #[error(transparent)]
+    Word(#[from] UnknownWord),
+    /// Sizes that are none.
+    #[error(transparent)]
+    Sizes(#[from] NoSizes),
+    /// Contents that many files cannot have.
+    #[error("many files are filled with {}", list_text(Fill::OF_FILES))]
+    Fill,
+    /// More files than iolab makes.
+    #[error("{0} files are more than {MOST_FILES}; take fewer")]
+    TooMany(u64),
+}
+
 impl Tree {
     /// The tree that levels describe: `files`, `file-size` or `sizes`, `layout` (by `threads`,
     /// where it is private), `fill`. Nothing where they name no files or no layout.
     ///
     /// # Errors
     /// The level that is none, with the fix.
-    pub fn of(levels: &Levels, seed: u64) -> Result<Option<Tree>, String> {
+    pub fn of(levels: &Levels, seed: u64) -> Result<Option<Tree>, NoTree> {
         // Other workloads count files too; a tree has a layout.
         let files = levels.number(Factor::Files).zip(levels.text(Factor::Layout));
         let Some((files, layout)) = files else { return Ok(None) };
@@ -82,11 +99,10 @@ impl Tree {
         };
         let workers = levels.number(Factor::Threads).unwrap_or(1);
         let shape = Shape::new(layout, workers)
-            .ok_or_else(|| format!("unknown layout {layout:?}: take {}", SHAPES.join(", ")))?;
-        let body = Body::of(levels.word_or(Fill::Random)?)
-            .ok_or_else(|| format!("many files are filled with {}", list_text(Fill::OF_FILES)))?;
+            .ok_or_else(|| UnknownWord::new("layout", layout, SHAPES.join(", ")))?;
+        let body = Body::of(levels.word_or(Fill::Random)?).ok_or(NoTree::Fill)?;
         if files > MOST_FILES {
-            return Err(format!("{files} files are more than {MOST_FILES}; take fewer"));
+            return Err(NoTree::TooMany(files));
         }
         Ok(Some(Tree { files, sizes, shape, body, seed }))
     }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::catalog::UnknownWord;
+
 /// Files of a directory in [`Shape::Sharded`]: what directories of caches and mail stores hold.
 const SHARD: u64 = 1000;
 /// Files of a leaf, and directories of a directory, in [`Shape::Nested`].
@@ -96,10 +98,10 @@ impl Shape {
 }
 
 impl FromStr for Shape {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Shape, String> {
+    type Err = UnknownWord;
+    fn from_str(text: &str) -> Result<Shape, UnknownWord> {
         Shape::new(text, 1)
-            .ok_or_else(|| format!("unknown layout {text:?}: use private, sharded, shared or tree"))
+            .ok_or_else(|| UnknownWord::new("layout", text, "private, sharded, shared or tree"))
     }
 }
 
@@ -160,6 +162,6 @@ mod tests {
         for word in WORDS {
             assert_eq!(word.parse::<Shape>().unwrap().to_string(), word);
         }
-        assert!("flat".parse::<Shape>().unwrap_err().contains("sharded"));
+        assert!("flat".parse::<Shape>().unwrap_err().choices.contains("sharded"));
     }
 }

@@ -9,7 +9,9 @@ use std::process::{Command, Stdio};
 
 use crate::sys::child::dies_with_us;
 use crate::sys::remove::remove_tree;
-use iolab_model::catalog::{AxisWord, Capability, Contender, Factor, Slot, Until, path_to_text};
+use iolab_model::catalog::{
+    AxisWord, Capability, Contender, Factor, Slot, UnknownWord, Until, path_to_text,
+};
 use iolab_model::result::Fault;
 
 use super::super::Trial;
@@ -62,7 +64,8 @@ impl CommandOrder {
             Slot::Size => subject.bytes.to_string().into(),
             Slot::Threads => number(Factor::Threads).unwrap_or(1).to_string().into(),
         };
-        let until = trial.levels.text(Until::FACTOR).map(str::parse).transpose().map_err(refuse)?;
+        let until = trial.levels.text(Until::FACTOR).map(str::parse).transpose();
+        let until = until.map_err(|word: UnknownWord| refuse(word.to_string()))?;
         Ok(CommandOrder {
             argv: contender.argv(&value),
             bytes: subject.tree.map_or(subject.bytes, Listing::bytes),

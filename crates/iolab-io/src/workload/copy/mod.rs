@@ -75,7 +75,6 @@ pub(super) fn impossible(levels: &Levels) -> Option<String> {
 const DOING: &str = "prepare a copy trial";
 
 fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement, Fault> {
-    let refuse = |cause: String| Fault::new(DOING, cause);
     let (entry, holes, layout) = read_levels(trial)?;
     let subject = trial.subject.ok_or_else(no_file)?;
     let targets = target::paths(trial);
@@ -134,7 +133,6 @@ const ASIDE_BYTES: u64 = 256 << 10;
 
 /// Levels to numbers. The plan has checked what people write; here nothing is taken on trust.
 fn read_levels(trial: &Trial<'_>) -> Result<(&'static CopyEntry, Holes, Layout), Fault> {
-    let refuse = |cause: String| Fault::new(DOING, cause);
     let levels = trial.levels;
     let id = levels.text(Factor::Method).unwrap_or("read-write");
     let entry = copy::find(id)
@@ -150,12 +148,12 @@ fn read_levels(trial: &Trial<'_>) -> Result<(&'static CopyEntry, Holes, Layout),
     let subject = trial.subject.ok_or_else(no_file)?;
     let step = (entry.step_bytes)(block(trial));
     if step == 0 {
-        return Err(refuse("blocks of 0 bytes".into()));
+        return Err(refuse("blocks of 0 bytes"));
     }
     let Subject { bytes, seed, .. } = subject;
     let layout = Layout::new(bytes, step, 1, Pattern::Sequential, seed);
     let layout = match trial.extent {
-        Extent::Passes(0) => return Err(refuse("it asks for no copy".into())),
+        Extent::Passes(0) => return Err(refuse("it asks for no copy")),
         Extent::Passes(_) => layout.passes(1),
         Extent::Part { first_operation, operations } => layout.part(first_operation, operations),
     };
@@ -179,4 +177,8 @@ fn queue_depth(trial: &Trial<'_>) -> Result<u32, Fault> {
 
 fn no_file() -> Fault {
     Fault::new(DOING, "it names no file")
+}
+
+fn refuse(cause: impl ToString) -> Fault {
+    Fault::new(DOING, cause.to_string())
 }

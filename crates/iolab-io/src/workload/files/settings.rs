@@ -34,11 +34,9 @@ pub(super) struct Settings<'a> {
 impl<'a> Settings<'a> {
     /// Nothing is taken on trust, though the plan has checked what people write.
     pub(super) fn of(trial: &Trial<'a>) -> Result<Settings<'a>, Fault> {
-        const DOING: &str = "prepare a trial on many files";
-        let refuse = |cause: String| Fault::new(DOING, cause);
         let levels = trial.levels;
         let operation = levels.word_or(FileOperation::Read).map_err(refuse)?;
-        let no_tree = || refuse("it names no tree".into());
+        let no_tree = || refuse("it names no tree");
         let subject = trial.subject.ok_or_else(no_tree)?;
         let listing = subject.tree.ok_or_else(no_tree)?;
         let theirs = matches!(listing, Listing::Found(_));
@@ -51,7 +49,7 @@ impl<'a> Settings<'a> {
             return Err(refuse(format!("{workers} workers; take 1 to {MOST_WORKERS}")));
         }
         if passes(trial.extent) == 0 {
-            return Err(refuse("it asks for no pass".into()));
+            return Err(refuse("it asks for no pass"));
         }
         let sync = levels.word_or(Sync::None).map_err(refuse)?;
         if !matches!(sync, Sync::None | Sync::Each | Sync::End) {
@@ -95,4 +93,10 @@ impl<'a> Settings<'a> {
             Listing::Found(_) => self.block,
         }
     }
+}
+
+const DOING: &str = "prepare a trial on many files";
+
+fn refuse(cause: impl ToString) -> Fault {
+    Fault::new(DOING, cause.to_string())
 }

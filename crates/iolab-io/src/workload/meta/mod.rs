@@ -109,7 +109,7 @@ impl Job {
 /// One call a file for the first and second touch, and for what uses up its file; all repeats on
 /// each file, the first touch among them, for the whole; else as many calls as the extent says.
 fn span(trial: &Trial<'_>, operation: &Operation, files: u64) -> Result<CallSchedule, String> {
-    let touch = trial.levels.word_or(Touch::Steady)?;
+    let touch = trial.levels.word_or(Touch::Steady).map_err(|word| word.to_string())?;
     let (before, whole) = (touch.before(), touch == Touch::Whole);
     let one_call = touch.is_one_call() || operation.effect.once();
     let repeats = match one_call {

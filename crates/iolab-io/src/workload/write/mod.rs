@@ -116,7 +116,7 @@ pub fn impossible(levels: &Levels) -> Option<String> {
         return Some(format!("{id} with {lack}: {why}"));
     }
     if let Err(why) = levels.word_or(Fill::Random) {
-        return Some(why);
+        return Some(why.to_string());
     }
     if levels.word() != Some(Target::Append) {
         return None;

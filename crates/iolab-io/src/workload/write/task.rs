@@ -49,7 +49,6 @@ pub struct Task {
 impl Task {
     /// The plan has checked what people write; here nothing is taken on trust.
     pub fn new(trial: &Trial<'_>) -> Result<Task, Fault> {
-        let refuse = |cause: String| Fault::new("prepare a write trial", cause);
         let levels = trial.levels;
         if let Some(why) = super::impossible(levels) {
             return Err(refuse(why));
@@ -69,7 +68,7 @@ impl Task {
         let direct = levels.is_on(Factor::Direct);
         let depth = levels.number(Factor::QueueDepth).unwrap_or(1);
         let depth = u32::try_from(depth).ok().filter(|depth| (1..=MOST_DEPTH).contains(depth));
-        let subject = trial.subject.ok_or_else(|| refuse("it names no file".into()))?;
+        let subject = trial.subject.ok_or_else(|| refuse("it names no file"))?;
         let path = path_of(trial, &subject, target);
         if let Some(unit) = direct.then(|| alignment_in(trial.scratch)?.block_bytes()).flatten()
             && !step_bytes.is_multiple_of(unit)
@@ -258,4 +257,8 @@ pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
         Err(error) if path.symlink_metadata().is_ok() => Err(failed(&path, "remove", &error)),
         _ => Ok(()),
     }
+}
+
+fn refuse(cause: impl ToString) -> Fault {
+    Fault::new("prepare a write trial", cause.to_string())
 }
