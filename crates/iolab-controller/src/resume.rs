@@ -4,7 +4,7 @@ use super::error::Error;
 use iolab_model::catalog::{Fact, Family};
 use iolab_model::plan::Plan;
 use iolab_model::result::{CellRecord, Document, Environment, Sample, Twin};
-use iolab_run::{CellOutcome, ExclusionReason, History, Left, TwinTrial};
+use iolab_run::{CellOutcome, History, Left, TwinTrial};
 use serde_json::Value;
 
 /// A run that is gone on with.
@@ -100,7 +100,7 @@ fn differing(then: &Environment, now: &Environment) -> Vec<String> {
 fn outcome(cell: &CellRecord) -> CellOutcome {
     let round = cell.samples.last().map_or(0, |sample| sample.round);
     let reason = cell.reason.clone().unwrap_or_default();
-    let why = ExclusionReason::of(cell);
+    let why = cell.exclusion_reason();
     CellOutcome { samples: cell.samples.clone(), left: why.map(|why| Left { round, why, reason }) }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Format;
 use super::outline::{self, Block, Item};
 use super::style::TextStyle;
-use iolab_model::catalog::harmless;
+use iolab_model::catalog::markdown_text;
 use iolab_model::result::Document;
 
 pub(super) const FORMAT: Format = Format {
@@ -24,21 +24,22 @@ fn write(doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Result<()
 /// A block with the empty line after it.
 fn block_text(block: &Block) -> String {
     match block {
-        Block::Title(text) => format!("## {}\n\n", escaped(text)),
-        Block::Heading(text) => format!("### {}\n\n", escaped(text)),
-        Block::Finding(text) => format!("**{}**\n\n", escaped(text)),
-        Block::Paragraph(text) => format!("{}\n\n", escaped(text)),
+        Block::Title(text) => format!("## {}\n\n", markdown_text(text)),
+        Block::Heading(text) => format!("### {}\n\n", markdown_text(text)),
+        Block::Finding(text) => format!("**{}**\n\n", markdown_text(text)),
+        Block::Paragraph(text) => format!("{}\n\n", markdown_text(text)),
         Block::Table(found) => table(&found.titles, &found.rows) + "\n",
         Block::List(items) => items.iter().map(item_text).collect::<String>() + "\n",
         Block::Lines(lines) => {
-            lines.iter().map(|line| format!("{}  \n", escaped(line))).collect::<String>() + "\n"
+            lines.iter().map(|line| format!("{}  \n", markdown_text(line))).collect::<String>()
+                + "\n"
         }
     }
 }
 
 fn item_text(item: &Item) -> String {
     let code = item.code.map_or_else(String::new, |code| format!("`{code}` "));
-    format!("- {code}{}\n", escaped(&item.text))
+    format!("- {code}{}\n", markdown_text(&item.text))
 }
 
 /// A table: the first column and the last word to the left, figures to the right.
@@ -50,40 +51,21 @@ pub(super) fn table<S: AsRef<str>>(head: &[S], rows: &[Vec<String>]) -> String {
         true => "---".to_owned(),
         false => "---:".to_owned(),
     };
-    let mut text = line(&mut head.iter().map(|h| escaped(h.as_ref())));
+    let mut text = line(&mut head.iter().map(|h| markdown_text(h.as_ref())));
     text += &line(&mut (0..head.len()).map(rule));
     for row in rows {
-        text += &line(&mut row.iter().map(|f| escaped(f)));
+        text += &line(&mut row.iter().map(|f| markdown_text(f)));
     }
     text
 }
 
-/// Text that Markdown shows as it is: no table cell ends, no markup begins, nobody is mentioned.
-pub(super) fn escaped(raw: &str) -> String {
-    let mut out = String::with_capacity(raw.len());
-    for c in harmless(raw).chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '@' => out.push_str("&#64;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{escaped, table};
+    use super::{markdown_text, table};
 
     #[test]
     fn nothing_breaks_out_of_a_table() {
-        assert_eq!(escaped("a|b`c`\n<b>@me*"), r"a\|b\`c\`\\n&lt;b&gt;&#64;me\*");
+        assert_eq!(markdown_text("a|b`c`\n<b>@me*"), r"a\|b\`c\`\\n&lt;b&gt;&#64;me\*");
         let text = table(&["cell", "time"], &[vec!["a|b\n".into(), "1 ms".into()]]);
         assert_eq!(text, "| cell | time |\n| --- | ---: |\n| a\\|b\\\\n | 1 ms |\n");
     }

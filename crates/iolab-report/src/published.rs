@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::grid::{self, Column, Field};
 use super::{Format, TextStyle, csv, markdown};
-use iolab_model::catalog::{count_text, digits_text};
+use iolab_model::catalog::{count_text, digits_text, markdown_text};
 use iolab_model::result::{CellRecord, Document, Phase};
 
 pub(super) const TABLE: Format = Format {
@@ -124,7 +124,7 @@ fn write_table(doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Res
 fn write_markdown(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let doc = &*doc.finite();
     let rows: Vec<Vec<String>> = figures(doc).iter().map(texts).collect();
-    let note = markdown::escaped(&note(doc));
+    let note = markdown_text(&note(doc));
     write!(out, "{}\n{note}\n", markdown::table(&TITLES, &rows))
 }
 

@@ -210,7 +210,7 @@ pub(super) fn missing(cell: &CellRecord) -> Option<(&'static str, String)> {
 /// slower in one line, for the table says by how much.
 fn left_out(cells: &[&CellRecord]) -> Vec<(&'static str, String)> {
     let is_proven = |cell: &CellRecord| {
-        let proven = ExclusionReason::of(cell) == Some(ExclusionReason::Proven);
+        let proven = cell.exclusion_reason() == Some(ExclusionReason::Proven);
         proven && cell.estimate.is_some()
     };
     let (slower, others): (Vec<&CellRecord>, Vec<&CellRecord>) =

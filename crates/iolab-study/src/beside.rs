@@ -4,7 +4,7 @@ use super::Study;
 use super::claim::Claim;
 use super::evidence::Ratio;
 use super::judge::{Ruling, Verdict};
-use super::table::escape;
+use iolab_model::catalog::markdown_text;
 
 /// One of the two.
 #[derive(Clone, Debug)]
@@ -19,10 +19,18 @@ pub struct Side {
 
 /// Claim by claim, as Markdown: both verdicts with their ratios, and whether they part.
 pub fn beside(study: &Study, one: &Side, other: &Side) -> String {
-    let mut text =
-        format!("# {}: {} beside {}\n\n", study.title, escape(&one.name), escape(&other.name));
+    let mut text = format!(
+        "# {}: {} beside {}\n\n",
+        study.title,
+        markdown_text(&one.name),
+        markdown_text(&other.name)
+    );
     for side in [one, other] {
-        text.push_str(&format!("- {}: {}\n", escape(&side.name), escape(&side.machine)));
+        text.push_str(&format!(
+            "- {}: {}\n",
+            markdown_text(&side.name),
+            markdown_text(&side.machine)
+        ));
     }
     let pairs = || one.rulings.iter().zip(&other.rulings);
     let parted = pairs().filter(|(x, y)| parts(x, y) == Apart::Verdicts).count();
@@ -34,8 +42,8 @@ pub fn beside(study: &Study, one: &Side, other: &Side) -> String {
     ));
     text.push_str(&format!(
         "| claim | {} | {} | |\n| :-- | :-- | :-- | :-- |\n",
-        escape(&one.name),
-        escape(&other.name)
+        markdown_text(&one.name),
+        markdown_text(&other.name)
     ));
     for (claim, (x, y)) in study.claims.iter().zip(pairs()) {
         text.push_str(&row(claim, x, y));
@@ -50,14 +58,14 @@ fn row(claim: &Claim, x: &Ruling, y: &Ruling) -> String {
         Apart::Untested => "",
         Apart::Nothing => "same",
     };
-    format!("| {} | {} | {} | {apart} |\n", escape(&claim.says), cell(x), cell(y))
+    format!("| {} | {} | {} | {apart} |\n", markdown_text(&claim.says), cell(x), cell(y))
 }
 
 fn cell(ruling: &Ruling) -> String {
     match (&ruling.measured, ruling.verdict) {
         (Some(ratio), _) => format!("{} {ratio}", ruling.verdict.word()),
-        (None, Verdict::NotTested) => escape(&format!("not tested: {}", ruling.why)),
-        (None, _) => escape(&format!("{}: {}", ruling.verdict.word(), ruling.why)),
+        (None, Verdict::NotTested) => markdown_text(&format!("not tested: {}", ruling.why)),
+        (None, _) => markdown_text(&format!("{}: {}", ruling.verdict.word(), ruling.why)),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::evidence::Evidence;
 use super::plot::{Line, Plot, levels_of};
 use super::quantity::digits;
+use iolab_model::catalog::xml_text;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
@@ -22,7 +23,7 @@ pub fn svg(plot: &Plot, evidence: &Evidence<'_>) -> Option<String> {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
          font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" \
          fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"22\" font-size=\"15\">{}</text>\n",
-        escape(&plot.title)
+        xml_text(&plot.title)
     );
     text.push_str(&axes(plot, &lines, &scale));
     for (at, line) in lines.iter().enumerate() {
@@ -140,9 +141,5 @@ fn drawn(line: &Line, at: usize, scale: &Scale) -> String {
 }
 
 fn label(x: f64, y: f64, anchor: &str, text: &str) -> String {
-    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>\n", escape(text))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>\n", xml_text(text))
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::claim::{Measure, Per};
+use super::shown::steady;
 use iolab_model::catalog::{Code, Factor};
-use iolab_model::result::{CellRecord, CellStatus, Document, Interval, Phase, Sample};
+use iolab_model::result::{CellRecord, Document, Interval, Sample};
 use iolab_stats::{Observations, Rules, fixed_rank, pairs};
 
 /// The run of each experiment by its name, or why there is none.
@@ -94,21 +95,6 @@ pub(super) fn figure(value: f64) -> String {
         v if !(0.9..1.1).contains(&v) => format!("{value:.2}"),
         _ => format!("{value:.3}"),
     }
-}
-
-/// Why a cell shows nothing.
-pub(super) fn lacking(cell: &CellRecord) -> Option<String> {
-    let reason = || cell.reason.clone().unwrap_or_else(|| "no reason is recorded".into());
-    match cell.status {
-        CellStatus::Skipped => Some(format!("{} was skipped: {}", cell.id, reason())),
-        CellStatus::Failed => Some(format!("{} failed: {}", cell.id, reason())),
-        _ if steady(cell).next().is_none() => Some(format!("{} has no steady round", cell.id)),
-        _ => None,
-    }
-}
-
-fn steady(cell: &CellRecord) -> impl Iterator<Item = &Sample> {
-    cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts())
 }
 
 /// What a trial took of a measure.

@@ -1,8 +1,9 @@
 //! A claim against what was measured.
 
 use super::claim::{Claim, Kind, Measure, Spread};
-use super::evidence::{Evidence, How, Ratio, difference, digests, inside, lacking, outside, share};
+use super::evidence::{Evidence, How, Ratio, difference, digests, inside, outside, share};
 use super::select::Selection;
+use super::shown::lacking;
 use iolab_model::catalog::time_text;
 use iolab_model::result::{CellRecord, Document, Interval};
 

@@ -1,6 +1,6 @@
 //! What a machine must have that a claim can be asked there.
 
-use super::evidence::lacking;
+use super::shown::lacking;
 use iolab_model::catalog::{Fact, Factor, bytes_text};
 use iolab_model::result::{CellRecord, Document};
 

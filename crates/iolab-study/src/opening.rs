@@ -3,7 +3,7 @@
 
 use super::claim::{Claim, Ours};
 use super::judge::{Ruling, Verdict};
-use super::page::Page;
+use super::outcome::Page;
 
 /// Claims that are named in full; the table below has the rest.
 const NAMED: usize = 3;

@@ -1,29 +1,13 @@
 //! A study's outcome as people read it.
 
 use super::claim::{Claim, Ours};
-use super::evidence::{Evidence, figure};
+use super::evidence::figure;
 use super::judge::{Ruling, Verdict};
 use super::opening::opening;
-use super::sample::LeftOut;
-use super::table::{escape, markdown};
+use super::outcome::Page;
+use super::table::markdown;
 use super::{Study, plot, tested};
-
-/// What a page is made of.
-pub struct Page<'a> {
-    /// The study.
-    pub study: &'a Study,
-    /// Its claims, judged, in their order.
-    pub rulings: &'a [Ruling],
-    /// Its runs.
-    pub evidence: &'a Evidence<'a>,
-    /// What was left out, by the name of the experiment.
-    pub left_out: &'a [(String, Vec<LeftOut>)],
-    /// The machine in a line.
-    pub machine: &'a str,
-    /// Charts of the runs that lie beside the page, as paths from it, by the name of the
-    /// experiment.
-    pub charts: &'a [(String, Vec<String>)],
-}
+use iolab_model::catalog::markdown_text;
 
 /// `n of m claims replicated`, then one line a claim.
 pub fn summary(study: &Study, rulings: &[Ruling]) -> String {
@@ -66,12 +50,12 @@ fn seen(claim: &Claim, ruling: &Ruling) -> String {
 /// The whole page, as Markdown.
 pub fn page(page: &Page<'_>) -> String {
     let study = page.study;
-    let mut text = format!("# {}\n\n{}\n\n", study.title, escape(&opening(page)));
+    let mut text = format!("# {}\n\n{}\n\n", study.title, markdown_text(&opening(page)));
     text.push_str(&format!("## The study\n\n{}\n\n", study.summary.trim()));
     for (name, fact) in &study.source {
-        text.push_str(&format!("- {}: {}\n", escape(name), escape(fact)));
+        text.push_str(&format!("- {}: {}\n", markdown_text(name), markdown_text(fact)));
     }
-    text.push_str(&format!("\nMeasured here on {}.\n", escape(page.machine)));
+    text.push_str(&format!("\nMeasured here on {}.\n", markdown_text(page.machine)));
     text.push_str(&claims(page));
     text.push_str(&notes(study));
     text.push_str(&omitted(page));
@@ -108,7 +92,7 @@ fn charts(page: &Page<'_>) -> String {
         };
         let links: Vec<String> =
             paths.iter().map(|path| format!("[{}]({path})", name(path))).collect();
-        text.push_str(&format!("- {}: {}\n", escape(experiment), links.join(", ")));
+        text.push_str(&format!("- {}: {}\n", markdown_text(experiment), links.join(", ")));
     }
     text
 }
@@ -119,11 +103,11 @@ fn notes(study: &Study) -> String {
     for claim in &study.claims {
         text.push_str(&format!(
             "- *{}* Tested as: {}.",
-            escape(&claim.says),
-            escape(&tested(claim, study))
+            markdown_text(&claim.says),
+            markdown_text(&tested(claim, study))
         ));
         if let Some(place) = &claim.place {
-            text.push_str(&format!(" In the study: {}.", escape(place)));
+            text.push_str(&format!(" In the study: {}.", markdown_text(place)));
         }
         if let Some(slip) = claim.published.as_ref().and_then(|figures| figures.slip.as_ref()) {
             text.push_str(&format!(" A slip of the study: {}.", slip.trim()));
@@ -178,9 +162,9 @@ fn row(claim: &Claim, ruling: &Ruling) -> String {
     let ours = if claim.ours == Ours::All { " (ours)" } else { "" };
     format!(
         "| {}{ours} | **{}** | {here} | {published} | {} |\n",
-        escape(&claim.says),
+        markdown_text(&claim.says),
         ruling.verdict.word(),
-        escape(&why)
+        markdown_text(&why)
     )
 }
 
@@ -189,15 +173,15 @@ fn omitted(page: &Page<'_>) -> String {
     let mut lines = Vec::new();
     for (name, run) in &page.evidence.runs {
         if let Err(why) = run {
-            lines.push(format!("- {}: not run: {}", escape(name), escape(why)));
+            lines.push(format!("- {}: not run: {}", markdown_text(name), markdown_text(why)));
         }
     }
     for (name, left_out) in page.left_out {
         for axis in left_out {
-            let levels = escape(&axis.levels.join(", "));
+            let levels = markdown_text(&axis.levels.join(", "));
             lines.push(format!(
                 "- {}: {} {levels} did not fit into the budget",
-                escape(name),
+                markdown_text(name),
                 axis.factor
             ));
         }

@@ -1,11 +1,12 @@
 //! A plot of a study: published as a picture without figures, drawn here from ours.
 
-use super::evidence::{Evidence, lacking};
+use super::evidence::Evidence;
 use super::here::Here;
 use super::quantity::Quantity;
 use super::select::{Selection, text};
-use super::table::{escape, heading, quoted};
-use iolab_model::catalog::{Factor, Level};
+use super::shown::lacking;
+use super::table::{heading, quoted};
+use iolab_model::catalog::{Factor, Level, markdown_text};
 use iolab_model::result::{CellRecord, Document};
 
 /// A published plot.
@@ -122,10 +123,10 @@ pub(super) fn markdown(plot: &Plot, study: &str, evidence: &Evidence<'_>) -> Str
     let unit = plot.quantities.first().map_or("", |quantity| quantity.unit());
     text.push_str(&format!(
         "{published}. Measured here, in {unit}:\n\n![{}]({study}-{}.svg)\n\n",
-        escape(&plot.title),
+        markdown_text(&plot.title),
         plot.id
     ));
-    let names: Vec<String> = lines.iter().map(|line| escape(&line.name)).collect();
+    let names: Vec<String> = lines.iter().map(|line| markdown_text(&line.name)).collect();
     text.push_str(&format!("| {} | {} |\n", plot.along, names.join(" | ")));
     text.push_str(&format!("| :-- |{}\n", " --: |".repeat(lines.len())));
     for level in levels_of(&lines) {

@@ -5,9 +5,10 @@
 //! bounds of the best are the bounds of the pairs put together in the same way.
 
 use super::claim::{Choice, Measure, Spread};
-use super::evidence::{How, Ratio, contrast, lacking, ratio};
+use super::evidence::{How, Ratio, contrast, ratio};
 use super::judge::Bench;
 use super::select::Selection;
+use super::shown::lacking;
 use iolab_model::catalog::{Factor, Level};
 use iolab_model::result::{CellRecord, Interval};
 

@@ -1,9 +1,11 @@
 //! A table in the study's own layout: what was published and what came out here.
 
-use super::evidence::{Evidence, lacking};
+use super::evidence::Evidence;
 use super::here::Here;
 use super::quantity::{Quantity, digits};
 use super::select::Selection;
+use super::shown::lacking;
+use iolab_model::catalog::markdown_text;
 use iolab_model::result::{CellRecord, Document};
 
 /// A published table.
@@ -134,7 +136,7 @@ pub fn markdown(table: &Table, evidence: &Evidence<'_>) -> String {
         let published: Vec<String> = published.collect();
         let here =
             figures.iter().map(|(_, h)| h.map_or("not measured".into(), Here::text)).collect();
-        text.push_str(&line("published", &escape(&row.label), published));
+        text.push_str(&line("published", &markdown_text(&row.label), published));
         text.push_str(&line("here", "", here));
         all.extend(figures.into_iter().filter_map(|(_, here)| here));
     }
@@ -142,7 +144,7 @@ pub fn markdown(table: &Table, evidence: &Evidence<'_>) -> String {
         text.push_str(&format!("\n({}) {}\n", number + 1, slip.note.trim()));
     }
     if let Some(measured) = table.measured(evidence) {
-        text.push_str(&format!("\nMeasured here: {}.\n", escape(&measured)));
+        text.push_str(&format!("\nMeasured here: {}.\n", markdown_text(&measured)));
     }
     text.push_str(&super::here::marks(&all, table.bytes));
     if let Some(note) = &table.note {
@@ -153,18 +155,18 @@ pub fn markdown(table: &Table, evidence: &Evidence<'_>) -> String {
 
 /// A title with what stands beside it: where it is in the study, how often it was measured there.
 pub(super) fn heading(title: &str, place: Option<&str>, repetitions: Option<&str>) -> String {
-    let beside: Vec<String> = [place, repetitions].into_iter().flatten().map(escape).collect();
+    let beside: Vec<String> = [place, repetitions].into_iter().flatten().map(markdown_text).collect();
     match beside.is_empty() {
-        true => format!("**{}**\n\n", escape(title)),
-        false => format!("**{}** ({})\n\n", escape(title), beside.join("; ")),
+        true => format!("**{}**\n\n", markdown_text(title)),
+        false => format!("**{}** ({})\n\n", markdown_text(title), beside.join("; ")),
     }
 }
 
 /// The head of a table with a column for `published` and `here`.
 fn columns<'a>(corner: &str, labels: impl Iterator<Item = &'a str>) -> String {
-    let labels: Vec<String> = labels.map(escape).collect();
+    let labels: Vec<String> = labels.map(markdown_text).collect();
     let rule = " --: |".repeat(labels.len());
-    format!("| {} | | {} |\n| :-- | :-- |{rule}\n", escape(corner), labels.join(" | "))
+    format!("| {} | | {} |\n| :-- | :-- |{rule}\n", markdown_text(corner), labels.join(" | "))
 }
 
 /// The table as CSV, tidy: row, column, unit, published, here.
@@ -192,20 +194,4 @@ pub(super) fn quoted(text: &str) -> String {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
     }
-}
-
-/// Text within a table of Markdown.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }

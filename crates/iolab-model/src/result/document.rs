@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::along::{LevelsOf, crossings, within};
 use super::answer::{Answer, AnswerKind, Summary, Twin, Warning};
 use super::environment::Environment;
-use super::exclusion::ExclusionReason;
+use super::exclusion::{CellStatus, ExclusionReason, SCREENED};
 use super::finding::Finding;
 use super::sample::Sample;
 use crate::catalog::{Fact, Factor, Levels, WorkloadId};
@@ -138,32 +138,6 @@ impl ProtocolRecord {
     }
 }
 
-/// What became of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CellStatus {
-    /// Measured to the end.
-    Measured,
-    /// Proven clearly slower and left out from then on.
-    Eliminated,
-    /// Could not be had here.
-    Skipped,
-    /// Every trial failed.
-    Failed,
-}
-
-impl CellStatus {
-    /// As results write it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            CellStatus::Measured => "measured",
-            CellStatus::Eliminated => "eliminated",
-            CellStatus::Skipped => "skipped",
-            CellStatus::Failed => "failed",
-        }
-    }
-}
-
 /// One cell with its samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellRecord {
@@ -177,7 +151,7 @@ pub struct CellRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The same as a word; absent where it was measured to the end, and in older records:
-    /// [`ExclusionReason::of`](super::ExclusionReason::of) knows those too.
+    /// [`CellRecord::exclusion_reason`] knows those too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclusion: Option<ExclusionReason>,
     /// Every trial.
@@ -185,6 +159,22 @@ pub struct CellRecord {
     /// Figures over the steady rounds; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Estimate>,
+}
+
+impl CellRecord {
+    /// How it came to be left out while it was measured; nothing where it was measured to the end
+    /// or the plan skipped it. Of a plan's own skips a resumed run thinks again: a kernel may have
+    /// changed.
+    pub fn exclusion_reason(&self) -> Option<ExclusionReason> {
+        let screened = || self.reason.as_deref().is_some_and(|why| why.starts_with(SCREENED));
+        match (self.status, self.exclusion) {
+            (CellStatus::Measured | CellStatus::Skipped, _) => None,
+            (status, Some(why)) if why.status() == status => Some(why),
+            (CellStatus::Failed, _) => Some(ExclusionReason::Failed),
+            (CellStatus::Eliminated, _) if screened() => Some(ExclusionReason::Screened),
+            (CellStatus::Eliminated, _) => Some(ExclusionReason::Proven),
+        }
+    }
 }
 
 /// Figures of a cell over its steady rounds.

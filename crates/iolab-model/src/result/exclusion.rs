@@ -3,7 +3,31 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::document::{CellRecord, CellStatus};
+/// What became of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CellStatus {
+    /// Measured to the end.
+    Measured,
+    /// Proven clearly slower and left out from then on.
+    Eliminated,
+    /// Could not be had here.
+    Skipped,
+    /// Every trial failed.
+    Failed,
+}
+
+impl CellStatus {
+    /// As results write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            CellStatus::Measured => "measured",
+            CellStatus::Eliminated => "eliminated",
+            CellStatus::Skipped => "skipped",
+            CellStatus::Failed => "failed",
+        }
+    }
+}
 
 /// How the reason of a screened cell begins. Records of before the reason had a type of its own
 /// tell it from a proven one by these words alone.
@@ -32,20 +56,6 @@ impl ExclusionReason {
             ExclusionReason::Refused => CellStatus::Skipped,
         }
     }
-
-    /// Of a cell that was left out while it was measured; nothing where it was measured to the end
-    /// or the plan skipped it. Of a plan's own skips a resumed run thinks again: a kernel may have
-    /// changed.
-    pub fn of(cell: &CellRecord) -> Option<ExclusionReason> {
-        let screened = || cell.reason.as_deref().is_some_and(|why| why.starts_with(SCREENED));
-        match (cell.status, cell.exclusion) {
-            (CellStatus::Measured | CellStatus::Skipped, _) => None,
-            (status, Some(why)) if why.status() == status => Some(why),
-            (CellStatus::Failed, _) => Some(ExclusionReason::Failed),
-            (CellStatus::Eliminated, _) if screened() => Some(ExclusionReason::Screened),
-            (CellStatus::Eliminated, _) => Some(ExclusionReason::Proven),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -71,16 +81,15 @@ mod tests {
     #[test]
     fn a_sentence_worded_anew_proves_nothing() {
         use ExclusionReason::{Failed, Proven, Screened};
-        let of = |exclusion, reason| {
-            ExclusionReason::of(&cell(CellStatus::Eliminated, exclusion, reason))
-        };
+        let of =
+            |exclusion, reason| cell(CellStatus::Eliminated, exclusion, reason).exclusion_reason();
         assert_eq!(of(Some(Screened), "looked much slower"), Some(Screened));
         assert_eq!(of(Some(Proven), "screened out of all doubt"), Some(Proven));
         assert_eq!(of(None, "screened out at round 4: …"), Some(Screened), "of an old record");
         assert_eq!(of(None, "eliminated at round 9"), Some(Proven), "of an old record");
         let failed = cell(CellStatus::Failed, None, "screened out");
-        assert_eq!(ExclusionReason::of(&failed), Some(Failed));
+        assert_eq!(failed.exclusion_reason(), Some(Failed));
         let skipped = cell(CellStatus::Skipped, Some(ExclusionReason::Refused), "no reflink here");
-        assert_eq!(ExclusionReason::of(&skipped), None);
+        assert_eq!(skipped.exclusion_reason(), None);
     }
 }

@@ -25,10 +25,10 @@ pub use answer::{
 };
 pub use apart::Apart;
 pub use document::{
-    CellRecord, CellStatus, Document, Estimate, ExperimentRecord, ProtocolRecord, RunInfo, SCHEMA,
+    CellRecord, Document, Estimate, ExperimentRecord, ProtocolRecord, RunInfo, SCHEMA,
 };
 pub use environment::Environment;
-pub use exclusion::{ExclusionReason, SCREENED};
+pub use exclusion::{CellStatus, ExclusionReason, SCREENED};
 pub use finding::{Finding, FindingKind, Interval};
 pub use interned::Shared;
 pub use metrics::Metrics;

@@ -21,9 +21,7 @@ mod same_rows;
 
 pub use crate::drawing::labels::{clean, levels_phrase as condition_text};
 pub use crate::drawing::model::{Chart, Datum, Table};
-pub use crate::drawing::svg::{
-    NARROW, Style, Theme, WIDE, chart_style, draw, escape, standalone_style,
-};
+pub use crate::drawing::svg::{NARROW, Style, Theme, WIDE, chart_style, draw, standalone_style};
 pub use runs::Beside;
 
 use crate::drawing::cells::Index;

@@ -7,9 +7,8 @@ use serde::Serialize;
 use super::text::{compared_markdown, compared_table};
 use super::{Compared, Row};
 use crate::TextStyle;
-use crate::markdown::escaped;
 use crate::style::Tint;
-use iolab_model::catalog::{list_text, percent_text, so_many};
+use iolab_model::catalog::{list_text, markdown_text, percent_text, so_many};
 use iolab_model::result::Verdict;
 
 /// Most cells that a sentence names.
@@ -128,7 +127,7 @@ pub fn gate_markdown(gate: &Gate, out: &mut dyn Write) -> io::Result<()> {
         GateVerdict::Undecided => "❔",
         GateVerdict::Regression => "❌",
     };
-    write!(out, "### {mark} {}\n\n", escaped(&gate.sentence()))?;
+    write!(out, "### {mark} {}\n\n", markdown_text(&gate.sentence()))?;
     compared_markdown(&gate.compared, out)
 }
 

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::{Compared, Difference, Row, Weight};
 use crate::TextStyle;
 use crate::grid::{self, Column, Field};
-use crate::markdown::{escaped, table};
+use crate::markdown::table;
 use crate::style::Tint;
-use iolab_model::catalog::{percent_text, ratio_digits, ratio_text, time_text};
+use iolab_model::catalog::{markdown_text, percent_text, ratio_digits, ratio_text, time_text};
 use iolab_model::result::Verdict;
 
 /// Most facts that are listed; the rest is counted.
@@ -153,7 +153,7 @@ fn some(names: &[String]) -> String {
 /// # Errors
 /// What the writer says, unchanged.
 pub fn compared_markdown(c: &Compared, out: &mut dyn Write) -> io::Result<()> {
-    let mut text = format!("**{}**\n\n", escaped(&headline(c)));
+    let mut text = format!("**{}**\n\n", markdown_text(&headline(c)));
     let (clear, rest): (Vec<&Row>, Vec<&Row>) = c.rows.iter().partition(|r| r.clear);
     if !clear.is_empty() {
         text += &rows_markdown(&clear);
@@ -169,18 +169,24 @@ pub fn compared_markdown(c: &Compared, out: &mut dyn Write) -> io::Result<()> {
     }
     for (side, names) in [(&c.first, &c.only_first), (&c.second, &c.only_second)] {
         if !names.is_empty() {
-            text += &format!("Only in {}: {}.\n\n", escaped(side), escaped(&some(names)));
+            text +=
+                &format!("Only in {}: {}.\n\n", markdown_text(side), markdown_text(&some(names)));
         }
     }
     for note in &c.notes {
-        text += &format!("{}\n\n", escaped(note));
+        text += &format!("{}\n\n", markdown_text(note));
     }
-    text += &format!("{}\n", escaped(&legend(c)));
+    text += &format!("{}\n", markdown_text(&legend(c)));
     if !c.differences.is_empty() {
         text += "\n| what differs | |\n| --- | --- |\n";
         for d in c.differences.iter().take(MOST_FACTS) {
             let values = d.values.join(" → ");
-            text += &format!("| {} | {}{} |\n", escaped(&d.fact), escaped(&values), mark(d));
+            text += &format!(
+                "| {} | {}{} |\n",
+                markdown_text(&d.fact),
+                markdown_text(&values),
+                mark(d)
+            );
         }
         if let Some(more) = more(c) {
             text += &format!("\n{more}\n");

@@ -98,7 +98,7 @@ pub fn mark_of(source: &Source<'_>) -> Mark {
 /// screened out is not proven slower.
 pub fn hollow_guide(cells: &[Source<'_>]) -> Option<String> {
     let why = |s: &Source<'_>| {
-        ExclusionReason::of(s.cell).filter(|_| {
+        s.cell.exclusion_reason().filter(|_| {
             s.cell.status == CellStatus::Eliminated && Estimated::Pass.of_cell(s.cell).is_some()
         })
     };

@@ -11,8 +11,8 @@ mod side_by_side;
 use std::io::{self, Write};
 
 use crate::Format;
-use crate::chart::{Chart, NARROW, Style, Theme, WIDE, chart_style, charts_for, draw, escape};
-use iolab_model::catalog::Fact;
+use crate::chart::{Chart, NARROW, Style, Theme, WIDE, chart_style, charts_for, draw};
+use iolab_model::catalog::{Fact, xml_text};
 use iolab_model::result::Document;
 use parts::text;
 
@@ -121,7 +121,7 @@ fn figure(
     twin: Option<&Chart>,
 ) -> io::Result<()> {
     let id = format!("{prefix}{}", chart.slug);
-    let title = escape(&chart.title);
+    let title = xml_text(&chart.title);
     writeln!(out, "<figure id=\"{id}\"><figcaption class=\"vh\">{title}</figcaption>")?;
     for (class, width) in [("wide", WIDE), ("narrow", NARROW)] {
         let drawing = draw(chart, &format!("{id}-{class}"), width, Style::Page);

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::super::metadata_table;
-use crate::chart::{Datum, Table, clean, condition_text, escape};
-use iolab_model::catalog::{Code, Severity, count_text, percent_text, rough_time_text, time_text};
+use crate::chart::{Datum, Table, clean, condition_text};
+use iolab_model::catalog::{
+    Code, Severity, count_text, percent_text, rough_time_text, time_text, xml_text,
+};
 use iolab_model::result::{Answer, AnswerKind, Document, Grade, Twin, Warning};
 
 /// Up to so many answers stand large.
@@ -17,7 +19,7 @@ const MOST_ANSWERS: usize = 400;
 
 /// Escaped, with control and direction characters made visible.
 pub fn text(raw: &str) -> String {
-    escape(&clean(raw))
+    xml_text(&clean(raw))
 }
 
 /// The answers, the first thing on the page.
@@ -124,7 +126,7 @@ pub fn table(out: &mut dyn Write, table: &Table, caption: &str) -> io::Result<()
     for (at, column) in table.columns.iter().enumerate() {
         let number = table.rows.iter().filter_map(|r| r.get(at)).any(|d| d.value.is_some());
         let class = if number { " class=\"num\"" } else { "" };
-        write!(out, "<th scope=\"col\"{class}>{}</th>", escape(column))?;
+        write!(out, "<th scope=\"col\"{class}>{}</th>", xml_text(column))?;
     }
     write!(out, "</tr></thead><tbody>")?;
     for row in &table.rows {
@@ -139,9 +141,11 @@ pub fn table(out: &mut dyn Write, table: &Table, caption: &str) -> io::Result<()
 
 fn field(out: &mut dyn Write, datum: &Datum) -> io::Result<()> {
     match datum.value {
-        Some(value) => write!(out, "<td data-v=\"{}\">{}</td>", brief(value), escape(&datum.text)),
-        None if datum.text.is_ascii() => write!(out, "<td>{}</td>", escape(&datum.text)),
-        None => write!(out, "<td dir=\"auto\">{}</td>", escape(&datum.text)),
+        Some(value) => {
+            write!(out, "<td data-v=\"{}\">{}</td>", brief(value), xml_text(&datum.text))
+        }
+        None if datum.text.is_ascii() => write!(out, "<td>{}</td>", xml_text(&datum.text)),
+        None => write!(out, "<td dir=\"auto\">{}</td>", xml_text(&datum.text)),
     }
 }
 
@@ -183,7 +187,7 @@ pub fn warnings(out: &mut dyn Write, document: &Document) -> io::Result<()> {
             out,
             "<details><summary><code>{}</code> <span class=\"chip\">{word}</span> {}</summary>",
             code.id(),
-            escape(code.summary())
+            xml_text(code.summary())
         )?;
         for warning in warnings.iter().take(20) {
             write!(out, "<p>{}</p>", text(&warning.text))?;
@@ -191,7 +195,7 @@ pub fn warnings(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         if warnings.len() > 20 {
             write!(out, "<p class=\"muted\">and {} more</p>", warnings.len() - 20)?;
         }
-        write!(out, "<p class=\"muted\">{}</p></details>", escape(code.explanation()))?;
+        write!(out, "<p class=\"muted\">{}</p></details>", xml_text(code.explanation()))?;
     }
     Ok(())
 }

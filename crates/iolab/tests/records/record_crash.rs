@@ -97,7 +97,7 @@ fn adopted_run_is_whole(path: &Path) {
     let mine = |(cell, _): &(&str, &Sample)| *cell == doc.cells[0].id;
     assert_eq!((twin.trials().filter(mine).count(), twin.samples.len()), (40, 40));
     assert_eq!(doc.cells[1].status, CellStatus::Eliminated);
-    assert_eq!(ExclusionReason::of(&doc.cells[1]), Some(ExclusionReason::Screened));
+    assert_eq!(doc.cells[1].exclusion_reason(), Some(ExclusionReason::Screened));
     assert_eq!(doc.cells[2].status, CellStatus::Skipped);
     assert_eq!(doc.experiment.protocol.steady_rounds, TRIALS - 3);
     assert!(doc.experiment.protocol.stopped.contains("ended before"));

@@ -1,8 +1,9 @@
 //! What both marks and legends draw: a marker, a cross, the class of a style.
 
+use iolab_model::catalog::xml_text;
 use std::fmt::Write as _;
 
-use super::text::{escape, px};
+use super::text::px;
 use crate::drawing::model::{Chart, Tint};
 
 /// The class of a style.
@@ -34,7 +35,7 @@ pub fn cross(out: &mut String, x: f64, y: f64, tip: &str) {
 pub fn title(tip: &str) -> String {
     match tip {
         "" => String::new(),
-        tip => format!("<title>{}</title>", escape(tip)),
+        tip => format!("<title>{}</title>", xml_text(tip)),
     }
 }
 

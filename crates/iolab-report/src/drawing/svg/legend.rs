@@ -1,8 +1,9 @@
 //! The legend: what colours, markers and dashes mean, or the scale of a heat map.
 
+use iolab_model::catalog::xml_text;
 use std::fmt::Write as _;
 
-use super::text::{self, Anchor, Label, escape, fit, px};
+use super::text::{self, Anchor, Label, fit, px};
 use super::theme::HEAT_STEPS;
 use super::{PAD, filled, glyph};
 use crate::drawing::model::{Chart, Heat, Layer, Mark, Series};
@@ -34,7 +35,7 @@ fn keys(out: &mut String, chart: &Chart, width: f64, from: f64) -> f64 {
         }
         let class = glyph::class(key.ink);
         let _ = write!(out, "<g class=\"key {class}\" data-k=\"{at}\">");
-        let _ = write!(out, "<title>{}</title>", escape(&key.name));
+        let _ = write!(out, "<title>{}</title>", xml_text(&key.name));
         // An invisible ground makes the whole entry a target.
         let _ = write!(
             out,

@@ -10,10 +10,10 @@ mod marks;
 mod text;
 mod theme;
 
+use iolab_model::catalog::xml_text;
 use std::fmt::Write as _;
 
 pub use legend::hollow;
-pub use text::escape;
 pub use theme::{Theme, chart_style, standalone_style};
 
 use super::model::{Chart, Layer, Panel};
@@ -57,8 +57,8 @@ pub fn draw(chart: &Chart, id: &str, width: f64, style: Style) -> String {
          height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
          aria-labelledby=\"{id}-t {id}-d\"><title id=\"{id}-t\">{}</title>\
          <desc id=\"{id}-d\">{}</desc>",
-        escape(&chart.title),
-        escape(&description(chart))
+        xml_text(&chart.title),
+        xml_text(&description(chart))
     );
     let rules = match style {
         Style::Standalone => standalone_style(),

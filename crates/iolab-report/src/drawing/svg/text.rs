@@ -1,27 +1,9 @@
 //! Text in SVG: escaping, and widths without a font at hand.
 
+use iolab_model::catalog::xml_text;
 use std::fmt::Write as _;
 
 use crate::drawing::labels::kept_together;
-
-/// Text as XML character data and attribute value; what XML 1.0 cannot hold becomes U+FFFD.
-/// Used for HTML too: it never leaves `<`, `>`, `&`, `"` or `'`.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// Estimated width in pixels; errs on the wide side for the usual sans-serif typefaces.
 pub fn width(text: &str, size: f64) -> f64 {
@@ -139,7 +121,7 @@ pub fn write(out: &mut String, label: Label<'_>, text: &str) {
         out,
         "<text{class} x=\"{x}\" y=\"{y}\" font-size=\"{}\"{anchor}>{}</text>",
         px(label.size),
-        escape(text)
+        xml_text(text)
     );
 }
 
@@ -155,13 +137,13 @@ pub fn px(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{balanced, escape, fit, px, width, wrap};
+    use super::{balanced, fit, px, width, wrap, xml_text};
     use proptest::prelude::*;
 
     #[test]
     fn markup_is_harmless() {
-        assert_eq!(escape("</script>&\"'"), "&lt;/script&gt;&amp;&quot;&#39;");
-        assert_eq!(escape("a\0b"), "a\u{fffd}b");
+        assert_eq!(xml_text("</script>&\"'"), "&lt;/script&gt;&amp;&quot;&#39;");
+        assert_eq!(xml_text("a\0b"), "a\u{fffd}b");
     }
 
     #[test]
