@@ -155,7 +155,8 @@ pub fn markdown(table: &Table, evidence: &Evidence<'_>) -> String {
 
 /// A title with what stands beside it: where it is in the study, how often it was measured there.
 pub(super) fn heading(title: &str, place: Option<&str>, repetitions: Option<&str>) -> String {
-    let beside: Vec<String> = [place, repetitions].into_iter().flatten().map(markdown_text).collect();
+    let beside: Vec<String> =
+        [place, repetitions].into_iter().flatten().map(markdown_text).collect();
     match beside.is_empty() {
         true => format!("**{}**\n\n", markdown_text(title)),
         false => format!("**{}** ({})\n\n", markdown_text(title), beside.join("; ")),

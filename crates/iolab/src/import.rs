@@ -12,17 +12,26 @@ use iolab_model::result::Document;
 use iolab_record::history::{Imported, Store};
 use iolab_record::import;
 
-/// Take runs from files: iolab's JSON, fio's, Google Benchmark's
+/// Take runs from files: of another machine, and of other tools
 #[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  iolab import run.json                 from iolab export RUN json=run.json\n  iolab import fio.json                 from fio --output-format=json\n  iolab import bench.json               from --benchmark_out=bench.json\n\nA file that was imported before is not taken twice. What another tool measured\nwas not interleaved and has no proof of its cache state."
-)]
+#[command(after_help = after_help())]
 pub struct Import {
     /// The files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+/// What can be imported, and who writes it.
+fn after_help() -> String {
+    let row =
+        |format: &import::ImportFormat| format!("  {:<18}from {}\n", format.of, format.written_by);
+    let rows: String = import::FORMATS.iter().map(row).collect();
+    format!(
+        "Files of:\n{rows}\nA file that was imported before is not taken twice. What another tool \
+         measured\nwas not interleaved and has no proof of its cache state."
+    )
 }
 
 impl Import {

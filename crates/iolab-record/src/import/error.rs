@@ -28,9 +28,7 @@ pub enum ImportError {
         cause: String,
     },
     /// JSON of something else.
-    #[error(
-        "{file} is JSON, but neither a run of iolab (`iolab export RUN json=FILE`), nor of fio (`--output-format=json`), nor of Google Benchmark (`--benchmark_out=FILE`)"
-    )]
+    #[error("{file} is JSON, but no run of {}", super::formats_text())]
     Unknown {
         /// The file.
         file: String,

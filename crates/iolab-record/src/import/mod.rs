@@ -21,6 +21,28 @@ pub use error::ImportError;
 use iolab_model::catalog::{Fact, path_to_text};
 use iolab_model::result::Document;
 
+/// A kind of file that is understood, and who writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportFormat {
+    /// Whose it is.
+    pub of: &'static str,
+    /// What writes one.
+    pub written_by: &'static str,
+}
+
+/// Every kind of file.
+pub const FORMATS: [ImportFormat; 3] = [
+    ImportFormat { of: "iolab", written_by: "iolab export RUN json=FILE" },
+    ImportFormat { of: "fio", written_by: "fio --output-format=json" },
+    ImportFormat { of: "Google Benchmark", written_by: "--benchmark_out=FILE" },
+];
+
+/// `iolab (`…`), fio (`…`) or Google Benchmark (`…`)`.
+fn formats_text() -> String {
+    let each = FORMATS.map(|format| format!("{} (`{}`)", format.of, format.written_by));
+    iolab_model::catalog::list_text(&each)
+}
+
 /// A file larger than this is refused: a run of 4096 cells and 1000 rounds is smaller.
 const MOST_BYTES: u64 = 2 << 30;
 

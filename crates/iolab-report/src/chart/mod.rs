@@ -9,11 +9,11 @@ mod heat;
 pub mod history;
 mod ladder;
 mod latency;
+mod numeric_axis;
 mod ranking;
 mod rounds;
 mod runs;
 mod scaling;
-mod size;
 mod stack;
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ const BUILDERS: &[Builder] = &[
     |index| files::chart(index).into_iter().collect(),
     |index| ladder::chart(index).into_iter().collect(),
     |index| cost::chart(index).into_iter().collect(),
-    size::charts,
+    numeric_axis::charts,
     |index| latency::chart(index).into_iter().collect(),
     |index| ranking::chart(index).into_iter().collect(),
     |index| stack::chart(index).into_iter().collect(),

@@ -3,7 +3,7 @@
 //! and the processor time of each file stands beside.
 
 use super::block::{keys, subtitle};
-use super::size::at_best_block;
+use super::numeric_axis::at_best_block;
 use crate::drawing::cells::{Facets, Index, Source};
 use crate::drawing::estimate::{
     Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip,
