@@ -1,7 +1,17 @@
 //! The machine: what is measured, how, where, and in which state of the cache.
 
-#[macro_use]
-mod each_of; //      one field of every item of a list
+/// One field of each item of a constant list, in its order, as a constant: `each_of!(ALL.part)`.
+macro_rules! each_of {
+    ($all:ident . $field:ident) => {{
+        let mut fields = [$all[0].$field; $all.len()];
+        let mut at = 0;
+        while at < $all.len() {
+            fields[at] = $all[at].$field;
+            at += 1;
+        }
+        fields
+    }};
+}
 
 pub mod cache; //    reach a cache state and prove it
 pub mod host; //     facts of the machine, probes, hazards
