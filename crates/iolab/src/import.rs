@@ -25,11 +25,12 @@ pub struct Import {
 
 /// What can be imported, and who writes it.
 fn after_help() -> String {
-    let row =
-        |format: &import::ImportFormat| format!("  {:<18}from {}\n", format.of, format.written_by);
+    let row = |format: &import::ImportFormat| {
+        format!("  iolab import FILE      of {}, from\n    {}\n", format.of, format.written_by)
+    };
     let rows: String = import::FORMATS.iter().map(row).collect();
     format!(
-        "Files of:\n{rows}\nA file that was imported before is not taken twice. What another tool \
+        "Examples:\n{rows}\nA file that was imported before is not taken twice. What another tool \
          measured\nwas not interleaved and has no proof of its cache state."
     )
 }

@@ -142,7 +142,7 @@ fn a_file_is_made_and_removed() {
 fn an_export_never_overwrites_what_is_measured() {
     let home = Home::new();
     home.file("f", 300_000);
-    read(&home, &["--export", "json=./f"]).refused(20, &["overwrite"]);
+    read(&home, &["--export", "json=./f"]).refused(20, &["would write to what is measured"]);
     assert_eq!(fs::read(home.path("f")).unwrap(), vec![0x5a; 300_000]);
 }
 
