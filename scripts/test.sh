@@ -9,7 +9,7 @@ trap 'rm -f "$log" "$log".*' EXIT
 # --show-output brings the SKIP lines of passing tests; the rest of what passing tests say is
 # kept out of sight. A pipe would hide the status of cargo, so it goes through a file.
 {
-    ${CARGO:-cargo} test --locked --workspace --no-fail-fast "$@" -- --show-output 2>&1
+    ${CARGO:-cargo} test --locked --workspace --features iolab/parquet --no-fail-fast "$@" -- --show-output 2>&1
     echo $? >"$log.status"
 } | tee "$log" | awk '
     /^successes:$/ { quiet = 1 }

@@ -88,6 +88,12 @@ pub const FORMATS: &[Format] = &[
     toml::FORMAT,
 ];
 
+/// Formats that this build was made without, and the feature that brings each.
+pub const LEFT_OUT: &[(&str, &str)] = &[
+    #[cfg(not(feature = "parquet"))]
+    ("parquet", "parquet"),
+];
+
 /// The format of that name.
 pub fn format(id: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|f| f.id == id)

@@ -136,6 +136,12 @@ fn known_format(id: &str) -> Result<(), String> {
     if FOLDERS.iter().any(|folder| folder.id == id) {
         return Err(format!("'{id}' makes several files: write --export {id}=DIR"));
     }
+    if let Some((_, feature)) = report::LEFT_OUT.iter().find(|(left_out, _)| *left_out == id) {
+        return Err(format!(
+            "'{id}': this iolab was built without it; `cargo install --locked iolab --features \
+             {feature}` brings it"
+        ));
+    }
     let names: Vec<&str> = FORMATS.iter().map(|format| format.id).collect();
     match report::format(id) {
         Some(_) => Ok(()),

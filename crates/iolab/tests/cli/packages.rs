@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::cli_support::{Home, IOLAB, ROOT};
+use crate::exports::recorded;
 
 fn there(test: &str, programs: &[&str]) -> bool {
     let missing = programs.iter().find(|p| Command::new(p).arg("--version").output().is_err());
@@ -86,4 +87,18 @@ fn a_package_and_its_program_alone_run_in_a_bare_root() {
         return eprintln!("SKIP {test}: {skipped}");
     }
     assert!(said.contains("run where nothing else is"), "{said}{errors}");
+}
+
+/// A build leaves Parquet out unless it is asked for.
+#[test]
+fn what_this_build_lacks_is_named_with_what_brings_it() {
+    let home = Home::new();
+    recorded(&home, &iolab_test::scenes::blocks());
+    let said = home.run(&["report", "1", "--export", "parquet=one.parquet"]);
+    if cfg!(feature = "parquet") {
+        said.fine();
+        assert!(home.path("one.parquet").exists());
+    } else {
+        said.refused(2, &["parquet", "built without it", "--features parquet"]);
+    }
 }
