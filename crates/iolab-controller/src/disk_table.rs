@@ -178,7 +178,7 @@ pub fn measure(
         if prepared.plan.baseline.is_none() {
             continue;
         }
-        let measured = order.run(prepared)?;
+        let measured = order.run(prepared, None)?;
         let document = &measured.document;
         let failed = document.cells.iter().filter(|cell| cell.estimate.is_none());
         failed.filter_map(|cell| cell.reason.as_deref()).for_each(&mut miss);

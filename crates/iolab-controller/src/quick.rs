@@ -8,6 +8,7 @@ use super::console::Console;
 use super::error::Error;
 use super::placement::Placement;
 use super::prepared::Prepared;
+use super::resume::{Resumed, resumed};
 use super::session::{Measured, Session};
 use super::survey_parts::{KIB, MIB, PARTS};
 use iolab_agent::{Here, Location, SurveyOrder};
@@ -71,13 +72,17 @@ impl QuickOrder<'_> {
         Ok(greatest / (64 * KIB) * (64 * KIB))
     }
 
-    /// One of the runs, recorded.
+    /// One of the runs, recorded; or more of one that was.
     ///
     /// # Errors
     /// What ended it before its first trial.
-    pub(super) fn run(&self, prepared: &Prepared) -> Result<Measured, Error> {
+    pub(super) fn run(
+        &self,
+        prepared: &Prepared,
+        resumes: Option<Resumed>,
+    ) -> Result<Measured, Error> {
         let (store, argv, console) = (self.store, self.argv.clone(), self.console);
-        Session { prepared, store, argv, resumes: None, console }.measure()
+        Session { prepared, store, argv, resumes, console }.measure()
     }
 }
 
@@ -124,7 +129,8 @@ impl<'a> Survey<'a> {
     }
 
     /// Each part in its share of the time and what the earlier ones left over; then, where much is
-    /// left, the least certain one again with all of it.
+    /// left, it goes on with the least certain one: one answer from all of its rounds, for the better
+    /// of two would be chosen by what they said.
     ///
     /// # Errors
     /// What ended a run.
@@ -134,19 +140,26 @@ impl<'a> Survey<'a> {
             let left = self.left_ns() * 0.95;
             prepared.plan.protocol.budget_ns = (left * part.share / shares) as u64;
             shares -= part.share;
-            self.part(part, prepared)?;
+            self.part(part, prepared, None)?;
             if self.interrupted {
                 return Ok(());
             }
         }
-        if self.left_ns() < 0.2 * self.order.protocol.budget_ns as f64 {
+        let wanted_rounds = self.order.protocol.rounds.is_some();
+        if wanted_rounds || self.left_ns() < 0.2 * self.order.protocol.budget_ns as f64 {
             return Ok(());
         }
         if let Some(topic) = self.least_certain()
             && let Some((part, prepared)) = plans.iter_mut().find(|(part, _)| part.topic == topic)
         {
-            prepared.plan.protocol.budget_ns = (self.left_ns() * 0.95) as u64;
-            self.part(part, prepared)?;
+            let more_ns = (self.left_ns() * 0.95) as u64;
+            let so_far = self.runs.iter().find(|(of, _)| *of == topic);
+            let so_far = so_far.map(|(_, document)| resumed(document.clone(), &prepared.plan));
+            let mut so_far = so_far.transpose()?;
+            if let Some(so_far) = &mut so_far {
+                so_far.extend(&mut prepared.plan, more_ns);
+            }
+            self.part(part, prepared, so_far)?;
         }
         Ok(())
     }
@@ -160,8 +173,13 @@ impl<'a> Survey<'a> {
         self.order.protocol.budget_ns as f64 - self.elapsed_ns()
     }
 
-    fn part(&mut self, part: &SurveyPart, prepared: &Prepared) -> Result<(), Error> {
-        let measured = self.order.run(prepared)?;
+    fn part(
+        &mut self,
+        part: &SurveyPart,
+        prepared: &Prepared,
+        resumes: Option<Resumed>,
+    ) -> Result<(), Error> {
+        let measured = self.order.run(prepared, resumes)?;
         self.interrupted = measured.is_interrupted();
         self.runs.retain(|(topic, _)| *topic != part.topic);
         self.runs.push((part.topic, measured.document));

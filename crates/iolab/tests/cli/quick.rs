@@ -41,3 +41,20 @@ fn the_table_of_disk_benchmarks_has_four_rows() {
     assert!(said.out.lines().count() <= 24, "{said:?}");
     assert_eq!(home.names(), ["state"], "nothing is left");
 }
+
+/// The least certain part was measured again where time was left, as a run of its own, and the screen
+/// told the second alone: of two answers the later one stood there, whatever the first had said.
+#[test]
+fn no_part_of_a_survey_is_measured_twice() {
+    let home = Home::new();
+    home.run(&["quick", "--rounds", "10", "--budget", "60s"]).fine();
+    let history = home.run(&["history", "--format", "json"]).fine();
+    let runs: serde_json::Value = serde_json::from_str(&history.out).unwrap();
+    let titles = runs.as_array().unwrap().iter().map(|run| run["title"].to_string());
+    let mut titles: Vec<String> = titles.collect();
+    assert!(titles.len() >= 6, "{titles:?}");
+    titles.sort_unstable();
+    let once = titles.len();
+    titles.dedup();
+    assert_eq!(titles.len(), once, "{titles:?}");
+}
