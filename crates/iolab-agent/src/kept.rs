@@ -1,8 +1,8 @@
 //! Files and trees that an earlier run has kept: found by the key of their content, and believed once
 //! every byte has been looked at.
 
-use std::fs::{self, File};
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::fs;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::OFlags;
@@ -11,12 +11,10 @@ use super::content::Content;
 use super::messages::InstanceOrder;
 use iolab_io::place::Kept;
 use iolab_io::sys::remove::remove_tree;
+use iolab_io::tool::Intact;
 use iolab_io::workload::files::{self, Listing};
 use iolab_model::catalog::fnv1a;
 use iolab_model::tree::TreeOrder;
-
-/// Compared at a time.
-const PIECE_BYTES: u64 = 4 << 20;
 
 /// What is kept beside the scratch directory that a path is in.
 pub(super) fn of(path: &Path) -> Option<Kept> {
@@ -43,31 +41,8 @@ fn key_of_tree(order: &InstanceOrder) -> Option<String> {
 pub(super) fn is_intact(path: &Path, order: &InstanceOrder, wanted: &dyn Fn() -> bool) -> bool {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits() as i32;
     let opened = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
-    opened.is_ok_and(|file| is_whole(&file, order, wanted))
-}
-
-fn is_whole(file: &File, order: &InstanceOrder, wanted: &dyn Fn() -> bool) -> bool {
-    let us = rustix::process::geteuid().as_raw();
-    let own = |about: fs::Metadata| {
-        about.is_file() && about.uid() == us && about.nlink() == 1 && about.len() == order.bytes
-    };
-    if !file.metadata().is_ok_and(own) {
-        return false;
-    }
-    let piece_bytes = PIECE_BYTES.min(order.bytes) as usize;
-    let (mut should, mut there) = (vec![0; piece_bytes], vec![0; piece_bytes]);
-    let mut at = 0;
-    while at < order.bytes {
-        let count = PIECE_BYTES.min(order.bytes - at) as usize;
-        order.content.fill(order.seed, at, &mut should[..count]);
-        let same = file.read_exact_at(&mut there[..count], at).is_ok()
-            && should[..count] == there[..count];
-        if !same || !wanted() {
-            return false;
-        }
-        at += count as u64;
-    }
-    true
+    let fill = |at, piece: &mut [u8]| order.content.fill(order.seed, at, piece);
+    opened.is_ok_and(|file| Intact::new(order.bytes).is(&file, order.bytes, fill, wanted))
 }
 
 /// Brings a tree that was kept to `path`, where it is still what it was.

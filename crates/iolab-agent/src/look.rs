@@ -27,10 +27,9 @@ pub fn look(order: &LookOrder) -> Sight {
     };
     // What is not known may do anything with the word `--version`.
     let version = |name: &String| {
-        let known = Path::new(name).file_name().and_then(|name| package_of(name.to_str()?));
-        let program = host::find_program(name).filter(|program| host::is_packaged(program));
-        known?;
-        Some((name.clone(), host::version_line(&program?)?))
+        Path::new(name).file_name().and_then(|name| package_of(name.to_str()?))?;
+        let program = host::find_program(name).filter(|program| host::is_packaged(program))?;
+        Some((name.clone(), host::version_line(&program)?))
     };
     let versions = order.programs.iter().filter_map(version).collect();
     Sight { environment, hazards, versions }

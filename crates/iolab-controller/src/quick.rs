@@ -149,17 +149,11 @@ impl<'a> Survey<'a> {
         if wanted_rounds || self.left_ns() < 0.2 * self.order.protocol.budget_ns as f64 {
             return Ok(());
         }
-        if let Some(topic) = self.least_certain()
-            && let Some((part, prepared)) = plans.iter_mut().find(|(part, _)| part.topic == topic)
-        {
-            let more_ns = (self.left_ns() * 0.95) as u64;
-            let so_far = self.runs.iter().find(|(of, _)| *of == topic);
-            let so_far = so_far.map(|(_, document)| resumed(document.clone(), &prepared.plan));
-            let mut so_far = so_far.transpose()?;
-            if let Some(so_far) = &mut so_far {
-                so_far.extend(&mut prepared.plan, more_ns);
-            }
-            self.part(part, prepared, so_far)?;
+        let Some((topic, document)) = self.least_certain() else { return Ok(()) };
+        if let Some((part, prepared)) = plans.iter_mut().find(|(part, _)| part.topic == topic) {
+            let mut so_far = resumed(document.clone(), &prepared.plan)?;
+            so_far.extend(&mut prepared.plan, (self.left_ns() * 0.95) as u64);
+            self.part(part, prepared, Some(so_far))?;
         }
         Ok(())
     }
@@ -186,16 +180,16 @@ impl<'a> Survey<'a> {
         measured.failure.map_or(Ok(()), Err)
     }
 
-    /// The topic whose answers are worst, where one is less than good; what writes is not
+    /// The run whose answers are worst, where one is less than good; what writes is not
     /// repeated, for it was said how much will be written.
-    fn least_certain(&self) -> Option<Topic> {
+    fn least_certain(&self) -> Option<(Topic, &Document)> {
         let worst = |answer: &Answer| (answer.kind == AnswerKind::Undecided, answer.grade);
         let doubt = |document: &Document| document.answers.iter().map(worst).max();
         let writes =
             |topic: &Topic| matches!(topic, Topic::Durable | Topic::Synced | Topic::Copying);
         let runs = self.runs.iter().filter(|(topic, _)| !writes(topic));
-        let doubts = runs.filter_map(|(topic, d)| Some((doubt(d)?, *topic)));
-        let (worst, topic) = doubts.max()?;
-        (worst > (false, Grade::A)).then_some(topic)
+        let doubts = runs.filter_map(|(topic, d)| Some((doubt(d)?, *topic, d)));
+        let (worst, topic, document) = doubts.max_by_key(|(worst, topic, _)| (*worst, *topic))?;
+        (worst > (false, Grade::A)).then_some((topic, document))
     }
 }

@@ -6,6 +6,7 @@ pub mod documents;
 pub mod fakes;
 pub mod far_machine;
 pub mod generated;
+pub mod real_agent;
 pub mod scenes;
 mod scenes_beside;
 pub mod silence;

@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use rustix::fd::AsFd;
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
+
 use super::order::AccessOrder;
 use super::partition::{Moved, Partition};
 
@@ -30,12 +34,14 @@ impl<O: AccessOrder> OrderedBlocks<'_, O> {
         Moved { bytes: 0, operations: self.steps.end - self.steps.start }
     }
 
-    /// Where the file position must be before the first block, where each block follows the one
-    /// before it in the file.
+    /// Moves the file position to the first block, where each of the others follows the one before
+    /// it in the file.
     #[inline(always)]
-    pub fn start(&self) -> Option<u64> {
-        let begins = O::CONTIGUOUS && !self.steps.is_empty();
-        begins.then(|| self.partition.offset(self.steps.start))
+    pub fn seek_to_first(&self, file: impl AsFd) -> Result<(), Errno> {
+        if O::CONTIGUOUS && !self.steps.is_empty() {
+            seek(file, SeekFrom::Start(self.partition.offset(self.steps.start)))?;
+        }
+        Ok(())
     }
 
     /// The blocks that a mapping must hold: those that are visited where they lie side by side, else

@@ -51,10 +51,8 @@ impl<C: ReadCall> Reader for Buffered<C> {
     ) -> Result<Moved, Stop> {
         let (file, buffer, partition) = (&self.file, self.buffer.as_mut(), range.partition);
         let mut moved = range.unmoved();
-        if C::AT_POSITION
-            && let Some(at) = range.start()
-        {
-            seek(file, SeekFrom::Start(at))?;
+        if C::AT_POSITION {
+            range.seek_to_first(file)?;
         }
         for block in range.blocks() {
             let at = partition.offset(block);

@@ -49,10 +49,8 @@ impl<C: WriteCall> Writer for Plain<C> {
         let (file, partition) = (self.file.as_fd(), range.partition);
         let first = partition.first_block();
         let mut moved = range.unmoved();
-        if C::AT_POSITION
-            && let Some(at) = range.start()
-        {
-            seek(file, SeekFrom::Start(at))?;
+        if C::AT_POSITION {
+            range.seek_to_first(file)?;
         }
         for block in range.blocks() {
             let at = partition.offset(block);

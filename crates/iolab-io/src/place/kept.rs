@@ -9,16 +9,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat_with,
-    statat, unlinkat,
+    AtFlags, CWD, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat_with, statat,
 };
-use rustix::io::Errno;
 
 use super::clean::{Found, Owner};
 use super::fault;
 use super::marker::{self, Marker};
 use crate::sys::below::{disk_bytes, names, open_directory};
-use crate::sys::remove::{Whose, remove_contents};
+use crate::sys::remove::{Whose, remove_contents, remove_entry};
 use iolab_model::result::Fault;
 
 /// The name of the directory that things are kept in.
@@ -119,16 +117,10 @@ impl Kept {
     }
 
     fn remove(&self, name: &CString) -> io::Result<()> {
-        let about = match statat(&self.directory, &**name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => return Ok(()),
-            other => other?,
-        };
-        if FileType::from_raw_mode(about.st_mode) != FileType::Directory {
-            return Ok(unlinkat(&self.directory, &**name, AtFlags::empty())?);
+        match remove_entry(&self.directory, name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
         }
-        let inner = open_directory(&self.directory, name)?;
-        remove_contents(&inner, None, Whose::Anyones)?;
-        Ok(unlinkat(&self.directory, &**name, AtFlags::REMOVEDIR)?)
     }
 }
 

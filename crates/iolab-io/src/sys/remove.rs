@@ -42,13 +42,20 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent = openat(CWD, parent, flags, Mode::empty())?;
-    let name = CString::new(name.as_bytes())?;
-    match unlinkat(&parent, &*name, AtFlags::empty()) {
+    remove_entry(&parent, &CString::new(name.as_bytes())?)
+}
+
+/// The same for what lies directly in an open directory.
+///
+/// # Errors
+/// As [`remove_tree`].
+pub fn remove_entry(parent: impl AsFd, name: &CStr) -> io::Result<()> {
+    match unlinkat(&parent, name, AtFlags::empty()) {
         Err(Errno::ISDIR) => {}
         other => return Ok(other?),
     }
-    remove_contents(&enter(parent.as_fd(), &name, Whose::Anyones)?, None, Whose::Anyones)?;
-    Ok(unlinkat(&parent, &*name, AtFlags::REMOVEDIR)?)
+    remove_contents(&enter(parent.as_fd(), name, Whose::Anyones)?, None, Whose::Anyones)?;
+    Ok(unlinkat(&parent, name, AtFlags::REMOVEDIR)?)
 }
 
 /// Removes everything in `directory`; the entry named `last` goes last, so that what marks the

@@ -2,6 +2,7 @@
 
 mod checksum;
 mod compare;
+mod intact;
 mod make;
 mod sweep;
 mod time;
@@ -9,6 +10,7 @@ mod walk;
 
 pub use checksum::{Digests, checksum};
 pub use compare::{Allocation, Difference, allocation, compare_files};
+pub use intact::Intact;
 pub use make::{FileOrder, Interrupted, make_file};
 pub use time::{Kind, Model, timed};
 pub use walk::{Walk, compare_trees};

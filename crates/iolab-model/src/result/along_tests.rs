@@ -1,34 +1,16 @@
 use super::{FindingKind, LevelsOf, crossings, within};
 use crate::catalog::{Factor, Level, Levels};
-use crate::result::{Answer, AnswerKind, Grade, Pick, Regret};
+use crate::result::apart::tests::answer as known;
+use crate::result::{Answer, AnswerKind, Pick};
 
 /// A cell, its regret at least and at most.
 type Said<'a> = (&'a str, f64, f64);
 
 fn answer(condition: Levels, best: &[&str], said: &[Said<'_>]) -> Answer {
-    let regret = |(cell, low, high): &Said<'_>| Regret {
-        cell: (*cell).into(),
-        low: *low,
-        high: Some(*high),
-        excluded: !best.contains(cell),
-    };
     let at_most = said.iter().find(|said| said.0 == best[0]).map_or(1.0, |said| said.2);
-    Answer {
-        condition,
-        kind: if best.len() == 1 { AnswerKind::Winner } else { AnswerKind::Undecided },
-        best: best.iter().map(|id| (*id).to_owned()).collect(),
-        pick: Some(Pick { cell: best[0].into(), at_most }),
-        regret: said.iter().map(regret).collect(),
-        findings: Vec::new(),
-        grade: Grade::B,
-        raise: None,
-        sentence: String::new(),
-        rounds: 30,
-        detectable: None,
-        more_seconds: None,
-        warnings: Vec::new(),
-        comparisons: Vec::new(),
-    }
+    let pick = Some(Pick { cell: best[0].into(), at_most });
+    let said: Vec<_> = said.iter().map(|(cell, low, high)| (*cell, *low, Some(*high))).collect();
+    Answer { condition, pick, ..known(best, &said) }
 }
 
 fn sized(method: &str, bytes: u64) -> (String, Levels) {

@@ -69,11 +69,12 @@ impl Answer {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::{Answer, AnswerKind, Grade, Regret, Verdict};
     use crate::catalog::Levels;
 
-    fn answer(best: &[&str], regrets: &[(&str, f64, Option<f64>)]) -> Answer {
+    /// What is known of cells: each with its regret at least and at most.
+    pub(crate) fn answer(best: &[&str], regrets: &[(&str, f64, Option<f64>)]) -> Answer {
         Answer {
             condition: Levels::new(),
             kind: if best.len() == 1 { AnswerKind::Winner } else { AnswerKind::Undecided },

@@ -147,15 +147,7 @@ fn series(
         .filter_map(|s| Some(one(s, s.cell.factors.number(Factor::Block)? as f64)))
         .collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let base = Series {
-        key: Some(key),
-        ink: Tint::nth(key),
-        joined: true,
-        band: true,
-        interval: Direction::Y,
-        across: false,
-        points: Vec::new(),
-    };
+    let base = Series::line(key, Vec::new());
     let none = |s: &&Source<'_>| s.cell.factors.number(Factor::Block).is_none();
     let flat = cells.iter().filter(none).map(|s| Series {
         across: true,

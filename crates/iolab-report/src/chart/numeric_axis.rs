@@ -8,7 +8,7 @@ use crate::drawing::cells::{Group, Index, Source};
 use crate::drawing::estimate::{
     Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip,
 };
-use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint};
+use crate::drawing::model::{Chart, Layer, Panel, Point, Series};
 use crate::drawing::scale::{Axis, span, tick_time};
 use crate::drawing::standing::unit_time;
 use iolab_model::catalog::{Factor, Kind, Levels, WorkloadId, bytes_text, count_text};
@@ -120,15 +120,7 @@ fn panel(group: &Group<'_>, factor: Factor, bytes: bool, x: &Axis, y: &Axis) -> 
             .filter_map(|s| Some(point(s, s.cell.factors.number(factor)? as f64, bytes)))
             .collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Layer::Series(Series {
-            key: Some(key),
-            ink: Tint::nth(key),
-            joined: true,
-            band: true,
-            interval: Direction::Y,
-            across: false,
-            points,
-        })
+        Layer::Series(Series::line(key, points))
     });
     Panel { title: group.title.clone(), x: x.clone(), y: y.clone(), layers: layers.collect() }
 }

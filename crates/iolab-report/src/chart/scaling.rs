@@ -9,7 +9,7 @@ use crate::drawing::estimate::{
     Estimated, curve_table, hollow_guide, mark_of, missing_reason, tip,
 };
 use crate::drawing::model::{
-    Chart, CurvePoint, Direction, Layer, MOST_PANELS, Mark, Panel, Point, Series, Tint,
+    Chart, CurvePoint, Direction, Layer, MOST_PANELS, Mark, Panel, Point, Series,
 };
 use crate::drawing::scale::{Axis, digits_plain, tick_time};
 use crate::drawing::speedup::Gain;
@@ -210,15 +210,7 @@ fn measured(n: u64, source: &Source<'_>, shown: Option<Summary>) -> Point {
 }
 
 fn series(key: usize, points: Vec<Point>) -> Layer {
-    Layer::Series(Series {
-        key: Some(key),
-        ink: Tint::nth(key),
-        joined: true,
-        band: true,
-        interval: Direction::Y,
-        across: false,
-        points,
-    })
+    Layer::Series(Series::line(key, points))
 }
 
 /// Processors and the limit of the container, where the environments have them and agree.

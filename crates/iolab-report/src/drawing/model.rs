@@ -161,6 +161,21 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
+impl Series {
+    /// A line of a key, with a band for its intervals.
+    pub fn line(key: usize, points: Vec<Point>) -> Series {
+        Series {
+            key: Some(key),
+            ink: Tint::nth(key),
+            joined: true,
+            band: true,
+            interval: Direction::Y,
+            across: false,
+            points,
+        }
+    }
+}
+
 /// One measured, or missing, value.
 #[derive(Clone, Debug)]
 pub struct Point {

@@ -6,8 +6,9 @@ use std::time::Instant;
 use iolab_agent::{
     Content, Extent, InstanceOrder, LocalChild, Reply, Request, Transport, TrialRequest,
 };
-use iolab_model::catalog::{Factor, Level, Levels, path_to_text};
+use iolab_model::catalog::{Factor, Level, Levels};
 use iolab_model::result::Measurement;
+use iolab_test::real_agent::started_agent;
 
 use crate::verdict;
 
@@ -16,14 +17,7 @@ const LIMIT_NS: u64 = 10_000_000_000;
 
 /// Prints a row a kind of trial; true where the limit is kept.
 pub fn rows(directory: &Path) -> bool {
-    let mut agent = LocalChild::start_program(env!("CARGO_BIN_EXE_iolab").into()).unwrap();
-    let start = Request::Start {
-        version: env!("CARGO_PKG_VERSION").into(),
-        directory: path_to_text(directory),
-        only_reads: false,
-        cpus: Vec::new(),
-    };
-    assert!(matches!(agent.ask(&start), Ok(Reply::Started { .. })));
+    let mut agent = started_agent(env!("CARGO_BIN_EXE_iolab").into(), directory);
     let bytes = 4 << 20;
     let order = InstanceOrder {
         id: 0,

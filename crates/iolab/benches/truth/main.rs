@@ -17,8 +17,9 @@ use std::process::{Command, ExitCode};
 use iolab_agent::{
     Content, Extent, InstanceOrder, LocalChild, Reply, Request, Transport, TrialRequest,
 };
-use iolab_model::catalog::{Factor, Level, Levels, path_to_text};
+use iolab_model::catalog::{Factor, Level, Levels};
 use iolab_model::result::Measurement;
+use iolab_test::real_agent::started_agent;
 use pairs::lower_rank;
 
 const FILE_BYTES: u64 = 64 << 20;
@@ -90,14 +91,7 @@ fn build(directory: &Path) -> PathBuf {
 }
 
 fn agent(directory: &Path) -> LocalChild {
-    let mut agent = LocalChild::start_program(env!("CARGO_BIN_EXE_iolab").into()).unwrap();
-    let start = Request::Start {
-        version: env!("CARGO_PKG_VERSION").into(),
-        directory: path_to_text(directory),
-        only_reads: false,
-        cpus: Vec::new(),
-    };
-    assert!(matches!(agent.ask(&start), Ok(Reply::Started { .. })));
+    let mut agent = started_agent(env!("CARGO_BIN_EXE_iolab").into(), directory);
     let absent = Content::Sparse;
     for (id, bytes, content, files) in [
         (READ, FILE_BYTES, Content::Random, None),

@@ -2,7 +2,6 @@
 
 use std::fs::File as Handle;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use rustix::fs::{Dir, Mode, OFlags, openat};
@@ -10,10 +9,8 @@ use rustix::io::Errno;
 
 use super::build::open_root;
 use super::listing::{Listing, Opener};
+use crate::tool::Intact;
 use iolab_model::tree::Tree;
-
-/// Compared at a time.
-const PIECE: usize = 1 << 20;
 
 /// Whether `root` holds this tree and nothing else, all of it this user's own. Whatever cannot be
 /// looked at is not it; `wanted` says whether to go on.
@@ -47,9 +44,7 @@ fn has_all(
 ) -> Result<bool, Errno> {
     let (top, mut opener) = (open_root(root)?, Opener::default());
     let content = tree.content(0);
-    let mut should = vec![0; PIECE];
-    let mut there = vec![0; PIECE];
-    let us = rustix::process::geteuid().as_raw();
+    let mut intact = Intact::new(u64::MAX);
     let mut directory: Option<(u64, OwnedFd)> = None;
     for range in listing.whole() {
         let mut cursor = listing.cursor(range);
@@ -61,20 +56,9 @@ fn has_all(
             let Some((_, parent)) = &directory else { return Ok(false) };
             let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
             let handle = Handle::from(openat(parent, file.name, flags, Mode::empty())?);
-            let about = handle.metadata().map_err(|_| Errno::IO)?;
-            let alone = about.is_file() && about.uid() == us && about.nlink() == 1;
-            if !alone || about.len() != file.size || !wanted() {
+            let fill = |at, piece: &mut [u8]| content.fill(file.number, file.size, at, piece);
+            if !wanted() || !intact.is(&handle, file.size, fill, wanted) {
                 return Ok(false);
-            }
-            let mut at = 0;
-            while at < file.size {
-                let count = (file.size - at).min(PIECE as u64) as usize;
-                content.fill(file.number, file.size, at, &mut should[..count]);
-                handle.read_exact_at(&mut there[..count], at).map_err(|_| Errno::IO)?;
-                if should[..count] != there[..count] {
-                    return Ok(false);
-                }
-                at += count as u64;
             }
         }
     }
