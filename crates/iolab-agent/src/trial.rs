@@ -212,7 +212,8 @@ fn in_child(
     let doing = || format!("run a trial of {}", request.workload);
     let lost = |cause: String, signal| Fault::new(doing(), cause).signal(signal);
     let work = || {
-        let mut counted = Counted::default();
+        let on = trial.subject.map_or(trial.scratch, |subject| subject.path);
+        let mut counted = Counted { on, baseline: None, metrics: Metrics::default() };
         let entered = setting.limit.map_or(Ok(()), Limit::enter);
         let run = entered.and_then(|()| (workload.run)(trial, &mut counted));
         let result = run.map(|mut measurement| {
@@ -249,15 +250,16 @@ fn why(signal: i32) -> String {
 }
 
 /// Counts around the timed window, in the child.
-#[derive(Default)]
-struct Counted {
+struct Counted<'a> {
+    /// What lies on the disk that the trial is about.
+    on: &'a Path,
     baseline: Option<metric::Baseline>,
     metrics: Metrics,
 }
 
-impl MeasuredWindow for Counted {
+impl MeasuredWindow for Counted<'_> {
     fn open(&mut self) {
-        self.baseline = Some(metric::start());
+        self.baseline = Some(metric::start(self.on));
     }
 
     fn close(&mut self) {

@@ -14,14 +14,14 @@ const TIMES: f64 = 2.0;
 /// A share of time is remarkable where it is so much more than that of the best cell.
 const MORE: f64 = 0.15;
 
-/// Totals of a cell over the trials that count: user and system time of single trials mean little,
-/// for most kernels split the two by ticks.
+/// Totals of a cell over the trials that count.
 struct Figures {
     wall_ns: f64,
-    system_ns: f64,
     /// Processor time over wall time, in the middle of the trials, as the picture has it: an
     /// outlier or two are no cause of the median.
-    processor: f64,
+    processor: Option<f64>,
+    /// The part of the processor time that is user time, where the trials are long enough to say.
+    user_of_processor: Option<f64>,
     mebibytes: f64,
     operations: f64,
     threads: f64,
@@ -31,7 +31,7 @@ struct Figures {
     voluntary: Option<f64>,
     involuntary: Option<f64>,
     device_read_bytes: Option<f64>,
-    device_write_bytes: Option<f64>,
+    disk_write_bytes: Option<f64>,
 }
 
 impl Figures {
@@ -45,8 +45,8 @@ impl Figures {
         let wall_ns = sum(|m| m.wall_ns);
         (wall_ns > 0.0).then(|| Figures {
             wall_ns,
-            system_ns: sum(|m| m.system_ns),
-            processor: shares::processor(cell).unwrap_or(0.0),
+            processor: shares::processor(cell),
+            user_of_processor: shares::user_of_processor(cell),
             mebibytes: sum(|m| m.bytes) / f64::from(1 << 20),
             operations: sum(|m| m.operations),
             threads: cell.factors.number(Factor::Threads).unwrap_or(1).max(1) as f64,
@@ -56,7 +56,7 @@ impl Figures {
             voluntary: metric("voluntary_switches"),
             involuntary: metric("involuntary_switches"),
             device_read_bytes: metric("device_read_bytes"),
-            device_write_bytes: metric("device_write_bytes"),
+            disk_write_bytes: metric("disk_write_bytes"),
         })
     }
 
@@ -65,13 +65,13 @@ impl Figures {
         (self.mebibytes > 0.0).then(|| Some(count? / self.mebibytes)).flatten()
     }
 
-    fn system_share(&self) -> f64 {
-        (self.system_ns / (self.wall_ns * self.threads)).min(1.0)
+    fn system_share(&self) -> Option<f64> {
+        Some((self.processor? * (1.0 - self.user_of_processor?) / self.threads).min(1.0))
     }
 
     /// Time in which it did not run.
-    fn waiting_share(&self) -> f64 {
-        (1.0 - self.processor / self.threads).max(0.0)
+    fn waiting_share(&self) -> Option<f64> {
+        Some((1.0 - self.processor? / self.threads).max(0.0))
     }
 }
 
@@ -154,14 +154,14 @@ fn device_faults(cell: &Figures, best: &Figures) -> Option<String> {
 }
 
 fn system_time(cell: &Figures, best: &Figures) -> Option<String> {
-    let (own, theirs) = (cell.system_share(), best.system_share());
+    let (own, theirs) = (cell.system_share()?, best.system_share()?);
     (own >= 0.5 && own >= theirs + MORE).then(|| {
         format!("{} of its time in the kernel, the best {}", percent(own), percent(theirs))
     })
 }
 
 fn waiting(cell: &Figures, best: &Figures) -> Option<String> {
-    let (own, theirs) = (cell.waiting_share(), best.waiting_share());
+    let (own, theirs) = (cell.waiting_share()?, best.waiting_share()?);
     (own >= 0.3 && own >= theirs + MORE)
         .then(|| format!("{} of its time waiting, the best {}", percent(own), percent(theirs)))
 }
@@ -199,10 +199,10 @@ fn read_amplification(cell: &Figures, best: &Figures) -> Option<String> {
 }
 
 fn write_amplification(cell: &Figures, best: &Figures) -> Option<String> {
-    let of = |figures: &Figures| amplification(figures, figures.device_write_bytes);
+    let of = |figures: &Figures| amplification(figures, figures.disk_write_bytes);
     let (own, theirs) = (of(cell)?, of(best)?);
     (own >= 1.1 && own >= 1.1 * theirs).then(|| {
-        format!("{own:.1} bytes are written for each byte it moves, for the best {theirs:.1}")
+        format!("{own:.1} bytes reach the disk for each byte it moves, for the best {theirs:.1}")
     })
 }
 
@@ -233,8 +233,8 @@ mod tests {
     fn plain() -> Figures {
         Figures {
             wall_ns: 1e9,
-            system_ns: 4e8,
-            processor: 1.0,
+            processor: Some(1.0),
+            user_of_processor: Some(0.6),
             mebibytes: 1.0,
             operations: 1.0,
             threads: 1.0,
@@ -244,7 +244,7 @@ mod tests {
             voluntary: Some(0.0),
             involuntary: Some(0.0),
             device_read_bytes: Some(0.0),
-            device_write_bytes: Some(0.0),
+            disk_write_bytes: Some(0.0),
         }
     }
 
@@ -298,14 +298,30 @@ mod tests {
 
     #[test]
     fn time_in_the_kernel_and_time_asleep() {
-        let text = of(|f| f.system_ns = 9.5e8);
+        let text = of(|f| f.user_of_processor = Some(0.05));
         assert_eq!(text, "95 % of its time in the kernel, the best 40 %");
-        let text = of(|f| (f.processor, f.system_ns) = (0.2, 1e8));
+        let text = of(|f| f.processor = Some(0.2));
         assert_eq!(text, "80 % of its time waiting, the best 0 %");
-        let two = |f: &mut Figures| (f.threads, f.processor, f.system_ns) = (2.0, 2.0, 8e8);
-        let mut cell = plain();
-        two(&mut cell);
+        let cell = Figures { threads: 2.0, processor: Some(2.0), ..plain() };
         assert!(said(&cell, &plain()).is_empty(), "two threads that are busy wait for nothing");
+    }
+
+    /// "100 % of its time in the kernel" was said of trials of 3 ms, which no tick divides.
+    #[test]
+    fn of_short_trials_the_kernels_share_is_not_known() {
+        let cell = Figures { user_of_processor: None, ..plain() };
+        let idle = Figures { processor: None, ..plain() };
+        assert!(said(&cell, &plain()).is_empty() && said(&idle, &plain()).is_empty());
+        let at = levels(&[(Factor::Method, Level::word("read"))]);
+        let share = |wall_ns: f64| {
+            let mut short = vec![fake(at.clone(), wall_ns, 1 << 20)];
+            short[0].cpu = (0.0, 1.0);
+            let run = document(3, "read", &[Factor::Method], 8, short);
+            let seen = Figures::of(&run.cells[0]).unwrap();
+            (seen.waiting_share(), seen.system_share())
+        };
+        assert_eq!(share(3e6), (Some(0.0), None));
+        assert_eq!(share(5e4), (None, None));
     }
 
     /// Two outliers of eight trials that waited for the device once made a cell "80 % of its time
@@ -321,7 +337,7 @@ mod tests {
             sample.measurement.wall_ns *= 20;
         }
         let seen = Figures::of(cell).unwrap();
-        assert!(seen.waiting_share() < 0.01, "{}", seen.waiting_share());
+        assert!(seen.waiting_share().unwrap() < 0.01, "{:?}", seen.waiting_share());
     }
 
     #[test]
@@ -334,7 +350,7 @@ mod tests {
     fn bytes_at_the_device_against_bytes_claimed() {
         let text = of(|f| f.device_read_bytes = Some(f64::from(4 << 20)));
         assert_eq!(text, "the device delivers 4.0 bytes for each byte it gets, for the best 0.0");
-        assert!(of(|f| f.device_write_bytes = Some(f64::from(2 << 20))).contains("2.0 bytes"));
+        assert!(of(|f| f.disk_write_bytes = Some(f64::from(2 << 20))).contains("2.0 bytes"));
     }
 
     #[test]

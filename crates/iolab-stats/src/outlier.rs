@@ -159,6 +159,27 @@ mod tests {
         assert!(outliers(&parts(&seen(y))).ends_with(&[(1, 20)]));
     }
 
+    /// One bad trial moved the median of its round, and every cell of that round was flagged.
+    #[test]
+    fn a_spike_does_not_make_its_neighbours_outliers() {
+        let rounds = [9, 22, 31];
+        for k in [3, 4, 5, 8] {
+            let (mut spikes, mut beside) = (0, 0);
+            for seed in 0..200 {
+                let mut y = normal(k, seed);
+                for round in rounds {
+                    y[round % k][round] += 1.0;
+                }
+                let found = outliers(&parts(&seen(y)));
+                for (cell, round) in found.iter().filter(|(_, round)| rounds.contains(round)) {
+                    *(if *cell == round % k { &mut spikes } else { &mut beside }) += 1;
+                }
+            }
+            assert_eq!(spikes, 600, "k {k}");
+            assert!(beside * 50 <= 600 * (k - 1), "k {k}: {beside} of {}", 600 * (k - 1));
+        }
+    }
+
     #[test]
     fn rounding_is_no_outlier_and_few_values_are_weighed_by_their_mean_deviation() {
         assert!(outliers(&parts(&seen(vec![vec![0.1 + 0.2; 30], vec![0.3; 30]]))).is_empty());

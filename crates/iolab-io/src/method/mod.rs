@@ -42,7 +42,7 @@ mod write_loop;
 mod write_rest;
 mod writev;
 
-pub use access::{Access, open_for_reading};
+pub use access::{Access, open_flags, open_for_reading};
 pub use buffer::Buffer;
 pub use consume::Partial;
 pub use fill::{Pool, fill};

@@ -23,7 +23,13 @@ use iolab_model::catalog::{Capability, Factor, Part};
 pub const METHOD: Method = Method {
     part: Part::method("null", "the loop without I/O: the floor of iolab itself")
         .with(&[Capability::Read, Capability::Write])
-        .ignoring(&[Factor::Cache, Factor::Direct, Factor::QueueDepth, Factor::Readahead])
+        .ignoring(&[
+            Factor::Atime,
+            Factor::Cache,
+            Factor::Direct,
+            Factor::QueueDepth,
+            Factor::Readahead,
+        ])
         .by_name_only(),
     read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Null> }),
     write: Some(WriteEntry {

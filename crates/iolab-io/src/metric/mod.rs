@@ -3,6 +3,8 @@
 
 mod source;
 
+use std::path::Path;
+
 use iolab_model::catalog::{Better, MetricInfo, Unit};
 use iolab_model::result::Metrics;
 use source::{Counters, Sources};
@@ -68,7 +70,12 @@ pub const METRICS: &[Metric] = &[
     )),
     grows!("device_read_bytes", Bytes, "bytes the device delivered for it", |c| c
         .device_read_bytes),
-    grows!("device_write_bytes", Bytes, "bytes it caused to be written", |c| c.device_write_bytes),
+    grows!("dirtied_bytes", Bytes, "bytes it made dirty, or wrote past the cache", |c| c
+        .dirtied_bytes),
+    grows!("disk_read_bytes", Bytes, "bytes that the disk delivered, whoever asked", |c| c
+        .disk_read_bytes),
+    grows!("disk_write_bytes", Bytes, "bytes that the disk took in, whoever wrote", |c| c
+        .disk_write_bytes),
     grows!(
         "run_queue_wait_ns",
         Nanoseconds,
@@ -166,10 +173,10 @@ pub struct Baseline {
     start: Counters,
 }
 
-/// Opens the sources and reads the counters. Call it in the process that does the work (a forked
+/// Opens the sources and reads the counters; `on` lies on the disk that is looked at. Call it in the process that does the work (a forked
 /// child has counters of its own), last before the first clock read.
-pub fn start() -> Baseline {
-    let sources = Sources::open();
+pub fn start(on: &Path) -> Baseline {
+    let sources = Sources::open(on);
     // Once for the caches of the kernel's own path, once for the record.
     sources.read();
     let mut start = sources.read();
@@ -194,6 +201,7 @@ pub fn finish(baseline: &Baseline) -> Metrics {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
+    use std::path::Path;
 
     use super::{METRICS, find, finish, start};
     use crate::sys::testing::{open_directory, skip};
@@ -215,7 +223,7 @@ mod tests {
         let mut file = std::fs::File::open(&path).unwrap();
         rustix::fs::fdatasync(&file).unwrap();
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
-        let baseline = start();
+        let baseline = start(Path::new("/"));
         file.read_to_end(&mut Vec::new()).unwrap();
         // A device may answer before anybody has to wait for it; this waits.
         std::thread::sleep(std::time::Duration::from_millis(1));
@@ -229,7 +237,7 @@ mod tests {
 
     #[test]
     fn touching_new_memory_is_seen_as_minor_faults() {
-        let baseline = start();
+        let baseline = start(Path::new("/"));
         let pages = std::hint::black_box(vec![1_u8; 64 << 20]);
         assert_eq!(pages[pages.len() / 2], 1);
         let seen = finish(&baseline);
@@ -240,7 +248,7 @@ mod tests {
     #[test]
     fn a_window_in_which_nothing_happens_counts_next_to_nothing() {
         // Other tests share this process, so the quietest of several windows is looked at.
-        let quietest = (0..50).map(|_| finish(&start())["minor_faults"] as u64).min();
+        let quietest = (0..50).map(|_| finish(&start(Path::new("/")))["minor_faults"] as u64).min();
         assert!(quietest.unwrap() <= 1, "reading the counters itself is counted: {quietest:?}");
     }
 }

@@ -1,7 +1,8 @@
 //! Where the counters come from: files of /proc that stay open, and `getrusage`.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 
 use crate::sys::usage::{Usage, usage};
 
@@ -12,6 +13,9 @@ pub struct Sources {
     schedstat: Option<File>,
     stat: Option<File>,
     io_pressure: Option<File>,
+    /// `/sys/dev/block/…/stat` of the disk or partition below; a file system on several, or on none,
+    /// has no such number.
+    disk: Option<File>,
 }
 
 /// Counters at one moment; `None` where the machine does not count.
@@ -21,8 +25,12 @@ pub struct Counters {
     pub usage: Usage,
     /// Bytes read from devices for this process, its ended threads included.
     pub device_read_bytes: Option<u64>,
-    /// Bytes that it made dirty or wrote past the cache.
-    pub device_write_bytes: Option<u64>,
+    /// Bytes that it made dirty or wrote past the cache: what becomes of them is not known here.
+    pub dirtied_bytes: Option<u64>,
+    /// Bytes that the disk delivered, to whomever.
+    pub disk_read_bytes: Option<u64>,
+    /// Bytes that the disk took in, journal and metadata included.
+    pub disk_write_bytes: Option<u64>,
     /// Time spent ready but not running.
     pub run_queue_wait_ns: Option<u64>,
     /// Ticks stolen and ticks in all, over all processors.
@@ -32,9 +40,14 @@ pub struct Counters {
 }
 
 impl Sources {
-    /// Opens what this machine has.
-    pub fn open() -> Sources {
+    /// Opens what this machine has; `on` lies on the disk that is looked at.
+    pub fn open(on: &Path) -> Sources {
+        let disk = std::fs::metadata(on).ok().and_then(|about| {
+            let (major, minor) = (rustix::fs::major(about.dev()), rustix::fs::minor(about.dev()));
+            File::open(format!("/sys/dev/block/{major}:{minor}/stat")).ok()
+        });
         Sources {
+            disk,
             io: File::open("/proc/self/io").ok(),
             schedstat: File::open("/proc/self/schedstat").ok(),
             stat: File::open("/proc/stat").ok(),
@@ -48,7 +61,12 @@ impl Sources {
         let mut buffer = [0; 512];
         if let Some(text) = text_of(self.io.as_ref(), &mut buffer) {
             counters.device_read_bytes = labelled(text, b"read_bytes: ");
-            counters.device_write_bytes = labelled(text, b"write_bytes: ");
+            counters.dirtied_bytes = labelled(text, b"write_bytes: ");
+        }
+        if let Some(text) = text_of(self.disk.as_ref(), &mut buffer) {
+            // Sectors of 512 bytes, whatever the disk's are (the kernel's admin-guide/iostats).
+            let bytes = |field| nth_number(text, field)?.checked_mul(512);
+            (counters.disk_read_bytes, counters.disk_write_bytes) = (bytes(2), bytes(6));
         }
         if let Some(text) = text_of(self.schedstat.as_ref(), &mut buffer) {
             counters.run_queue_wait_ns = nth_number(text, 1);

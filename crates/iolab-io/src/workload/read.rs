@@ -4,8 +4,8 @@ use crate::method::{
     self, Access, Latencies, Layout, MeasuredWindow, NoWindow, Outcome, ReadEntry, ReadJob,
 };
 use iolab_model::catalog::{
-    CacheState, Capability, Code, Consume, Factor, FactorUse, Levels, Part, Pattern, Readahead,
-    Switch, WorkloadId, WorkloadInfo,
+    Atime, CacheState, Capability, Code, Consume, Factor, FactorUse, Levels, Part, Pattern,
+    Readahead, Switch, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Digest, Fault, Measurement, Proof};
 
@@ -44,6 +44,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Direct, Switch::Off.word()).among(Switch::WORDS),
         FactorUse::new(Factor::QueueDepth, "8"),
         FactorUse::new(Factor::Readahead, Readahead::Normal.word()).among(Readahead::WORDS),
+        FactorUse::new(Factor::Atime, Atime::Left.word()).among(Atime::WORDS),
         FactorUse::new(Factor::Latency, Switch::Off.word()).among(Switch::WORDS),
     ],
     capability: Capability::Read,
@@ -141,6 +142,7 @@ fn access(levels: &Levels) -> Result<Access, Fault> {
     Ok(Access {
         direct: levels.is_on(Factor::Direct),
         readahead: levels.word_or(Readahead::Normal).map_err(refuse)?,
+        atime: levels.word_or(Atime::Left).map_err(refuse)?,
         depth: depth.ok_or_else(|| refuse(format!("a queue depth is 1 to {MOST_DEPTH}")))?,
     })
 }

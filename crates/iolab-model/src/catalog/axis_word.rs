@@ -190,13 +190,33 @@ words! {
     Fill "fill",
 }
 
+words! {
+    /// Whether reading a file may write to its inode.
+    Atime, "handling of access times":
+    /// Opened with `O_NOATIME` (open(2)), where that is permitted: nothing of the file is written.
+    Left "left",
+    /// Opened without it, as most programs do: the mount decides when the time is written (`relatime`
+    /// looks at it at each read and writes it once a day or after a change).
+    Kept "kept",
+}
+
+words! {
+    /// Whose the table of open files is that workers look descriptors up in.
+    Descriptors, "table of descriptors":
+    /// All threads share one, as they do unless a program asks otherwise: each look-up is atomic.
+    Shared "shared",
+    /// Each worker has a table of its own (`unshare(CLONE_FILES)`, unshare(2)).
+    Own "own",
+}
+
 axis_words!(
     Target of Target, Until of Until, Consume of Consume, Readahead of Readahead, Sparse of Sparse,
+    Atime of Atime, Descriptors of Descriptors,
 );
 
 #[cfg(test)]
 mod tests {
-    use super::{AxisWord, Consume, Readahead, Sparse, Switch, Target, Until};
+    use super::{Atime, AxisWord, Consume, Descriptors, Readahead, Sparse, Switch, Target, Until};
     use crate::catalog::{CacheState, Factor, FileOperation, Fill, Levels, Pattern, Sync, Touch};
 
     fn read_back<W: AxisWord + std::fmt::Debug + PartialEq>(words: &[&str]) {
@@ -223,6 +243,8 @@ mod tests {
         read_back::<Consume>(Consume::WORDS);
         read_back::<Readahead>(Readahead::WORDS);
         read_back::<Sparse>(Sparse::WORDS);
+        read_back::<Atime>(Atime::WORDS);
+        read_back::<Descriptors>(Descriptors::WORDS);
         assert!(Until::Return < Until::Namespace);
     }
 

@@ -65,6 +65,10 @@ pub enum Factor {
     Pass,
     /// Whether each operation is timed by itself.
     Latency,
+    /// Whether reading a file may write its access time.
+    Atime,
+    /// Whether workers share a table of open files.
+    Descriptors,
 }
 
 /// Whether a factor is chosen for a given job or defines the job.
@@ -91,7 +95,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 28] = [
+    pub const ALL: [Factor; 30] = [
         Factor::Place,
         Factor::SourcePlace,
         Factor::File,
@@ -120,6 +124,8 @@ impl Factor {
         Factor::Repeats,
         Factor::Pass,
         Factor::Latency,
+        Factor::Atime,
+        Factor::Descriptors,
     ];
 
     /// The name as written on the command line, role, kind and one-line summary.
@@ -159,6 +165,10 @@ impl Factor {
             Factor::Repeats => ("repeats", Condition, Count, "calls in a row on one file"),
             Factor::Pass => ("pass", Condition, Word, "first touch, second, steady, or the whole"),
             Factor::Latency => ("latency", Condition, Word, "time each operation by itself"),
+            Factor::Atime => ("atime", Question, Word, "access time of files that are read"),
+            Factor::Descriptors => {
+                ("descriptors", Question, Word, "one table of open files, or one a worker")
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! What the words of an axis mean, in one line each, for the help.
 
 use super::{
-    CacheState, Consume, Factor, Level, Readahead, Sparse, Switch, Target, Touch, Until, phrase,
+    Atime, CacheState, Consume, Descriptors, Factor, Level, Readahead, Sparse, Switch, Target,
+    Touch, Until, phrase,
 };
 
 /// What a word of an axis means; nothing where it is a part, which has a summary of its own.
@@ -14,6 +15,8 @@ pub fn meaning(factor: Factor, word: &str) -> Option<String> {
         Factor::Consume => (Consume::WORDS, Consume::MEANINGS),
         Factor::Readahead => (Readahead::WORDS, Readahead::MEANINGS),
         Factor::Sparse => (Sparse::WORDS, Sparse::MEANINGS),
+        Factor::Atime => (Atime::WORDS, Atime::MEANINGS),
+        Factor::Descriptors => (Descriptors::WORDS, Descriptors::MEANINGS),
         Factor::Direct | Factor::Latency => (Switch::WORDS, &SWITCHED[..]),
         Factor::Sync | Factor::Fill | Factor::Pattern => {
             let example = word.replace(":N", ":16");

@@ -29,7 +29,9 @@ mod touch;
 mod workload;
 
 pub use ascii::{ascii_text, harmless};
-pub use axis_word::{AxisWord, Consume, Readahead, Sparse, Switch, Target, UnknownWord, Until};
+pub use axis_word::{
+    Atime, AxisWord, Consume, Descriptors, Readahead, Sparse, Switch, Target, UnknownWord, Until,
+};
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};
 pub use contender::{Contender, ContenderError, Slot, contender_names, package_of, shell_text};
@@ -45,7 +47,7 @@ pub use method_class::MethodClass;
 pub use operation::{FileOperation, NamedCall};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
 pub use pattern::Pattern;
-pub use phrase::{held_phrase, phrase};
+pub use phrase::{goes_without_saying, held_phrase, phrase};
 pub use place::{PlaceLevel, common_size, parse_place, parse_places};
 pub use place_error::PlaceError;
 pub use sizes::{NoSizes, SIZES_FORMS, Sizes};

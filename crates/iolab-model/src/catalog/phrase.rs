@@ -1,8 +1,9 @@
 //! Levels as a person would say them, for names and for the line of what was held constant.
 
 use super::{
-    AxisWord, CacheState, Consume, Factor, Fill, Kind, Level, Pattern, Readahead, Sparse, Switch,
-    Sync, Target, Touch, Until, bytes_text, count_text, path_to_text, so_many,
+    Atime, AxisWord, CacheState, Consume, Descriptors, Factor, Fill, Kind, Level, Pattern,
+    Readahead, Sparse, Switch, Sync, Target, Touch, Until, bytes_text, count_text, path_to_text,
+    so_many,
 };
 
 /// A level in words, after the name of a cell or in the line of what was held constant:
@@ -17,13 +18,19 @@ pub fn phrase(factor: Factor, level: &Level) -> String {
 
 /// The same of what all cells share; nothing where it is what anybody would take for granted.
 pub fn held_phrase(factor: Factor, level: &Level) -> Option<String> {
-    let granted = match (factor, level) {
+    (!goes_without_saying(factor, level)).then(|| phrase(factor, level))
+}
+
+/// Whether anybody would take it for granted where nothing else is said.
+pub fn goes_without_saying(factor: Factor, level: &Level) -> bool {
+    match (factor, level) {
         (Factor::Latency, level) => *level == Level::word(Switch::Off.word()),
         (Factor::IdleThreads, level) => *level == Level::Number(0),
         (Factor::Repeats, level) => *level == Level::Number(1),
+        (Factor::Atime, level) => *level == Level::word(Atime::Left.word()),
+        (Factor::Descriptors, level) => *level == Level::word(Descriptors::Shared.word()),
         _ => false,
-    };
-    (!granted).then(|| phrase(factor, level))
+    }
 }
 
 fn number_phrase(factor: Factor, number: u64) -> String {
@@ -60,6 +67,8 @@ fn word_phrase(factor: Factor, word: &str) -> String {
         Factor::Sparse => said(word, sparse),
         Factor::Pass => said(word, touch),
         Factor::Fill => said(word, fill),
+        Factor::Atime => said(word, atime),
+        Factor::Descriptors => said(word, descriptors),
         Factor::Cache => said(word, |state: CacheState| format!("cache {state}")),
         Factor::Direct if word == Switch::On.word() => "O_DIRECT".to_owned(),
         Factor::Direct => "through the page cache".to_owned(),
@@ -140,6 +149,20 @@ fn touch(touch: Touch) -> String {
         Touch::Second => "second call on each file".to_owned(),
         Touch::Steady => "files called upon before".to_owned(),
         Touch::Whole => "all calls on each file".to_owned(),
+    }
+}
+
+fn atime(atime: Atime) -> String {
+    match atime {
+        Atime::Left => "O_NOATIME".to_owned(),
+        Atime::Kept => "access times kept".to_owned(),
+    }
+}
+
+fn descriptors(table: Descriptors) -> String {
+    match table {
+        Descriptors::Shared => "open files shared".to_owned(),
+        Descriptors::Own => "open files of each worker's own".to_owned(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Words of the charts: levels, settings and names that come from outside.
 
 use iolab_model::catalog::{
-    Factor, Kind, Level, Levels, Switch, Touch, WorkloadId, bytes_text, count_text, path_to_text,
+    Factor, Kind, Level, Levels, Switch, Touch, WorkloadId, bytes_text, count_text,
+    goes_without_saying, path_to_text,
 };
 use iolab_model::result::Document;
 
@@ -85,7 +86,9 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
         | Factor::Fill
         | Factor::QueueDepth
         | Factor::Readahead
-        | Factor::Latency => format!("{factor} {text}"),
+        | Factor::Latency
+        | Factor::Atime
+        | Factor::Descriptors => format!("{factor} {text}"),
         _ => text,
     }
 }
@@ -144,11 +147,10 @@ pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
         let mut levels = document.cells.iter().filter_map(|c| c.factors.get(factor));
         let first = levels.next();
         // What is off, or as it always is, goes without saying.
-        let plain = match factor {
-            Factor::Direct | Factor::Latency => first == Some(&Level::word(Switch::Off.word())),
-            Factor::Repeats => first == Some(&Level::Number(1)),
-            _ => false,
-        };
+        let plain = first.is_some_and(|level| {
+            goes_without_saying(factor, level)
+                || factor == Factor::Direct && *level == Level::word(Switch::Off.word())
+        });
         if first.is_some() && !plain && levels.all(|l| Some(l) == first) {
             words.push(match factor {
                 Factor::Cache => format!("{} cache", level_text(factor, first)),

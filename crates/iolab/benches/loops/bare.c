@@ -251,13 +251,13 @@ static uint64_t meta(char **argv, int clocked) {
     long calls = atol(argv[1]), files = atol(argv[3]);
     if (files > MOST_FILES) exit(2);
     int root = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int dir = openat(root, "files", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir = openat(root, "files", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (dir < 0) fail(argv[2]);
     for (long i = 0; i < files; i++) snprintf(names[i], sizeof *names, "f%07ld", i);
     char own[40];
     snprintf(own, sizeof own, "bare-%lx", (unsigned long)now());
     if (mkdirat(root, own, 0700)) fail(own);
-    int work = openat(root, own, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int work = openat(root, own, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     const int make = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     if (!strcmp(op, "unlink"))
         for (long i = 0; i < files; i++) close(openat(work, names[i], make, 0600));
@@ -293,7 +293,7 @@ static uint64_t meta(char **argv, int clocked) {
         } else if (!strcmp(op, "utimens")) {
             EACH(utimensat(dir, names[i], times[turn], 0))
         } else if (!strcmp(op, "open-close")) {
-            EACH(close(openat(dir, names[i], O_RDONLY | O_CLOEXEC)))
+            EACH(close(openat(dir, names[i], O_RDONLY | O_CLOEXEC, 0)))
         } else if (!strcmp(op, "create")) {
             EACH(close(openat(work, names[i], make, 0600)))
         } else if (!strcmp(op, "unlink")) {

@@ -46,6 +46,8 @@ fn owned_words() -> BTreeSet<&'static str> {
         types::Consume::WORDS,
         types::Readahead::WORDS,
         types::Sparse::WORDS,
+        types::Atime::WORDS,
+        types::Descriptors::WORDS,
         types::Switch::WORDS,
         types::FileOperation::WORDS,
         types::NamedCall::WORDS,
@@ -57,7 +59,7 @@ fn owned_words() -> BTreeSet<&'static str> {
 
 /// Words that mean other things, too (a method, a step of a file, a system call that failed): they
 /// are looked for where a line speaks of levels.
-const AMBIGUOUS: [&str; 42] = [
+const AMBIGUOUS: [&str; 43] = [
     "allocator",
     "any",
     "append",
@@ -91,6 +93,7 @@ const AMBIGUOUS: [&str; 42] = [
     "rename",
     "return",
     "rmdir",
+    "shared",
     "stat",
     "steady",
     "symlink",
@@ -167,6 +170,8 @@ fn levels_with_a_type_are_not_asked_for_as_text() {
         types::Consume::FACTOR,
         types::Readahead::FACTOR,
         types::Sparse::FACTOR,
+        types::Atime::FACTOR,
+        types::Descriptors::FACTOR,
         Factor::Direct,
         Factor::Latency,
     ];

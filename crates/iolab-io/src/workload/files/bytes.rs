@@ -7,6 +7,7 @@ use rustix::io::{Errno, read};
 
 use super::build::write_all;
 use super::listing::File;
+use super::settings::Settings;
 use super::step_timer::{Step, StepTimer};
 use super::task::{Gone, Task, TreeCursor};
 use crate::method::Buffer;
@@ -15,7 +16,7 @@ use crate::sys::fold::{Xor32, xor32};
 use iolab_model::tree::Content;
 
 /// Opens a file for reading. A link, or a FIFO that has taken its place, is neither followed nor
-/// waited for; the access time stays where that is permitted (`O_NOATIME`, open(2)).
+/// waited for; with `O_NOATIME` in `quiet` the access time stays where that is permitted (open(2)).
 #[inline(always)]
 fn open_for_reading(
     site: &TreeCursor<'_>,
@@ -60,14 +61,15 @@ pub(super) struct Read<'a> {
 
 impl<'a> Read<'a> {
     /// `files`: how many it will read in a pass.
-    pub(super) fn new(site: TreeCursor<'a>, buffer: Buffer, touches: bool, files: u64) -> Read<'a> {
+    pub(super) fn new(settings: &'a Settings<'a>, buffer: Buffer, files: u64) -> Read<'a> {
+        let Settings { touches, quiet, .. } = *settings;
         let mut seen = Vec::new();
         if touches {
             // Written once, so that no page fault of the table's own is timed.
             seen.resize(files as usize, (u64::MAX, 0));
             seen.clear();
         }
-        Read { site, buffer, quiet: OFlags::NOATIME, fold: touches.then(xor32), seen }
+        Read { site: settings.standing(), buffer, quiet, fold: touches.then(xor32), seen }
     }
 }
 

@@ -4,8 +4,8 @@
 //! An operation is one file. *read* opens it, reads to its end and closes it; *write* makes a new
 //! file (`O_EXCL`) with its bytes; *create* the same without bytes; *copy* makes a new file with
 //! another's bytes; *stat* is `fstatat`, *remove* `unlinkat`. Directories are made beforehand.
-//! Every worker has a thread, a table of descriptors of its own (`unshare(CLONE_FILES)`), the
-//! directory it is in, and names relative to it.
+//! Every worker has a thread, the directory it is in, and names relative to it; the table of
+//! descriptors is one for all, as in any program with threads, or each worker's own.
 
 mod assign_files;
 mod build;
@@ -35,8 +35,8 @@ pub use operation::OPERATIONS;
 pub use scan::scan;
 
 use iolab_model::catalog::{
-    CacheState, Capability, Consume, Factor, FactorUse, FileOperation, Fill, Levels, Part, Switch,
-    Sync, WorkloadId, WorkloadInfo,
+    Atime, CacheState, Capability, Consume, Descriptors, Factor, FactorUse, FileOperation, Fill,
+    Levels, Part, Switch, Sync, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::tree::SHAPES;
@@ -81,6 +81,8 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Sync, Sync::OF_FILES[0]).among(Sync::OF_FILES),
         FactorUse::new(Factor::Fill, Fill::USUAL).among(Fill::OF_FILES),
         FactorUse::new(Factor::Latency, Switch::Off.word()).among(Switch::WORDS),
+        FactorUse::new(Factor::Atime, Atime::Left.word()).among(Atime::WORDS),
+        FactorUse::new(Factor::Descriptors, Descriptors::Shared.word()).among(Descriptors::WORDS),
     ],
     capability: Capability::Files,
     sweep: false,

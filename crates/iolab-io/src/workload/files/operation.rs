@@ -1,6 +1,6 @@
 //! What the workload `files` can do, and how a trial's levels become workers.
 
-use rustix::fs::{OFlags, syncfs};
+use rustix::fs::syncfs;
 
 use super::assign_files::{BlockRange, assign_files, passes};
 use super::build::open_root;
@@ -128,7 +128,13 @@ fn watched<T: Task, L: StepTimer>(
         _ => None,
     };
     let (operation, listing) = (settings.operation.word(), settings.listing);
-    let order = WorkerJob { operation, listing, block_ranges, finish };
+    let order = WorkerJob {
+        operation,
+        listing,
+        block_ranges,
+        own_descriptors: settings.own_descriptors,
+        finish,
+    };
     let (mut measurement, done) = worker_threads::run::<T, L>(&order, make, window)?;
     let (mut times, mut tasks) = (StepTimes::default(), Vec::with_capacity(done.len()));
     for one in done {
@@ -151,7 +157,7 @@ fn read(
     };
     let make = |worker: usize| {
         let buffer = Buffer::new(settings.block)?;
-        Ok(Read::new(settings.standing(), buffer, settings.touches, files(worker)))
+        Ok(Read::new(settings, buffer, files(worker)))
     };
     let (mut measurement, readers) = workers(settings, block_ranges, make, window)?;
     let seen: Vec<(u64, u32)> = readers.into_iter().flat_map(|reader| reader.seen).collect();
@@ -203,7 +209,7 @@ fn copy_files(
     let each = settings.sync == Sync::Each;
     let make = |_| {
         let (from, to, way) = (settings.standing(), settings.own(), (chosen.make)(settings.block)?);
-        Ok(Copy { from, to, way, each, quiet: OFlags::NOATIME })
+        Ok(Copy { from, to, way, each, quiet: settings.quiet })
     };
     Ok(workers(settings, block_ranges, make, window)?.0)
 }

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 use super::assign_files::passes;
 use super::listing::Listing;
 use super::task::TreeCursor;
+use crate::method::open_flags;
 use crate::workload::{Extent, Trial};
-use iolab_model::catalog::{Consume, Factor, FileOperation, Sync, list_text};
+use iolab_model::catalog::{Atime, Consume, Descriptors, Factor, FileOperation, Sync, list_text};
 use iolab_model::result::Fault;
 
 /// The directory of a trial's own trees, below its scratch directory.
@@ -28,6 +31,10 @@ pub(super) struct Settings<'a> {
     pub(super) sync: Sync,
     pub(super) touches: bool,
     pub(super) latency: bool,
+    /// What a file is opened with beside the rest: `O_NOATIME`, or nothing.
+    pub(super) quiet: OFlags,
+    /// Each worker has a table of open files of its own.
+    pub(super) own_descriptors: bool,
     pub(super) method: String,
 }
 
@@ -66,6 +73,8 @@ impl<'a> Settings<'a> {
             sync,
             touches: levels.word() != Some(Consume::None),
             latency: levels.is_on(Factor::Latency),
+            quiet: open_flags(levels.word_or(Atime::Left).map_err(refuse)?),
+            own_descriptors: levels.word() == Some(Descriptors::Own),
             method: levels.text(Factor::Method).unwrap_or("copy_file_range").to_owned(),
         })
     }

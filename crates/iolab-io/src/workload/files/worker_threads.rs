@@ -19,6 +19,8 @@ pub(super) struct WorkerJob<'a> {
     pub(super) listing: &'a Listing,
     /// By worker.
     pub(super) block_ranges: &'a [Vec<BlockRange>],
+    /// Each worker but the first, which is the calling thread, takes a table of its own.
+    pub(super) own_descriptors: bool,
     /// What makes everything durable after the last worker has ended, within the window.
     pub(super) finish: Option<&'a dyn Fn() -> Result<(), Fault>>,
 }
@@ -50,7 +52,7 @@ pub(super) fn run<T: Task, L: StepTimer>(
             Round { listing: order.listing, block_ranges, lasting, shared: &shared, worker };
         timed(&round, task)
     };
-    let (done, timing) = all(workers, &make, &one, order.finish, window).map_err(stopped)?;
+    let (done, timing) = all(order, &make, &one, window).map_err(stopped)?;
     let synced = timing.finished.clone()?;
     let mut measurement = sum(order, &done, &timing)?;
     if let Some(ns) = synced {
@@ -81,15 +83,15 @@ type Worked<D> = Result<(Vec<D>, Timing), Stop>;
 
 /// Worker 0 is this thread: alone it shares its descriptors with nobody.
 fn all<T, D: Send>(
-    workers: usize,
+    order: &WorkerJob<'_>,
     make: &(impl Fn(usize) -> Result<T, Stop> + Sync),
     one: &(impl Fn(usize, T) -> D + Sync),
-    finish: Option<&dyn Fn() -> Result<(), Fault>>,
     window: &mut dyn MeasuredWindow,
 ) -> Worked<D> {
-    let numbers: Vec<usize> = (0..workers).collect();
+    let apart = order.own_descriptors;
+    let numbers: Vec<usize> = (0..order.block_ranges.len()).collect();
     let ready = |worker: &usize| {
-        if *worker > 0 {
+        if *worker > 0 && apart {
             own_descriptors()?;
         }
         Ok((*worker, make(*worker)?))
@@ -97,8 +99,8 @@ fn all<T, D: Send>(
     let work = |(worker, task): (usize, T)| Ok(one(worker, task));
     let (done, before) = run_threads(&numbers, window, ready, work)?;
     let from_ns = now_ns();
-    let finished = finish.map(|finish| finish()).transpose();
-    let end_ns = finish.map(|_| now_ns());
+    let finished = order.finish.map(|finish| finish()).transpose();
+    let end_ns = order.finish.map(|_| now_ns());
     let after = usage();
     window.close();
     let timing = Timing {
