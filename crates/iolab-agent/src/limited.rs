@@ -7,7 +7,7 @@ use std::time::Duration;
 use iolab_io::cache::{self};
 use iolab_io::place::memory::{Evidence, Limit};
 use iolab_io::sys::fork::{End, run_forked};
-use iolab_model::catalog::{CacheState, bytes_text};
+use iolab_model::catalog::{CacheState, bytes_text, is_held_warm};
 use iolab_model::result::{Fault, Measurement, Metrics};
 
 const PRIME_LIMIT: Duration = Duration::from_secs(120);
@@ -15,8 +15,7 @@ const PRIME_LIMIT: Duration = Duration::from_secs(120);
 /// Evicts the file, and where the state is not cold has a child read it twice within the limit.
 pub fn prepare(limit: &Limit, file: &File, bytes: u64, wanted: CacheState) -> Result<(), Fault> {
     let doing = "reach a cache state under a memory limit";
-    if wanted == CacheState::Warm && bytes.saturating_mul(5) > limit.limit_bytes().saturating_mul(4)
-    {
+    if wanted == CacheState::Warm && !is_held_warm(bytes, limit.limit_bytes()) {
         let cause = format!(
             "a file of {} cannot be warm within {}; use --cache any or --cache cold",
             bytes_text(bytes),

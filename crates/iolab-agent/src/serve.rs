@@ -26,7 +26,7 @@ use iolab_io::place::memory::{Limit, sweep_groups};
 use iolab_io::place::{self, Scratch, sweep};
 use iolab_io::sys::clock::{self, RateWatch};
 use iolab_model::catalog::{
-    CacheState, Code, Factor, Levels, file_to_memory, path_from_text, path_to_text,
+    CacheState, Code, Factor, Levels, memory_limit_bytes, path_from_text, path_to_text,
 };
 use iolab_model::result::{CacheProof, Fault};
 
@@ -277,13 +277,10 @@ impl AgentState {
 
     /// The memory limit of a trial: as written, or by its ratio to the trial's file.
     fn limit_bytes(&self, request: &TrialRequest) -> Option<u64> {
-        if let Some(bytes) = request.levels.number(Factor::Memory) {
-            return Some(bytes);
-        }
-        let ratio = file_to_memory(request.levels.text(Factor::Memory)?)?;
-        let file_bytes = self.instances.get(&request.instance?)?.bytes;
-        let page_bytes = iolab_io::host::page_bytes();
-        Some(((file_bytes as f64 / ratio) as u64).next_multiple_of(page_bytes))
+        let level = request.levels.get(Factor::Memory)?;
+        let instance = request.instance.and_then(|id| self.instances.get(&id));
+        let bytes = memory_limit_bytes(level, instance.map_or(0, |instance| instance.bytes))?;
+        Some(bytes.next_multiple_of(iolab_io::host::page_bytes()))
     }
 
     /// Trees move with the places that they are on.

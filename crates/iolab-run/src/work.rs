@@ -1,6 +1,8 @@
 //! How much work a cell's trial can be: passes, and parts of a pass.
 
-use iolab_model::catalog::{CacheState, Factor, FileOperation, Pattern, Sync, Touch};
+use iolab_model::catalog::{
+    CacheState, Factor, FileOperation, Pattern, Sync, Touch, memory_limit_bytes,
+};
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::Sample;
 
@@ -88,6 +90,7 @@ impl Work {
         let least = match files {
             Some(files) => (FILES_A_WORKER * threads).max(FEWEST_FILES).min(files),
             None if uses_up(cell) => FEWEST_CALLS,
+            None if cell.starts_cold() => past_the_limit(cell, bytes, step_bytes).min(in_file),
             None => 1,
         };
         let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
@@ -107,6 +110,14 @@ impl Work {
             most_operations: u64::MAX,
         }
     }
+}
+
+/// Operations that use up a memory limit and a quarter more: a cold trial that ends before the limit
+/// is reached says nothing about it.
+fn past_the_limit(cell: &Cell, bytes: Option<u64>, step_bytes: u64) -> u64 {
+    let limit = cell.levels.get(Factor::Memory).zip(bytes);
+    let limit = limit.and_then(|(level, bytes)| memory_limit_bytes(level, bytes));
+    limit.map_or(1, |limit| (limit + limit / 4).div_ceil(step_bytes)).max(1)
 }
 
 /// Whether a trial has the first or second touch of each file: it cannot be repeated.
@@ -172,7 +183,7 @@ pub(super) fn is_renewed(plan: &Plan, cell: &Cell) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Work, step_bytes, unit_ns};
-    use iolab_model::catalog::{Factor, Level, Levels};
+    use iolab_model::catalog::{AxisWord, CacheState, Factor, Level, Levels};
     use iolab_model::plan::Cell;
     use iolab_model::result::{Measurement, Phase, Sample};
     use iolab_test::virtual_machine::{PlanShape, plan};
@@ -202,5 +213,21 @@ mod tests {
         assert_eq!(step_bytes(&cell(random.clone()), 16384), 16384);
         assert!(operations(random) > 6);
         assert_eq!(operations(Levels::new().with(Factor::Operation, Level::word("read"))), 1);
+    }
+
+    #[test]
+    fn a_cold_trial_under_a_memory_limit_goes_beyond_it() {
+        let plan = plan(&PlanShape { file_bytes: 2 << 30, ..PlanShape::new(1, 1) });
+        let least = |memory: Level, cache: CacheState| {
+            let levels = Levels::new()
+                .with(Factor::Block, Level::Number(1 << 20))
+                .with(Factor::Memory, memory)
+                .with(Factor::Cache, cache.level());
+            Work::of(&plan, &cell(levels)).least_operations
+        };
+        assert_eq!(least(Level::Number(512 << 20), CacheState::Cold), 640);
+        assert_eq!(least(Level::word("4x"), CacheState::Cold), 640);
+        assert_eq!(least(Level::Number(8 << 30), CacheState::Cold), 2048, "never more than a pass");
+        assert_eq!(least(Level::Number(512 << 20), CacheState::Any), 1);
     }
 }

@@ -109,6 +109,21 @@ pub fn file_to_memory(text: &str) -> Option<f64> {
     (0.001..=1000.0).contains(&ratio).then_some(ratio)
 }
 
+/// The limit that a level of `memory` sets for a file: as written, or by its ratio to the file.
+pub fn memory_limit_bytes(level: &Level, file_bytes: u64) -> Option<u64> {
+    match level {
+        Level::Number(bytes) => Some(*bytes),
+        Level::Word(ratio) => Some((file_bytes as f64 / file_to_memory(ratio)?) as u64),
+        Level::Path(_) => None,
+    }
+}
+
+/// Whether a file can be warm within a memory limit: the rest, a fifth of the limit at least, is for
+/// the trial itself and for pages that the kernel has not yet taken back.
+pub fn is_held_warm(file_bytes: u64, limit_bytes: u64) -> bool {
+    file_bytes.saturating_mul(5) <= limit_bytes.saturating_mul(4)
+}
+
 /// A path as text that JSON can carry and that parses back to the same bytes:
 /// `\` becomes `\\`, control characters and bytes that are not UTF-8 become `\xNN`.
 pub fn path_to_text(path: &Path) -> String {

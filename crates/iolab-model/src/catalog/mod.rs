@@ -40,7 +40,9 @@ pub use fact::{Fact, Family, directory_prefix, is_of_later_directory};
 pub use factor::{Factor, Kind, Role};
 pub use fill::Fill;
 pub use hash::{fnv1a, mix};
-pub use level::{Level, Levels, file_to_memory, path_from_text, path_to_text};
+pub use level::{
+    Level, Levels, file_to_memory, is_held_warm, memory_limit_bytes, path_from_text, path_to_text,
+};
 pub use markup::{markdown_text, xml_text};
 pub use meaning::meaning;
 pub use method_class::MethodClass;

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{Facts, PlanError};
-use crate::catalog::{AxisWord, Consume, Factor, FactorUse, Level, Part, bytes_text};
+use crate::catalog::{
+    AxisWord, CacheState, Consume, Factor, FactorUse, Level, Part, bytes_text, is_held_warm,
+    memory_limit_bytes,
+};
 use crate::spec::{Experiment, Vocabulary, format_bytes};
 
 /// The size of a file that iolab makes where none is asked for.
@@ -31,7 +34,32 @@ pub(super) fn fill(
             axes.insert(axis.factor, levels);
         }
     }
+    if !experiment.factors.contains_key(&Factor::Cache) {
+        notes.extend(cold_under_limits(&mut axes, facts));
+    }
     Ok(axes)
+}
+
+/// Nobody has said in which state a file is, and under one of the limits it cannot be warm: it is
+/// cold under each of them, so that they are compared in one state. Gives back the note of it.
+fn cold_under_limits(axes: &mut Axes, facts: &Facts) -> Option<String> {
+    let warm = [CacheState::Warm.level()];
+    axes.get(&Factor::Cache).filter(|states| **states == warm)?;
+    let bytes_of = |level: &Level| match level {
+        Level::Path(path) => facts.files.get(path)?.as_ref().ok().copied(),
+        Level::Number(bytes) => Some(*bytes),
+        Level::Word(_) => None,
+    };
+    let files = [Factor::File, Factor::FileSize].into_iter().filter_map(|factor| axes.get(&factor));
+    let largest = files.flatten().filter_map(bytes_of).max()?;
+    let limits = axes.get(&Factor::Memory)?.iter();
+    let least = limits.filter_map(|level| memory_limit_bytes(level, largest)).min()?;
+    if is_held_warm(largest, least) {
+        return None;
+    }
+    axes.insert(Factor::Cache, vec![CacheState::Cold.level()]);
+    let (file, limit) = (bytes_text(largest), bytes_text(least));
+    Some(format!("cache is cold: a file of {file} is never warm within {limit}"))
 }
 
 fn default_levels(

@@ -3,7 +3,7 @@
 
 use super::Facts;
 use crate::catalog::{
-    CacheState, Factor, FileOperation, Level, Levels, bytes_text, file_to_memory,
+    CacheState, Factor, FileOperation, Levels, bytes_text, is_held_warm, memory_limit_bytes,
 };
 
 /// Only what iolab has mounted can be unmounted.
@@ -48,13 +48,16 @@ pub(super) fn bypass_misfit(levels: &Levels, place: Option<&str>, facts: &Facts)
     })
 }
 
-/// A limit must hold the trial itself.
+/// A limit must hold the trial itself, and the file where it is to be warm.
 pub(super) fn limit_misfit(levels: &Levels, bytes: u64, facts: &Facts) -> Option<String> {
-    let limit_bytes = match levels.get(Factor::Memory)? {
-        Level::Number(bytes) => *bytes,
-        Level::Word(ratio) => (bytes as f64 / file_to_memory(ratio)?) as u64,
-        Level::Path(_) => return None,
-    };
+    let limit_bytes = memory_limit_bytes(levels.get(Factor::Memory)?, bytes)?;
+    if levels.word() == Some(CacheState::Warm) && !is_held_warm(bytes, limit_bytes) {
+        return Some(format!(
+            "a file of {} cannot be warm within {}; take --cache cold or --cache any",
+            bytes_text(bytes),
+            bytes_text(limit_bytes)
+        ));
+    }
     (limit_bytes < facts.least_limit_bytes).then(|| {
         format!(
             "a limit of {} does not hold the trial itself; give --memory {} or more, or a larger \
@@ -68,7 +71,7 @@ pub(super) fn limit_misfit(levels: &Levels, bytes: u64, facts: &Facts) -> Option
 #[cfg(test)]
 mod tests {
     use super::{bypass_misfit, limit_misfit};
-    use crate::catalog::{Factor, Level, Levels};
+    use crate::catalog::{AxisWord, CacheState, Factor, Level, Levels};
     use crate::plan::{Facts, PlaceNeeds};
 
     /// Ten trials on a tmpfs once went by before "O_DIRECT was taken, yet the device delivered 0".
@@ -96,6 +99,12 @@ mod tests {
         assert!(small.contains("1 MiB does not hold") && small.contains("16 MiB or"), "{small}");
         assert_eq!(why(Level::Number(16 << 20), 1 << 30), None);
         assert!(why(Level::word("4x"), 32 << 20).is_some(), "8 MiB");
+        let warm = Levels::new()
+            .with(Factor::Memory, Level::Number(512 << 20))
+            .with(Factor::Cache, CacheState::Warm.level());
+        let said = limit_misfit(&warm, 2 << 30, &facts).unwrap();
+        assert!(said.starts_with("a file of 2 GiB cannot be warm within 512 MiB"), "{said}");
+        assert_eq!(limit_misfit(&warm, 256 << 20, &facts), None);
         assert_eq!(why(Level::word("0.25x"), 32 << 20), None);
     }
 }

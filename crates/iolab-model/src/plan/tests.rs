@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::{Facts, Plan, PlanError, level_text, make};
-use crate::catalog::{Factor, Level, Levels, Part, WorkloadInfo};
+use super::{Cell, Facts, Plan, PlanError, level_text, make};
+use crate::catalog::{CacheState, Factor, Level, Levels, Part, WorkloadInfo};
 use crate::spec::fixture::{CALL, PARTS, READ};
 use crate::spec::{Experiment, Protocol};
 use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, proptest};
@@ -199,6 +199,30 @@ fn a_warm_file_must_fit_into_memory() {
     let asked = experiment(&READ, &[(Factor::FileSize, "9Gi,10Gi")]);
     let error = make(&asked, &READ, PARTS, &facts()).unwrap_err();
     assert_eq!(error, PlanError::NoMemory { needed: 19 << 30, available: 16 << 30 });
+}
+
+/// `--memory 512Mi` with a file of 2 GiB once planned 24 rounds of a state that cannot be had, and
+/// every trial failed.
+#[test]
+fn under_a_limit_that_does_not_hold_the_file_it_is_cold_and_that_is_said() {
+    let asked = |more: &[(Factor, &str)]| {
+        let mut all = vec![(Factor::FileSize, "2Gi"), (Factor::Memory, "512Mi,8Gi")];
+        all.extend_from_slice(more);
+        make(&experiment(&READ, &all), &READ, PARTS, &facts()).unwrap()
+    };
+    let states = |plan: &Plan| -> Vec<Option<CacheState>> {
+        plan.cells.iter().filter(|c| c.skip.is_none()).map(|c| c.levels.word()).collect()
+    };
+    let plan = asked(&[]);
+    assert!(!states(&plan).is_empty());
+    assert!(states(&plan).iter().all(|state| *state == Some(CacheState::Cold)));
+    let note = "cache is cold: a file of 2 GiB is never warm within 512 MiB";
+    assert!(plan.notes.iter().any(|said| said == note), "{:?}", plan.notes);
+    // Who names a state has it, where it can be had.
+    let plan = asked(&[(Factor::Cache, "warm")]);
+    let skipped = |cell: &Cell| cell.levels.number(Factor::Memory) == Some(512 << 20);
+    assert!(plan.cells.iter().all(|cell| cell.skip.is_some() == skipped(cell)));
+    assert!(states(&plan).iter().all(|state| *state == Some(CacheState::Warm)));
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub const READ: WorkloadInfo = WorkloadInfo {
         axis(Factor::Threads, "1", &[]),
         axis(Factor::Pattern, "sequential", &["sequential", "random", "stride:N"]),
         axis(Factor::Cache, "warm", &["cold", "warm", "any"]),
+        axis(Factor::Memory, "", &[]),
     ],
     capability: Capability::Read,
     sweep: false,
