@@ -1,7 +1,8 @@
 #!/bin/sh
 # Packs an iolab that is built already: sh scripts/deb.sh BINARY DIRECTORY prints the path of the .deb.
 # The manual, the completions and the version are asked of the binary itself. DEB_FLAGS: more options
-# of dpkg-deb (-Znone for a test that has no time to compress).
+# of dpkg-deb (-Znone for a test that has no time to compress). DEB_MAINTAINER: who answers for the
+# package, as "Name <address>"; whoever publishes one sets it.
 set -eu
 binary=$1
 directory=$2
@@ -39,7 +40,7 @@ cat >"$root/DEBIAN/control" <<EOF
 Package: iolab
 Version: $version
 Architecture: $arch
-Maintainer: the iolab authors <iolab@localhost>
+Maintainer: ${DEB_MAINTAINER:-the iolab authors <iolab@localhost>}
 Installed-Size: $(du -sk "$root/usr" | cut -f 1)
 ${depends:+Depends: $depends
 }Recommends: e2fsprogs

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::catalog;
+use iolab_io::host;
 use iolab_io::place::{self, Ground, IMAGE_BYTES};
 use iolab_model::catalog::{Factor, Level, PlaceLevel, common_size};
 use iolab_model::plan::PlaceNeeds;
@@ -86,6 +87,9 @@ fn needs_of(level: &PlaceLevel, image_bytes: u64) -> PlaceNeeds {
     // Of an overlay the files are those of its layers.
     let always_cached = match ground {
         Ground::Memory => true,
+        Ground::Directory => {
+            level.path.as_deref().is_some_and(|path| host::no_bypass(path).is_some())
+        }
         // Blocks are decompressed into the page cache, and read from there.
         _ if level.kind == "squashfs" => true,
         _ => inner.iter().any(|needs| needs.always_cached),

@@ -5,6 +5,7 @@
 use std::io::{self, BufWriter, Write};
 
 use super::csv::line;
+use super::latency::over_rounds;
 use super::view_model::divided;
 use super::{Format, TextStyle};
 use iolab_model::catalog::{Fact, Factor};
@@ -18,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 const BEFORE: [&str; 4] = ["run", "workload", "answer", "cell"];
-const AFTER: [&str; 20] = [
+const AFTER: [&str; 26] = [
     "status",
     "n",
     "wall_ns",
@@ -31,6 +32,12 @@ const AFTER: [&str; 20] = [
     "bytes_per_second_low",
     "bytes_per_second_high",
     "operations_per_second",
+    "files_per_second",
+    "files_per_second_low",
+    "files_per_second_high",
+    "processor_ns_per_file",
+    "processor_ns_per_file_low",
+    "processor_ns_per_file_high",
     "standing",
     "pick",
     "regret_low",
@@ -40,6 +47,10 @@ const AFTER: [&str; 20] = [
     "device",
     "kernel",
 ];
+
+/// The metrics of many files, as they are called in samples: files a second until the last worker has
+/// ended, and what one takes of a processor.
+const OF_FILES: [&str; 2] = ["rate_last", "processor_ns_per_file"];
 
 fn write(doc: &Document, _: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut BufWriter::new(out);
@@ -84,7 +95,7 @@ fn row(
 }
 
 fn figures(cell: &CellRecord) -> Vec<String> {
-    let Some(estimate) = &cell.estimate else { return vec![String::new(); 11] };
+    let Some(estimate) = &cell.estimate else { return vec![String::new(); 17] };
     let three = |summary: Option<&Summary>| {
         let ends =
             [summary.map(|s| s.median), summary.and_then(|s| s.low), summary.and_then(|s| s.high)];
@@ -96,6 +107,9 @@ fn figures(cell: &CellRecord) -> Vec<String> {
     all.extend(three(Some(&estimate.ns_per_operation)));
     all.extend(three(estimate.bytes_per_second.as_ref()));
     all.push(number(rate));
+    for metric in OF_FILES {
+        all.extend(three(over_rounds(cell, metric).as_ref()));
+    }
     all
 }
 

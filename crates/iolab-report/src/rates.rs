@@ -1,11 +1,10 @@
 //! Many files, for the table: files a second by three definitions, processor time for each file,
 //! and how much of their number several workers are worth.
 
-use super::latency::Latency;
+use super::latency::{Latency, over_rounds};
 use super::view_model::Section;
 use iolab_model::catalog::{Factor, count_text, percent_text, time_text};
-use iolab_model::result::{CellRecord, Phase};
-use iolab_stats::median;
+use iolab_model::result::CellRecord;
 
 const TITLES: [&str; 6] = ["cell", "files/s", "first", "sum", "CPU a file", "scaling"];
 
@@ -25,14 +24,14 @@ pub(super) fn of(cells: &[&CellRecord]) -> Latency {
     let rows: Vec<Vec<String>> = cells
         .iter()
         .filter_map(|cell| {
-            let last = over_rounds(cell, "rate_last")?;
-            let rate = |id| over_rounds(cell, id).map(rate_text).unwrap_or_default();
+            let last = median_of(cell, "rate_last")?;
+            let rate = |id| median_of(cell, id).map(rate_text).unwrap_or_default();
             Some(vec![
                 cell.id.clone(),
                 rate_text(last),
                 rate("rate_first"),
                 rate("rate_sum"),
-                over_rounds(cell, "processor_ns_per_file").map(time_text).unwrap_or_default(),
+                median_of(cell, "processor_ns_per_file").map(time_text).unwrap_or_default(),
                 scaling(cell, last, cells).map(percent_text).unwrap_or_default(),
             ])
         })
@@ -44,10 +43,8 @@ fn rate_text(rate: f64) -> String {
     count_text(rate.round() as u64)
 }
 
-fn over_rounds(cell: &CellRecord, id: &str) -> Option<f64> {
-    let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
-    let values: Vec<f64> = steady.filter_map(|s| s.measurement.metrics.get(id).copied()).collect();
-    median(&values)
+fn median_of(cell: &CellRecord, id: &str) -> Option<f64> {
+    over_rounds(cell, id).map(|summary| summary.median)
 }
 
 /// (rate / workers) over that of the cell with the fewest workers, all else equal; nothing for that
@@ -58,7 +55,7 @@ fn scaling(cell: &CellRecord, rate: f64, cells: &[&CellRecord]) -> Option<f64> {
     let own = workers(cell)?;
     let others = cells.iter().filter(|other| alike(other) == alike(cell));
     let fewest = others.min_by_key(|other| workers(other))?;
-    let (least, base) = (workers(fewest)?, over_rounds(fewest, "rate_last")?);
+    let (least, base) = (workers(fewest)?, median_of(fewest, "rate_last")?);
     (least < own && base > 0.0).then(|| rate / own as f64 / (base / least as f64))
 }
 

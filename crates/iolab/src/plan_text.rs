@@ -184,9 +184,9 @@ fn files(plan: &Plan) -> Vec<String> {
     };
     let made = sizes(&|used| used != FileUse::Absent);
     let in_turn = sizes(&|used| used == FileUse::Absent);
+    let directory = directories(plan);
     let sum = made.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
     let files = made.iter().fold(0u64, |sum, (files, _)| sum.saturating_add(*files));
-    let directory = path_to_text(&plan.directory);
     let trees = trees(plan);
     match made.as_slice() {
         [] if in_turn.is_empty() && trees.is_empty() && !plan.copies => {
@@ -227,6 +227,21 @@ fn files(plan: &Plan) -> Vec<String> {
     }
     lines.extend(trees);
     lines
+}
+
+/// Where files are made that stand alone: in the directory, also in images there, and in the
+/// directories that are places.
+fn directories(plan: &Plan) -> String {
+    let own = path_to_text(&plan.directory);
+    let made = plan.instances.iter().filter(|i| i.path.is_none() && i.tree.is_none());
+    let mut all: Vec<&str> = Vec::new();
+    for place in made.map(|instance| instance.place.as_deref().unwrap_or_default()) {
+        let directory = place.strip_prefix("dir:").unwrap_or(&own);
+        if !all.contains(&directory) {
+            all.push(directory);
+        }
+    }
+    if all.is_empty() { own } else { all.join(" and ") }
 }
 
 /// The trees that are made, and for how long: one line for those that are alike.

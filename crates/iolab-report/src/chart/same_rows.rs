@@ -4,15 +4,22 @@
 use std::slice;
 
 use super::{Chart, charts_for};
-use crate::drawing::model::{Direction, Layer, Mark, Point, Series};
+use crate::drawing::model::{Direction, Layer, Mark, Panel, Point, Series};
 use crate::{TextStyle, write};
 use iolab_model::result::Document;
 use iolab_test::scenes;
 
 /// Charts whose large marks are cells; others draw single trials, shares of a cell or several runs.
 fn is_of_cells(chart: &Chart) -> bool {
-    let of_cells =
-        ["time-by-block", "cold-and-warm", "system-calls", "cost-by-file-size", "ranking"];
+    let of_cells = [
+        "time-by-block",
+        "cold-and-warm",
+        "system-calls",
+        "cost-by-file-size",
+        "ranking",
+        "files",
+        "throughput-by-threads",
+    ];
     of_cells.contains(&chart.slug.as_str()) || chart.slug.starts_with("by-")
 }
 
@@ -27,7 +34,13 @@ fn figures(document: &Document) -> Vec<(Option<f64>, f64, f64)> {
         let at = |name: &str| -> Option<f64> {
             row[titles.iter().position(|title| title == name).unwrap()].parse().ok()
         };
-        for of in ["wall_ns", "ns_per_operation", "bytes_per_second"] {
+        for of in [
+            "wall_ns",
+            "ns_per_operation",
+            "bytes_per_second",
+            "files_per_second",
+            "processor_ns_per_file",
+        ] {
             let ends = at(&format!("{of}_low")).zip(at(&format!("{of}_high")));
             found.extend(ends.map(|(low, high)| (at(of), low, high)));
         }
@@ -37,10 +50,14 @@ fn figures(document: &Document) -> Vec<(Option<f64>, f64, f64)> {
 }
 
 fn series(chart: &Chart) -> impl Iterator<Item = &Series> {
-    chart.panels.iter().flat_map(|panel| &panel.layers).filter_map(|layer| match layer {
-        Layer::Series(series) => Some(series),
-        _ => None,
-    })
+    // The efficiency of threads is made of two rows.
+    let own = |panel: &&Panel| panel.y.label != "efficiency";
+    chart.panels.iter().filter(own).flat_map(|panel| &panel.layers).filter_map(
+        |layer| match layer {
+            Layer::Series(series) => Some(series),
+            _ => None,
+        },
+    )
 }
 
 fn middle(series: &Series, point: &Point) -> f64 {
@@ -70,7 +87,7 @@ fn what_is_drawn_of_a_cell_stands_in_its_row() {
             }
         }
     }
-    assert!(seen.len() >= 5 && seen.values().sum::<u32>() > 100, "{seen:?}");
+    assert!(seen.len() >= 7 && seen.values().sum::<u32>() > 100, "{seen:?}");
 }
 
 #[test]

@@ -52,6 +52,32 @@ fn a_wrong_level_names_the_option_the_place_and_the_fix() {
     assert_eq!(home.names(), [""; 0], "nothing was made");
 }
 
+/// A place that is a directory was not looked at: the trials failed one by one, and the plan said that
+/// the file would be made somewhere else.
+#[test]
+fn a_directory_in_memory_is_told_from_one_on_a_disk() {
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        eprintln!("SKIP a_directory_in_memory_is_told_from_one_on_a_disk: no /dev/shm");
+        return;
+    };
+    let home = Home::new();
+    let disk = home.path("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let place = |path: &Path| format!("dir:{}", path.display());
+    let (memory, disk) = (place(memory.path()), place(&disk));
+    let plan = |places: &str, direct: &str| {
+        let always = ["read", "--file-size", "4Mi", "--method", "pread", "--plan"];
+        home.run(&[&always[..], &["--direct", direct, "--place", places]].concat())
+    };
+    plan(&memory, "on").refused(2, &["dir:", "even with O_DIRECT", "take --direct=off"]);
+    let said = plan(&format!("{memory},{disk}"), "off");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let text = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let directories = [memory, disk].map(|place| place.trim_start_matches("dir:").to_owned());
+    let both = format!("in all, in {}, removed", directories.join(" and "));
+    assert!(text.contains(&both), "{text}");
+}
+
 #[test]
 fn unknown_options_and_subcommands_end_with_2() {
     let home = Home::new();
