@@ -131,7 +131,8 @@ fn the_book_is_made_with_every_page_and_picture() {
     for page in pages() {
         let html = home.path("book").join(&page).with_extension("html");
         let text = fs::read_to_string(&html).unwrap_or_else(|e| panic!("{}: {e}", html.display()));
-        for named in text.split("<a href=\"").chain(text.split("<img src=\"")).skip(1) {
+        let after = |begin: &'static str| text.split(begin).skip(1);
+        for named in after("<a href=\"").chain(after("<img src=\"")) {
             let named = named.split(['"', '#']).next().unwrap();
             let there = html.parent().unwrap().join(named).exists();
             assert!(named.contains("://") || there, "{}: {named}", page.display());
