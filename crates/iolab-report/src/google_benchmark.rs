@@ -1,12 +1,13 @@
 //! JSON as Google Benchmark writes it, for its `tools/compare.py` and whatever else reads that.
-//! Rounds are its repetitions, repetitions within a trial its iterations, times are per iteration.
+//! Rounds are its repetitions, repetitions within a trial its iterations, times are per iteration: of a
+//! whole pass, also where a trial does a part of one.
 
 use std::io::{self, BufWriter, Write};
 
 use serde_json::{Map, Value, json};
 
 use super::{Format, TextStyle};
-use iolab_model::catalog::{Fact, Factor, Levels};
+use iolab_model::catalog::{Code, Fact, Factor, Levels};
 use iolab_model::result::{CellRecord, Document, Phase, Sample};
 use iolab_stats::median;
 
@@ -133,10 +134,20 @@ struct Times {
     items_per_second: f64,
 }
 
+/// Operations of a whole pass, as the estimate carried parts over to it.
+fn pass_operations(cell: &CellRecord) -> Option<f64> {
+    let estimate = cell.estimate.as_ref()?;
+    let all = estimate.wall_ns.median / estimate.ns_per_operation.median;
+    (all.is_finite() && all > 0.0).then_some(all)
+}
+
 impl Times {
-    fn of(sample: &Sample) -> Times {
+    fn of(sample: &Sample, cell: &CellRecord) -> Times {
         let m = &sample.measurement;
-        let iterations = m.repetitions as f64;
+        let iterations = match pass_operations(cell).filter(|_| m.flags.contains(&Code::Bounded)) {
+            Some(all) => m.operations as f64 / all,
+            None => m.repetitions as f64,
+        };
         let seconds = m.wall_ns as f64 / 1e9;
         Times {
             real: m.wall_ns as f64 / iterations,
@@ -179,7 +190,7 @@ fn family_rows(
             _ => Map::new(),
         }
     };
-    let times: Vec<Times> = samples.iter().map(|s| Times::of(s)).collect();
+    let times: Vec<Times> = samples.iter().map(|s| Times::of(s, cell)).collect();
     let mut rows = Vec::new();
     for (index, (sample, times)) in samples.iter().zip(&times).enumerate() {
         let mut row = head("", "iteration");

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::chart::charts_for;
 use crate::compare::{Gate, GateVerdict, Row, Terms, compare_within, gate_table};
+use crate::google_benchmark::benchmark_name;
 use crate::survey::{Topic, screen};
 use crate::{TextStyle, write};
 use iolab_model::catalog::{percent_text, ratio_digits, ratio_text, slower_text};
@@ -151,6 +152,25 @@ fn data_agree(seed: u64, doc: &Document) {
     }
 }
 
+/// What tools of Google Benchmark read: medians of the trials that count, and no word on who is ahead.
+fn benchmarks_agree(seed: u64, doc: &Document) {
+    let written = text("google-benchmark", doc, false);
+    let json: serde_json::Value = serde_json::from_str(&written).unwrap();
+    let rows = json["benchmarks"].as_array().unwrap();
+    let mut medians = 0;
+    for cell in doc.cells.iter().filter(|cell| cell.estimate.is_some()) {
+        let name = benchmark_name(&doc.experiment.workload, &cell.factors) + "_median";
+        let Some(row) = rows.iter().find(|row| row["name"] == name.as_str()) else { continue };
+        let median = cell.estimate.as_ref().unwrap().wall_ns.median;
+        let said = row["real_time"].as_f64().unwrap();
+        assert!((said / median - 1.0).abs() < 1e-9, "{seed}: {name} {said} {median}");
+        medians += 1;
+    }
+    let several = |cell: &CellRecord| cell.estimate.as_ref().is_some_and(|e| e.wall_ns.n > 1);
+    assert_eq!(medians > 0, doc.cells.iter().any(several), "{seed}: {rows:?}");
+    assert!(!CLAIMS.iter().any(|claim| written.contains(claim)), "{seed}: {written}");
+}
+
 /// Every factor and percentage that the bounds of a run allow to be said.
 fn allowed(doc: &Document) -> BTreeSet<String> {
     let all = RefCell::new(BTreeSet::new());
@@ -238,7 +258,10 @@ fn titles_agree(seed: u64, doc: &Document) {
     let allowed = allowed(doc);
     for chart in charts_for(std::slice::from_ref(doc)) {
         let other = OF_OTHER_THINGS.iter().any(|slug| chart.slug.contains(slug));
-        if !other && !chart.title.contains("goes to") && !chart.title.contains(" waiting") {
+        if other {
+            let claims = CLAIMS.iter().any(|claim| chart.title.contains(claim));
+            assert!(!claims, "{seed} {}: {}", chart.slug, chart.title);
+        } else if !chart.title.contains("goes to") && !chart.title.contains(" waiting") {
             says_no_more(seed, doc, &allowed, &chart.slug, &chart.title);
         }
     }
@@ -313,7 +336,7 @@ fn all_that_speaks_of_a_run_says_the_same_and_no_more() {
         kinds.extend(doc.answers.iter().map(|answer| format!("{:?}", answer.kind)));
         let findings = doc.answers.iter().flat_map(|answer| &answer.findings);
         found.extend(findings.map(|finding| format!("{:?}", finding.kind)));
-        for check in [reports_agree, data_agree, titles_agree, gates_agree] {
+        for check in [reports_agree, data_agree, benchmarks_agree, titles_agree, gates_agree] {
             let seen = std::panic::catch_unwind(|| check(seed, &doc));
             wrong.extend(seen.is_err().then_some(seed));
         }

@@ -165,10 +165,18 @@ impl Factor {
             Factor::Repeats => ("repeats", Condition, Count, "calls in a row on one file"),
             Factor::Pass => ("pass", Condition, Word, "first touch, second, steady, or the whole"),
             Factor::Latency => ("latency", Condition, Word, "time each operation by itself"),
-            Factor::Atime => ("atime", Question, Word, "access time of files that are read"),
-            Factor::Descriptors => {
-                ("descriptors", Question, Word, "one table of open files, or one a worker")
-            }
+            Factor::Atime => (
+                "atime",
+                Question,
+                Word,
+                "access time of files that are read; left, where nothing is said",
+            ),
+            Factor::Descriptors => (
+                "descriptors",
+                Question,
+                Word,
+                "one table of open files, or one a worker; shared, where nothing is said",
+            ),
         }
     }
 

@@ -27,8 +27,6 @@ pub fn goes_without_saying(factor: Factor, level: &Level) -> bool {
         (Factor::Latency, level) => *level == Level::word(Switch::Off.word()),
         (Factor::IdleThreads, level) => *level == Level::Number(0),
         (Factor::Repeats, level) => *level == Level::Number(1),
-        (Factor::Atime, level) => *level == Level::word(Atime::Left.word()),
-        (Factor::Descriptors, level) => *level == Level::word(Descriptors::Shared.word()),
         _ => false,
     }
 }
