@@ -16,9 +16,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn write(doc: &Document, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    let text: String = outline::blocks(doc, look.details).iter().map(block_text).collect();
-    out.write_all(text.trim_end().as_bytes())?;
-    out.write_all(b"\n")
+    outline::write(doc, look, out, block_text)
 }
 
 /// A block with the empty line after it.

@@ -2,6 +2,9 @@
 //! Markdown and AsciiDoc are two ways to mark up the same blocks, so neither can lack what the
 //! other has. Text is raw: whoever writes it makes it safe.
 
+use std::io::{self, Write};
+
+use super::TextStyle;
 use super::one_screen::{Line, MOST_ROWS, Part, Screen};
 use super::view_model::{Row, Section, View};
 use iolab_model::result::Document;
@@ -47,11 +50,23 @@ impl Table {
 }
 
 /// The blocks of a run's report, one screen of it or the whole.
-pub(super) fn blocks(doc: &Document, whole: bool) -> Vec<Block> {
+fn blocks(doc: &Document, whole: bool) -> Vec<Block> {
     match whole {
         true => whole_blocks(&View::of(&doc.finite())),
         false => short_blocks(&Screen::of(&doc.finite())),
     }
+}
+
+/// Writes the blocks, each as its format has it.
+pub(super) fn write(
+    doc: &Document,
+    look: &TextStyle,
+    out: &mut dyn Write,
+    block_text: fn(&Block) -> String,
+) -> io::Result<()> {
+    let text: String = blocks(doc, look.details).iter().map(block_text).collect();
+    out.write_all(text.trim_end().as_bytes())?;
+    out.write_all(b"\n")
 }
 
 fn short_blocks(screen: &Screen) -> Vec<Block> {

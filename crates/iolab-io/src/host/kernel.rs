@@ -95,38 +95,27 @@ fn libc_and_allocator() -> (String, &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
 
     use super::{container, virtualisation};
     use crate::host::tree::Tree;
 
-    fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, content) in files {
-            let path = dir.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
-        }
-        let tree = Tree::fixture(dir.path());
-        (dir, tree)
-    }
-
     #[test]
     fn machines_are_told_apart() {
         let vendor = ("sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
-        let (_metal, tree) = machine(&[vendor, ("proc/cpuinfo", "flags\t: fpu vme\n")]);
+        let (_metal, tree) = Tree::of_files(&[vendor, ("proc/cpuinfo", "flags\t: fpu vme\n")]);
         assert_eq!(virtualisation(&tree), None, "bare metal of a cloud");
-        let (_guest, tree) = machine(&[vendor, ("proc/cpuinfo", "flags\t: fpu hypervisor\n")]);
+        let (_guest, tree) =
+            Tree::of_files(&[vendor, ("proc/cpuinfo", "flags\t: fpu hypervisor\n")]);
         assert_eq!(virtualisation(&tree).as_deref(), Some("ec2"));
     }
 
     #[test]
     fn containers_are_told_by_their_traces() {
-        let (_a, tree) = machine(&[(".dockerenv", "")]);
+        let (_a, tree) = Tree::of_files(&[(".dockerenv", "")]);
         assert_eq!(container(&tree).as_deref(), Some("docker"));
-        let (_b, tree) = machine(&[("proc/self/cgroup", "0::/kubepods.slice/pod1\n")]);
+        let (_b, tree) = Tree::of_files(&[("proc/self/cgroup", "0::/kubepods.slice/pod1\n")]);
         assert_eq!(container(&tree).as_deref(), Some("kubepods"));
-        let (_c, tree) = machine(&[("proc/self/cgroup", "0::/user.slice\n")]);
+        let (_c, tree) = Tree::of_files(&[("proc/self/cgroup", "0::/user.slice\n")]);
         assert_eq!(container(&tree), None);
     }
 }

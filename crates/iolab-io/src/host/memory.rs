@@ -153,25 +153,13 @@ fn levels<'a>(group: Option<&'a str>, top: &'a str) -> impl Iterator<Item = &'a 
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
 
     use super::Groups;
     use crate::host::tree::Tree;
 
-    fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, content) in files {
-            let path = dir.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
-        }
-        let tree = Tree::fixture(dir.path());
-        (dir, tree)
-    }
-
     #[test]
     fn version_2_limits_are_the_tightest_on_the_way_up() {
-        let (_dir, tree) = machine(&[
+        let (_dir, tree) = Tree::of_files(&[
             ("proc/self/cgroup", "0::/user.slice/a.scope\n"),
             ("sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
             ("sys/fs/cgroup/user.slice/memory.max", "1000000\n"),
@@ -187,7 +175,7 @@ mod tests {
 
     #[test]
     fn version_1_and_a_containers_view_of_it() {
-        let (_dir, tree) = machine(&[
+        let (_dir, tree) = Tree::of_files(&[
             ("proc/self/cgroup", "4:memory:/docker/abc\n1:cpu,cpuacct:/docker/abc\n"),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "2000000\n"),
             ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"),
@@ -201,7 +189,7 @@ mod tests {
 
     #[test]
     fn no_limit_is_no_fact() {
-        let (_dir, tree) = machine(&[
+        let (_dir, tree) = Tree::of_files(&[
             ("proc/self/cgroup", "4:memory:/\n"),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
         ]);

@@ -30,6 +30,19 @@ impl Tree {
         Tree { root: root.into() }
     }
 
+    /// Another machine that has these files and no others.
+    #[cfg(test)]
+    pub fn of_files(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        let tree = Tree::fixture(dir.path());
+        (dir, tree)
+    }
+
     /// The path of a name such as `proc/meminfo`; a leading slash changes nothing.
     pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         let name = name.as_ref();

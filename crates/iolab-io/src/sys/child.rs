@@ -133,11 +133,7 @@ mod tests {
         let killed = try_in_child(|| {
             let _heir = leave_heir(|| drop(std::fs::write(&mark, "acted")))?;
             assert!(!mark.exists());
-            rustix::process::kill_process(
-                rustix::process::getpid(),
-                rustix::process::Signal::KILL,
-            )?;
-            Ok(())
+            Ok(crate::sys::testing::die()?)
         });
         assert!(killed.is_err());
         for _ in 0..1000 {

@@ -187,11 +187,7 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(1));
             }
             let _ = child.try_wait();
-            rustix::process::kill_process(
-                rustix::process::getpid(),
-                rustix::process::Signal::KILL,
-            )?;
-            Ok(())
+            Ok(crate::sys::testing::die()?)
         });
         assert!(killed.is_err());
         let started = Instant::now();

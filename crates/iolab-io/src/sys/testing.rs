@@ -8,6 +8,14 @@ pub const NOBODY: u32 = 65534;
 const TEST: &str = "IOLAB_TEST_AGAIN";
 const DIRECTORY: &str = "IOLAB_TEST_DIRECTORY";
 
+/// Ends this process as a kill does: nothing of it runs any more.
+///
+/// # Errors
+/// What kill(2) answers.
+pub fn die() -> Result<(), rustix::io::Errno> {
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL)
+}
+
 /// Prints why a test does nothing here.
 pub fn skip(test: &str, reason: &str) {
     eprintln!("SKIP {test}: {reason}");

@@ -5,7 +5,7 @@ use super::block::{keys, subtitle, time_axes};
 use crate::drawing::cells::{Facets, Group, Index, Source};
 use crate::drawing::estimate::{Estimated, curve_table, hollow_guide, missing_reason, point};
 use crate::drawing::labels::level_text;
-use crate::drawing::model::{Chart, Direction, Layer, Panel, Point, Series, Tint};
+use crate::drawing::model::{Chart, Layer, Panel, Point, Series};
 use crate::drawing::scale::{Axis, span};
 use crate::drawing::standing::{Conditions, unit_time};
 use iolab_model::catalog::{AxisWord, CacheState, Factor, Level, percent_text, ratio_text};
@@ -105,15 +105,7 @@ fn line(
         })
         .collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    (!points.is_empty()).then_some(Layer::Series(Series {
-        key: Some(key),
-        ink: Tint::nth(key),
-        joined: true,
-        band: false,
-        interval: Direction::Y,
-        across: false,
-        points,
-    }))
+    (!points.is_empty()).then_some(Layer::Series(Series::curve(key, points)))
 }
 
 /// Medians of one line by state.

@@ -7,9 +7,7 @@ use super::block::subtitle;
 use crate::drawing::cells::{Index, Part, Source, Split};
 use crate::drawing::estimate::{Estimated, curve_table, missing_reason, tip};
 use crate::drawing::labels::short;
-use crate::drawing::model::{
-    Chart, Direction, Layer, MOST_PANELS, Mark, Panel, Point, Series, Tint,
-};
+use crate::drawing::model::{Chart, Layer, MOST_PANELS, Mark, Panel, Point, Series};
 use crate::drawing::scale::{Axis, span, tick_time};
 use crate::drawing::throughput::{Pace, ends};
 use crate::latency::over_rounds;
@@ -78,15 +76,9 @@ fn panels<'a>(index: &Index<'a>, cells: &[Source<'a>], by: &[Split]) -> [Panel; 
         title: title.clone(),
         x,
         y: Axis::category("", names.clone()),
-        layers: vec![Layer::Series(Series {
-            key: None,
-            ink: Tint::Series(0),
-            joined: false,
-            band: false,
-            interval: Direction::X,
-            across: false,
-            points: cells.iter().enumerate().map(|(row, s)| dot(s, row, of(s))).collect(),
-        })],
+        layers: vec![Layer::Series(Series::marks(
+            cells.iter().enumerate().map(|(row, s)| dot(s, row, of(s))).collect(),
+        ))],
     };
     [panel(rates, &rate), panel(times, &processor)]
 }

@@ -4,9 +4,7 @@
 use super::block::subtitle;
 use crate::drawing::cells::{Index, Source};
 use crate::drawing::labels::{clean, levels_phrase, short};
-use crate::drawing::model::{
-    Chart, Datum, Direction, Layer, Mark, Panel, Point, Series, Table, Tint,
-};
+use crate::drawing::model::{Chart, Datum, Direction, Layer, Mark, Panel, Point, Series, Table};
 use crate::drawing::scale::Axis;
 use crate::drawing::standing::{Conditions, Standing, unit_time};
 use crate::view_model::divided;
@@ -200,15 +198,7 @@ fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel
             label: String::new(),
         },
         Layer::Rule { axis: Direction::X, at: 1.0, label: String::new() },
-        Layer::Series(Series {
-            key: None,
-            ink: Tint::Series(0),
-            joined: false,
-            band: false,
-            interval: Direction::X,
-            across: false,
-            points: points.collect(),
-        }),
+        Layer::Series(Series::marks(points.collect())),
     ];
     let best = shown.iter().filter(|r| r.best).count();
     if best > 1 {

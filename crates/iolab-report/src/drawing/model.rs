@@ -162,6 +162,22 @@ pub struct Series {
 }
 
 impl Series {
+    /// A line of a key without a band.
+    pub fn curve(key: usize, points: Vec<Point>) -> Series {
+        Series { band: false, ..Series::line(key, points) }
+    }
+
+    /// Marks that no line joins, each with its interval along the axis of values.
+    pub fn marks(points: Vec<Point>) -> Series {
+        Series {
+            key: None,
+            ink: Tint::Series(0),
+            joined: false,
+            interval: Direction::X,
+            ..Series::curve(0, points)
+        }
+    }
+
     /// A line of a key, with a band for its intervals.
     pub fn line(key: usize, points: Vec<Point>) -> Series {
         Series {

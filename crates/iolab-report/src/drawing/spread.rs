@@ -1,6 +1,6 @@
 //! How values spread: the share of them that lies at or below each (an empirical distribution).
 
-use super::model::{Direction, Layer, Mark, Panel, Point, Series, Tint};
+use super::model::{Layer, Mark, Panel, Point, Series};
 use super::scale::{Axis, Tick};
 
 /// The axis of shares, 0 to 100 %.
@@ -34,15 +34,7 @@ pub fn line(key: usize, hollow: bool, mut values: Vec<(f64, String)>) -> Layer {
             let tip = format!("{tip}\n{:.0} % are at or below", y * 100.0);
             Point { x, y, low: None, high: None, mark, tip }
         });
-    Layer::Series(Series {
-        key: Some(key),
-        ink: Tint::nth(key),
-        joined: true,
-        band: false,
-        interval: Direction::Y,
-        across: false,
-        points: points.collect(),
-    })
+    Layer::Series(Series::curve(key, points.collect()))
 }
 
 /// Where in its row the `nth` of `count` series stands: marks of one row lie above each other only
