@@ -58,7 +58,13 @@ impl Part {
         // Without a bound the first of those that may be the best is no better than another.
         let bounded = |answer: &&Answer| answer.pick.is_some() || answer.best.len() == 1;
         let leader = answer.filter(bounded).and_then(Answer::leader);
-        let time = |cell: &CellRecord| figure(cell, &columns).unwrap_or(f64::INFINITY);
+        // What moves bytes is compared by the byte, whatever a write or a block of it is.
+        let speed = |cell: &CellRecord| Figure::Speed.of(cell);
+        let by_byte = timed.iter().all(|cell| speed(cell).is_some());
+        let time = |cell: &CellRecord| match by_byte {
+            true => speed(cell).map_or(f64::INFINITY, |speed| -speed),
+            false => figure(cell, &columns).unwrap_or(f64::INFINITY),
+        };
         let order = |cell: &CellRecord| (Some(cell.id.as_str()) != leader, mark(cell).order());
         timed.sort_by(|a, b| order(a).cmp(&order(b)).then(time(a).total_cmp(&time(b))));
         let names = names(&timed);

@@ -1,6 +1,8 @@
 use super::Screen;
 use crate::{TextStyle, write};
+use iolab_model::catalog::{AxisWord, Factor, Level, Sync};
 use iolab_model::result::{CellStanding, Document};
+use iolab_test::fakes::{document, fake, levels};
 use iolab_test::{documents, scenes};
 
 fn all() -> impl Iterator<Item = (&'static str, Document)> {
@@ -51,6 +53,28 @@ fn all_that_was_held_constant_is_said_and_nothing_that_varied() {
     assert_eq!(held, "ext4 on nvme0n1 · 1 thread · cache warm · 9 rounds");
     let tie = Screen::of(&documents::tie()).held;
     assert!(tie.contains("pread") && !tie.contains("blocks"), "{tie}");
+}
+
+/// A write of 64 KiB and its fsync took half as long as those of 1 MiB, and stood above them.
+#[test]
+fn synced_writes_of_several_sizes_stand_in_the_order_of_their_speed() {
+    let cell = |method: &str, block: u64, wall_ns: f64| {
+        let levels =
+            levels(&[(Factor::Method, Level::word(method)), (Factor::Sync, Sync::Fsync.level())])
+                .with(Factor::Block, Level::Number(block));
+        let mut cell = fake(levels, wall_ns, 16 << 20);
+        cell.operations = (16 << 20) / block;
+        cell
+    };
+    let cells = vec![
+        cell("write", 64 << 10, 2.0e9),
+        cell("pwrite", 512 << 10, 0.25e9),
+        cell("write", 1 << 20, 0.17e9),
+    ];
+    let doc = document(3, "write", &[Factor::Method, Factor::Block], 8, cells);
+    let lines = Screen::of(&doc).parts[0].lines(8);
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["write 1 MiB", "pwrite 512 KiB", "write 64 KiB"], "{lines:?}");
 }
 
 #[test]
