@@ -11,6 +11,7 @@ mod expected_digests;
 mod frame;
 mod guest;
 mod guest_location;
+mod host_location;
 mod inspect;
 mod instance;
 mod kept;
@@ -33,6 +34,7 @@ pub use content::Content;
 pub use entry::serve;
 pub use frame::{read_frame, write_frame};
 pub use guest_location::Guest;
+pub use host_location::Host;
 pub use location::{Here, Location, Started, SurveyError, unexpected_reply};
 pub use messages::{
     InspectOrder, Inspection, InstanceOrder, LookOrder, Objection, PlaceTerms, Reply, Request,

@@ -28,9 +28,11 @@ pub fn prepare(limit: &Limit, file: &File, bytes: u64, wanted: CacheState) -> Re
         return Ok(());
     }
     let work = || {
-        let primed = limit.enter().and_then(|()| {
-            cache::prime(file)?;
-            cache::prime(file)
+        let primed = limit.enter().and_then(|()| match is_held_warm(bytes, limit.limit_bytes()) {
+            // Pages that are seen twice are kept (the active list of mm/swap.c).
+            true => cache::prime(file).and_then(|_| cache::prime(file)),
+            // Of a file that does not fit its end is what a reading leaves.
+            false => cache::prime_end(file, limit.limit_bytes() / 4 * 5),
         });
         primed.err().map(|fault| fault.to_string()).unwrap_or_default().into_bytes()
     };

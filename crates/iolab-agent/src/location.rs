@@ -59,6 +59,11 @@ pub trait Location: fmt::Debug {
         look_by(agent, order)
     }
 
+    /// The machine, where it is another one, by the name that it is reached under.
+    fn host(&self) -> Option<&str> {
+        None
+    }
+
     /// Numbers of the devices of *this* machine that trials on these files touch: nothing else may
     /// write to them meanwhile. None for files that are elsewhere.
     fn devices_shared(&self, paths: &[PathBuf]) -> Vec<u64> {

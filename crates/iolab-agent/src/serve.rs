@@ -35,10 +35,19 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 /// Once that was in vain, the next trials wait no longer than this: the budget is not for waiting.
 const DRAIN_BRIEFLY: Duration = Duration::from_millis(50);
 
-/// Answers requests until the end. The scratch directory is gone when it returns.
-pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {
+/// Answers requests until the end, or until nothing was asked for as long as `silence`. The scratch
+/// directory is gone when it returns.
+///
+/// # Errors
+/// A request that cannot be read.
+pub fn serve_streams(
+    mut input: File,
+    mut output: File,
+    silence: Option<Duration>,
+) -> io::Result<()> {
     let mut session: Option<AgentState> = None;
-    while let Some(request) = read_frame::<Request>(&mut input)? {
+    while is_heard(&input, silence)? {
+        let Some(request) = read_frame::<Request>(&mut input)? else { break };
         let last = request == Request::End;
         let reply = match answer(&mut session, request, &input) {
             Some(reply) => reply,
@@ -49,6 +58,19 @@ pub fn serve_streams(mut input: File, mut output: File) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Waits for a request; false where none came in time.
+fn is_heard(input: &File, silence: Option<Duration>) -> io::Result<bool> {
+    let Some(silence) = silence else { return Ok(true) };
+    let limit = Timespec { tv_sec: silence.as_secs() as i64, tv_nsec: 0 };
+    let mut asked = [PollFd::new(input, PollFlags::IN)];
+    loop {
+        match poll(&mut asked, Some(&limit)) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return Ok(other? > 0),
+        }
+    }
 }
 
 /// `None`: the controller has gone.

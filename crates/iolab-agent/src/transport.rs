@@ -1,6 +1,7 @@
-//! How the controller reaches an agent. The local child is the first way; a virtual machine's
-//! port and the ranks of a parallel job speak the same messages.
+//! How the controller reaches an agent. A child of its own is the first way, be it the agent or what
+//! carries the stream to one elsewhere (ssh); a virtual machine's port speaks the same messages.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -46,11 +47,19 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
     }
 }
 
-/// An agent that is a child of this process, spoken to over its standard input and output.
+/// An agent that is a child of this process, or is reached through one, spoken to over its standard
+/// input and output.
 #[derive(Debug)]
 pub struct LocalChild {
-    program: PathBuf,
+    command: AgentCommand,
     agent: Option<Running>,
+}
+
+/// What is started, each time an agent is.
+#[derive(Clone, Debug)]
+struct AgentCommand {
+    program: PathBuf,
+    arguments: Vec<OsString>,
 }
 
 #[derive(Debug)]
@@ -83,8 +92,17 @@ impl LocalChild {
     /// # Errors
     /// No process can be started.
     pub fn start_program(program: PathBuf) -> io::Result<LocalChild> {
-        let agent = Some(spawn(&program)?);
-        Ok(LocalChild { program, agent })
+        LocalChild::start_command(program, vec!["agent".into()])
+    }
+
+    /// Starts a program that ends in an agent, wherever that is: its streams are the agent's.
+    ///
+    /// # Errors
+    /// No process can be started.
+    pub fn start_command(program: PathBuf, arguments: Vec<OsString>) -> io::Result<LocalChild> {
+        let command = AgentCommand { program, arguments };
+        let agent = Some(spawn(&command)?);
+        Ok(LocalChild { command, agent })
     }
 
     /// The agent's process id, while it runs.
@@ -108,10 +126,14 @@ impl LocalChild {
     }
 }
 
-fn spawn(program: &PathBuf) -> io::Result<Running> {
-    let mut command = Command::new(program);
+fn spawn(start: &AgentCommand) -> io::Result<Running> {
+    let mut command = Command::new(&start.program);
+    if start.program.starts_with("/proc") {
+        // What `ps` shows of it.
+        command.arg0("iolab");
+    }
     // In a process group of its own: Ctrl-C at the terminal is the controller's to understand.
-    command.arg0("iolab").arg("agent").process_group(0);
+    command.args(&start.arguments).process_group(0);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     match (child.stdin.take(), child.stdout.take()) {
         (Some(requests), Some(replies)) => Ok(Running { child, requests, replies }),
@@ -128,7 +150,7 @@ impl Transport for LocalChild {
 
     fn restart(&mut self) -> io::Result<()> {
         self.stop();
-        self.agent = Some(spawn(&self.program)?);
+        self.agent = Some(spawn(&self.command)?);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::error::Error;
-use iolab_agent::{Guest, Here, Location, PlaceTerms, places_named};
+use iolab_agent::{Guest, Here, Host, Location, PlaceTerms, places_named};
 use iolab_model::catalog::Factor;
 use iolab_model::plan::Plan;
 use iolab_model::spec::Experiment;
@@ -16,6 +16,10 @@ pub struct Placement {
     pub devices: Vec<PathBuf>,
     /// Devices whose content may be lost.
     pub destroy: Vec<PathBuf>,
+    /// On another machine, by the name that ssh knows it under.
+    pub on: Option<String>,
+    /// The iolab there; absent: a copy of this one.
+    pub program: Option<String>,
     /// In a virtual machine; taken by itself where nothing else has what is named.
     pub vm: bool,
     /// The kernel of the virtual machine; absent: the one that is found.
@@ -49,6 +53,7 @@ impl Placement {
         let modules = self.modules.as_deref();
         if !theirs
             && !self.wants_guest()
+            && self.on.is_none()
             && let Some(guest) = Guest::taken_for(&places_named(&experiment.factors), modules)
         {
             return Ok(Box::new(guest));
@@ -61,6 +66,11 @@ impl Placement {
     /// # Errors
     /// A virtual machine was asked for and cannot be had.
     pub fn location_named(&self) -> Result<Box<dyn Location>, Error> {
+        if let Some(name) = &self.on {
+            let host = Host::new(name, self.program.as_deref());
+            let host = host.map_err(|fault| Error::NoLocation(format!("--on: {fault}")))?;
+            return Ok(Box::new(host));
+        }
         if !self.wants_guest() {
             return Ok(Box::new(Here));
         }

@@ -31,7 +31,9 @@ impl Prepared {
     /// What was asked wrongly or cannot be had.
     pub fn of(experiment: &Experiment, placement: &Placement) -> Result<Prepared, Error> {
         let location = placement.location(experiment)?;
-        let plan = plan_at(&*location, experiment)?;
+        let mut plan = plan_at(&*location, experiment)?;
+        let there = location.host().map(|host| format!("on {host}, by ssh; the record stays here"));
+        plan.notes.splice(0..0, there);
         let places = placement.terms(&plan);
         Ok(Prepared { plan, location, places, named: experiment.factors.clone() })
     }

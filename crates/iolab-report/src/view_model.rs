@@ -293,12 +293,22 @@ fn legend(doc: &Document) -> String {
     format!("time: median, with its {level} interval (fixed-n, not stop-adjusted).{against}")
 }
 
+/// What the directory lies on: `ext4 on nvme0n1`, of another machine with its name.
+pub(super) fn ground(environment: &Environment) -> Option<String> {
+    let text = |fact| environment.shown(fact);
+    let place = match (text(Fact::MountFsType)?, text(Fact::DeviceName)) {
+        (fs, Some(device)) => format!("{fs} on {device}"),
+        (fs, None) => fs,
+    };
+    Some(match text(Fact::RunHost) {
+        Some(host) => format!("{place} of {host}"),
+        None => place,
+    })
+}
+
 fn environment(environment: &Environment) -> String {
     let text = |fact| environment.shown(fact);
-    let place = match (text(Fact::MountFsType), text(Fact::DeviceName)) {
-        (Some(fs), Some(device)) => Some(format!("{fs} on {device}")),
-        (fs, _) => fs,
-    };
+    let place = ground(environment);
     let memory = environment.number(Fact::MemoryTotalBytes);
     // To the whole GiB from 4 on: the kernel keeps a part of what was bought.
     let memory = memory.map(|bytes| match bytes >> 30 {

@@ -8,7 +8,7 @@ use iolab_model::catalog::{
 use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{AnswerKind, Estimate, Finding};
 use iolab_stats::Judgement;
-use iolab_stats::claims::{Claims, Verdict, runner_up};
+use iolab_stats::claims::{Claims, Verdict, narrowed};
 
 /// More names than this are not listed.
 const LISTED: usize = 4;
@@ -100,7 +100,7 @@ fn winner(claims: &Claims, names: &[String], best: usize) -> String {
         true => " of those compared",
         false => "",
     };
-    let Some(next) = runner_up(claims) else {
+    let Some(next) = narrowed(claims) else {
         return format!("{} {verb} the only one left", names[best]);
     };
     let little = match claims.cells[next].low {

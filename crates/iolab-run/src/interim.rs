@@ -10,8 +10,9 @@ use super::{Event, ExclusionReason, Left};
 use iolab_model::catalog::ratio_text;
 use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::claims::{
-    Claims, Pace, Progress, Standing, Wanting, given_up, hopeless, leaving, wanting,
+    Claims, Pace, Progress, Standing, Verdict, Wanting, given_up, hopeless, leaving, wanting,
 };
+use iolab_stats::{Observations, half_width};
 
 /// Of more cells than this nobody asks what can bias a claim before one leaves.
 const DOUBTED: usize = 64;
@@ -178,6 +179,14 @@ impl Driver<'_, '_> {
         Left { round, why: ExclusionReason::Proven, reason }
     }
 
+    /// Whether the figure of a cell that is compared with nothing is as narrow as was asked for:
+    /// another run, or another day, will be compared with it.
+    fn is_precise(&self, claims: &Claims, seen: &Observations) -> bool {
+        let cell = claims.compared().first().copied();
+        let half = cell.and_then(|cell| half_width(&seen.y[cell]));
+        half.is_some_and(|half| half <= self.plan.protocol.precision.ln_1p())
+    }
+
     /// Whether an answer may stop at the end of this round. What was found with the rounds alone is
     /// judged once more with all that can bias it before the run ends on it.
     fn is_enough(&self, index: usize, claims: &Claims, n: u32) -> bool {
@@ -193,6 +202,7 @@ impl Driver<'_, '_> {
         let progress = Progress { instances: None, precision: self.plan.protocol.precision };
         let enough = |claims: &Claims| wanting(claims, &progress).iter().all(in_vain);
         n >= self.policy.fewest_rounds
+            && (claims.verdict != Verdict::Alone || self.is_precise(claims, seen))
             && (!renewed || instances >= self.policy.fewest_instances)
             && enough(claims)
             && enough(self.doubted(index))

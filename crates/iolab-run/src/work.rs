@@ -1,7 +1,7 @@
 //! How much work a cell's trial can be: passes, and parts of a pass.
 
 use iolab_model::catalog::{
-    CacheState, Factor, FileOperation, Pattern, Sync, Touch, memory_limit_bytes,
+    CacheState, Factor, FileOperation, Pattern, Sync, Touch, is_held_warm, memory_limit_bytes,
 };
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::Sample;
@@ -90,8 +90,7 @@ impl Work {
         let least = match files {
             Some(files) => (FILES_A_WORKER * threads).max(FEWEST_FILES).min(files),
             None if uses_up(cell) => FEWEST_CALLS,
-            None if cell.starts_cold() => past_the_limit(cell, bytes, step_bytes).min(in_file),
-            None => 1,
+            None => past_the_limit(cell, bytes, step_bytes).min(in_file),
         };
         let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
         Work {
@@ -112,11 +111,13 @@ impl Work {
     }
 }
 
-/// Operations that use up a memory limit and a quarter more: a cold trial that ends before the limit
-/// is reached says nothing about it.
+/// Operations that use up a memory limit that does not hold the file, and a quarter more: a trial that
+/// ends before the limit is reached says nothing about it.
 fn past_the_limit(cell: &Cell, bytes: Option<u64>, step_bytes: u64) -> u64 {
     let limit = cell.levels.get(Factor::Memory).zip(bytes);
-    let limit = limit.and_then(|(level, bytes)| memory_limit_bytes(level, bytes));
+    let limit = limit.and_then(|(level, bytes)| {
+        memory_limit_bytes(level, bytes).filter(|limit| !is_held_warm(bytes, *limit))
+    });
     limit.map_or(1, |limit| (limit + limit / 4).div_ceil(step_bytes)).max(1)
 }
 
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_trial_under_a_memory_limit_goes_beyond_it() {
+    fn a_trial_under_a_memory_limit_goes_beyond_it() {
         let plan = plan(&PlanShape { file_bytes: 2 << 30, ..PlanShape::new(1, 1) });
         let least = |memory: Level, cache: CacheState| {
             let levels = Levels::new()
@@ -227,7 +228,11 @@ mod tests {
         };
         assert_eq!(least(Level::Number(512 << 20), CacheState::Cold), 640);
         assert_eq!(least(Level::word("4x"), CacheState::Cold), 640);
-        assert_eq!(least(Level::Number(8 << 30), CacheState::Cold), 2048, "never more than a pass");
-        assert_eq!(least(Level::Number(512 << 20), CacheState::Any), 1);
+        assert_eq!(
+            least(Level::Number(1900 << 20), CacheState::Any),
+            2048,
+            "never more than a pass"
+        );
+        assert_eq!(least(Level::Number(8 << 30), CacheState::Cold), 1, "the limit holds it");
     }
 }

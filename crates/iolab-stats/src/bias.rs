@@ -129,13 +129,16 @@ fn drift_finding(drift: &Drift) -> Finding {
 
 /// A dependence on the order, in words.
 fn carry_over_finding(found: &CarryOver) -> Finding {
-    let by = if found.by_cell { "the cell that ran before" } else { "the position in the round" };
-    let size = percent(found.effect.exp_m1());
-    let so = match found.by_cell {
-        true => "differences smaller than that are not claimed",
-        false => "positions are drawn at random, so it favours nobody",
+    let (size, p) = (percent(found.effect.exp_m1()), p_text(found.p));
+    let detail = match found.by_cell {
+        true => format!(
+            "the cell before it changes it by up to {size} (p {p}): smaller differences are not claimed"
+        ),
+        false => format!(
+            "its place in the round changes it by up to {size} (p {p}): places are drawn, so it favours \
+             nobody"
+        ),
     };
-    let detail = format!("by {by}: up to {size} (p {}); {so}", p_text(found.p));
     Finding::new(Code::CarryOver, vec![], detail)
 }
 

@@ -30,7 +30,7 @@ pub use regression::{Line, line};
 pub use series::median;
 pub use shape::{TwoStates, quantised, two_states};
 pub use sign::fixed_rank;
-pub use verdict::{Judgement, claimed, judge};
+pub use verdict::{Judgement, claimed, half_width, judge};
 
 use iolab_model::result::{Interval, Verdict};
 

@@ -179,8 +179,8 @@ fn graded(
     grade(&evidence)
 }
 
-/// Half the width of the exact 95 % interval of a median of logarithms.
-fn half_width(y: &[f64]) -> Option<f64> {
+/// Half the width of the exact 95 % interval of a median of logarithms; nothing under six values.
+pub fn half_width(y: &[f64]) -> Option<f64> {
     let mut y: Vec<f64> = y.iter().copied().filter(|y| y.is_finite()).collect();
     y.sort_unstable_by(f64::total_cmp);
     match fixed_rank(y.len() as u32, 0.05) as usize {

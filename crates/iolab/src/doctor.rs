@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::packages;
-use super::place_args::VmArgs;
+use super::place_args::MachineArgs;
 use super::store_args::StoreArgs;
 use super::terminal_io::{self, Ending};
 use iolab_agent::{InspectOrder, Probe};
@@ -31,7 +31,7 @@ pub struct Doctor {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    vm: VmArgs,
+    machine: MachineArgs,
 }
 
 impl Doctor {
@@ -45,7 +45,8 @@ impl Doctor {
         }
         let state = self.store.directory();
         let order = InspectOrder::of_directory(&self.directory, state.as_deref());
-        let seen = self.vm.placement().location_named()?.inspect(&order).map_err(Error::from)?;
+        let seen =
+            self.machine.placement().location_named()?.inspect(&order).map_err(Error::from)?;
         let probes = seen.probes;
         terminal_io::data(|out| match self.format.as_str() {
             "json" => write_json(out, &probes),

@@ -153,11 +153,27 @@ pub struct Axes {
     pub directory: PathBuf,
 }
 
-/// Reads the axes that were written.
+/// Where files are made on another machine, if nothing is said: on its disk, as everybody may.
+const DIRECTORY_THERE: &str = "/var/tmp";
+
+/// Reads the axes that were written; `elsewhere`: paths are those of another machine.
 ///
 /// # Errors
 /// The first level that is not one, with the fix.
-pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, Failure> {
+pub fn read(
+    info: &'static WorkloadInfo,
+    matches: &ArgMatches,
+    elsewhere: bool,
+) -> Result<Axes, Failure> {
+    let whole = |path: &Path| match elsewhere && !path.is_absolute() {
+        true => Err(Failure::usage(format!(
+            "'{}': which directory is meant on another machine is not known; give the whole path",
+            path_to_text(path)
+        ))),
+        false => absolute(path),
+    };
+    let usual = || whole(Path::new(if elsewhere { DIRECTORY_THERE } else { "." }));
+    let is_directory = |path: &Path| elsewhere || path.is_dir();
     let vocabulary = Vocabulary { info, parts: catalog::all() };
     let mut factors = BTreeMap::new();
     for axis in info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path) {
@@ -174,18 +190,20 @@ pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, F
     }
     let paths: Vec<&OsString> = matches.get_many(PATHS).into_iter().flatten().collect();
     let directory = match paths.as_slice() {
-        [] => absolute(Path::new("."))?,
-        [one] if !takes_files(info) || works_in(info, one, &factors) => absolute(Path::new(one))?,
+        [] => usual()?,
+        [one] if !takes_files(info) || works_in(info, Path::new(one), &factors, &is_directory) => {
+            whole(Path::new(one))?
+        }
         files => {
             let mut levels: Vec<Level> = Vec::new();
             for file in files {
-                let level = Level::Path(absolute(Path::new(file))?);
+                let level = Level::Path(whole(Path::new(file))?);
                 if !levels.contains(&level) {
                     levels.push(level);
                 }
             }
             factors.insert(Factor::File, levels);
-            absolute(Path::new("."))?
+            usual()?
         }
     };
     Ok(Axes { factors, directory })
@@ -195,11 +213,12 @@ pub fn read(info: &'static WorkloadInfo, matches: &ArgMatches) -> Result<Axes, F
 /// that comes with anything that describes a tree, or with an operation that makes its own.
 fn works_in(
     info: &'static WorkloadInfo,
-    path: &OsString,
+    path: &Path,
     factors: &BTreeMap<Factor, Vec<Level>>,
+    is_directory: &dyn Fn(&Path) -> bool,
 ) -> bool {
     if !works_on_trees(info) {
-        return factors.contains_key(&Factor::FileSize) && Path::new(path).is_dir();
+        return factors.contains_key(&Factor::FileSize) && is_directory(path);
     }
     let of_a_tree = [Factor::Files, Factor::FileSize, Factor::Sizes, Factor::Layout, Factor::Fill];
     let vocabulary = Vocabulary { info, parts: catalog::all() };

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
-use super::place_args::VmArgs;
+use super::place_args::MachineArgs;
 use super::terminal_io::{self, Ending, Failure};
 use iolab_agent::catalog::{self, METRICS, WORKLOADS};
 use iolab_agent::{InspectOrder, Inspection};
@@ -20,7 +20,7 @@ pub struct List {
     /// Which list; without one, all of them
     which: Option<Which>,
     #[command(flatten)]
-    vm: VmArgs,
+    machine: MachineArgs,
 }
 
 /// The lists.
@@ -54,7 +54,7 @@ impl List {
 
     /// What of the places works, asked of the agent that would make them.
     fn inspected(&self) -> Result<Inspection, Failure> {
-        let location = self.vm.placement().location_named()?;
+        let location = self.machine.placement().location_named()?;
         Ok(location.inspect(&InspectOrder::of_places()).map_err(Error::from)?)
     }
 }

@@ -91,7 +91,8 @@ impl Measure {
     }
 
     fn experiment(&self) -> Result<Experiment, Failure> {
-        let Axes { factors, directory } = factor_args::read(self.info, &self.axes)?;
+        let Axes { factors, directory } =
+            factor_args::read(self.info, &self.axes, self.places.is_elsewhere())?;
         let protocol = self.protocol.read()?;
         let workload = self.info.part.id.to_owned();
         Ok(Experiment { title: None, workload, directory, factors, protocol })

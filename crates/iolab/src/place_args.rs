@@ -17,7 +17,7 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     destroy: Vec<PathBuf>,
     #[command(flatten)]
-    vm: VmArgs,
+    machine: MachineArgs,
 }
 
 impl PlaceArgs {
@@ -26,10 +26,15 @@ impl PlaceArgs {
     pub fn allowing(mut self, consent: &PlaceArgs) -> PlaceArgs {
         self.allow_device.clone_from(&consent.allow_device);
         self.destroy.clone_from(&consent.destroy);
-        if consent.vm.is_named() {
-            self.vm = consent.vm.clone();
+        if consent.machine.is_named() {
+            self.machine = consent.machine.clone();
         }
         self
+    }
+
+    /// Whether paths are those of another machine.
+    pub fn is_elsewhere(&self) -> bool {
+        self.machine.on.is_some()
     }
 
     /// What was asked for.
@@ -37,15 +42,22 @@ impl PlaceArgs {
         Placement {
             devices: self.allow_device.clone(),
             destroy: self.destroy.clone(),
-            ..self.vm.placement()
+            ..self.machine.placement()
         }
     }
 }
 
-/// Whether to run in a virtual machine.
+/// On which machine to run.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Places")]
-pub struct VmArgs {
+pub struct MachineArgs {
+    /// Run on another machine, which `ssh HOST` reaches without a question; files and directories
+    /// are those there, the record stays here
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["vm", "kernel"])]
+    on: Option<String>,
+    /// The iolab there [default: a copy of this one, kept in ~/.cache/iolab there]
+    #[arg(long, value_name = "PATH", requires = "on")]
+    on_program: Option<String>,
     /// Run every cell in a small virtual machine; taken by itself where this kernel lacks a file
     /// system that is named
     #[arg(long)]
@@ -58,10 +70,12 @@ pub struct VmArgs {
     modules: Option<PathBuf>,
 }
 
-impl VmArgs {
+impl MachineArgs {
     /// Where that is; nothing is written to there that is the person's.
     pub fn placement(&self) -> Placement {
         Placement {
+            on: self.on.clone(),
+            program: self.on_program.clone(),
             vm: self.vm,
             kernel: self.kernel.clone(),
             modules: self.modules.clone(),
@@ -70,6 +84,6 @@ impl VmArgs {
     }
 
     fn is_named(&self) -> bool {
-        self.vm || self.kernel.is_some() || self.modules.is_some()
+        self.on.is_some() || self.vm || self.kernel.is_some() || self.modules.is_some()
     }
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use rustix::fs::{Advice, OFlags, fadvise, fdatasync, syncfs};
 use rustix::io::Errno;
 
-use crate::sys::primer::read_through;
+use crate::sys::primer::read_from;
 use iolab_model::result::Fault;
 
 /// Asks the kernel to drop a file from the page cache: writes it back first, because
@@ -44,8 +44,21 @@ pub(super) fn write_back(file: &File) -> io::Result<()> {
 /// Reads a file once from start to end in calls of 128 KiB through a descriptor of its own, so
 /// that the read-ahead state of `file` stays fresh. Returns the bytes read.
 pub fn prime(file: &File) -> Result<u64, Fault> {
+    prime_from(file, 0)
+}
+
+/// Reads the last bytes of a file likewise.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn prime_end(file: &File, bytes: u64) -> Result<u64, Fault> {
+    let whole = file.metadata().map_or(0, |about| about.len());
+    prime_from(file, whole.saturating_sub(bytes))
+}
+
+fn prime_from(file: &File, offset: u64) -> Result<u64, Fault> {
     let own = reopen(file);
-    read_through(own.as_ref().unwrap_or(file))
+    read_from(own.as_ref().unwrap_or(file), offset)
         .map_err(|e| Fault::of("read a file into the page cache", &e.into()))
 }
 

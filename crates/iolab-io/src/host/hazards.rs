@@ -80,8 +80,7 @@ fn page_reporting(known: &Environment, work: &Work) -> Option<Warning> {
     warn(
         Code::PageReporting,
         format!(
-            "{what} may vary several times: compare ratios, not absolute figures (free blocks of {} \
-             go back to the host, and their next first touch is slow)",
+            "{what} may vary several times: compare ratios (free blocks of {} go back to the host)",
             bytes_text(bytes)
         ),
     )

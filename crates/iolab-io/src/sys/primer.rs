@@ -12,8 +12,15 @@ const PRIME_BYTES: usize = 128 * 1024;
 /// # Errors
 /// What a read said.
 pub fn read_through(file: impl AsFd) -> Result<u64, Errno> {
+    read_from(file, 0)
+}
+
+/// The same from an offset on. Returns where the file ends.
+///
+/// # Errors
+/// What a read answers.
+pub fn read_from(file: impl AsFd, mut offset: u64) -> Result<u64, Errno> {
     let mut buffer = vec![0; PRIME_BYTES];
-    let mut offset = 0;
     loop {
         match pread(&file, &mut buffer, offset) {
             Ok(0) => return Ok(offset),

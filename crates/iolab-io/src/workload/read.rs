@@ -59,7 +59,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("read --file-size 64Ki,16Mi --method read,mmap", "does mmap win, and from which size on"),
     ("read --threads 1..8:x2 --block 64Ki --method pread", "do more threads help"),
     (
-        "read --file-size 256Mi --place ext4,xfs,btrfs:compress=zstd --cache remount",
+        "read --file-size 256Mi --method pread --block 1Mi --place ext4,xfs,btrfs --cache remount",
         "which file system reads faster, each in an image of its own",
     ),
     (

@@ -147,6 +147,7 @@ facts! {
     GuestBootNs "guest.boot_ns",
     GuestNote "guest.note",
     RunWorkingDirectory "run.working_directory",
+    RunHost "run.host",
     ImportTool "import.tool",
     ImportFile "import.file",
 }

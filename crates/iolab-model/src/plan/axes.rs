@@ -35,14 +35,15 @@ pub(super) fn fill(
         }
     }
     if !experiment.factors.contains_key(&Factor::Cache) {
-        notes.extend(cold_under_limits(&mut axes, facts));
+        notes.extend(state_under_limits(&mut axes, facts));
     }
     Ok(axes)
 }
 
-/// Nobody has said in which state a file is, and under one of the limits it cannot be warm: it is
-/// cold under each of them, so that they are compared in one state. Gives back the note of it.
-fn cold_under_limits(axes: &mut Axes, facts: &Facts) -> Option<String> {
+/// Nobody has said in which state a file is, and under one of the limits it cannot be warm: under each
+/// of them it is as reading it over and over leaves it, all of it in the cache where the limit holds
+/// it. That is what a limit costs; of a file that is cold each time it would cost next to nothing. Gives back the note of it.
+fn state_under_limits(axes: &mut Axes, facts: &Facts) -> Option<String> {
     let warm = [CacheState::Warm.level()];
     axes.get(&Factor::Cache).filter(|states| **states == warm)?;
     let bytes_of = |level: &Level| match level {
@@ -57,9 +58,11 @@ fn cold_under_limits(axes: &mut Axes, facts: &Facts) -> Option<String> {
     if is_held_warm(largest, least) {
         return None;
     }
-    axes.insert(Factor::Cache, vec![CacheState::Cold.level()]);
+    axes.insert(Factor::Cache, vec![CacheState::Any.level()]);
     let (file, limit) = (bytes_text(largest), bytes_text(least));
-    Some(format!("cache is cold: a file of {file} is never warm within {limit}"))
+    Some(format!(
+        "cache is what reading leaves there: a file of {file} is never warm within {limit}"
+    ))
 }
 
 fn default_levels(

@@ -248,7 +248,10 @@ impl Document {
             s if s <= 100.0 => format!("{:.0}s", (s / 10.0).ceil() * 10.0),
             s => format!("{:.0}m", (s / 60.0).ceil()),
         };
-        Some(format!("iolab more {} {time}", self.run.id))
+        // What a record would start is started only where that is said again.
+        let commands = self.cells.iter().any(|c| c.factors.get(Factor::Contender).is_some());
+        let consent = if commands { " --allow-commands" } else { "" };
+        Some(format!("iolab more {} {time}{consent}", self.run.id))
     }
 
     /// Several runs, likewise; copied only where one of them lacks something.

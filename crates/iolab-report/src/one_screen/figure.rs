@@ -33,7 +33,9 @@ impl Figure {
             () if doc.experiment.is(WorkloadId::Files) => {
                 vec![Figure::Operation("per file"), Figure::Rate("files/s")]
             }
-            () if !moves => vec![Figure::Operation("per call")],
+            () if !moves || doc.experiment.is(WorkloadId::Syscall) => {
+                vec![Figure::Operation("per call")]
+            }
             () if waits => vec![Figure::Operation("per write"), Figure::Speed],
             () if random => {
                 vec![Figure::Operation("per block"), Figure::Rate("IOPS"), Figure::Speed]

@@ -1,21 +1,15 @@
 //! What was held constant, in words: a figure means nothing to who does not know it.
 
-use super::super::view_model::level_text;
+use super::super::view_model::{ground, level_text};
 use super::Part;
 use std::collections::BTreeSet;
 
-use iolab_model::catalog::{
-    Fact, Factor, Family, Level, bytes_text, held_phrase, list_text, so_many,
-};
+use iolab_model::catalog::{Factor, Family, Level, bytes_text, held_phrase, list_text, so_many};
 use iolab_model::result::Document;
 
 /// All in one line: where, every level that all cells share, how often.
 pub(super) fn held_constant(doc: &Document, parts: &[Part]) -> String {
-    let text = |fact| doc.environment.shown(fact);
-    let place = match (text(Fact::MountFsType), text(Fact::DeviceName)) {
-        (Some(fs), Some(device)) => Some(format!("{fs} on {device}")),
-        (fs, _) => fs,
-    };
+    let place = ground(&doc.environment);
     // Images and limits are places of their own.
     let place = place.filter(|_| !doc.cells.iter().any(|c| c.factors.get(Factor::Place).is_some()));
     let rounds = doc.experiment.protocol.steady_rounds as usize;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::verdict_word::Mark;
 use super::super::view_model::missing;
+use super::MOST_ROWS;
 use super::figure::Figure;
 use iolab_model::catalog::{Factor, Level, bytes_text, phrase, slower_text};
 use iolab_model::result::{Answer, CellRecord, CellStatus, Document};
@@ -67,6 +68,9 @@ impl Part {
         };
         let order = |cell: &CellRecord| (Some(cell.id.as_str()) != leader, mark(cell).order());
         timed.sort_by(|a, b| order(a).cmp(&order(b)).then(time(a).total_cmp(&time(b))));
+        if timed.len() > MOST_ROWS + 1 {
+            commands_in_view(&mut timed);
+        }
         let names = names(&timed);
         let row = |(cell, name): (&&CellRecord, String)| Row {
             name,
@@ -139,6 +143,19 @@ impl Part {
             against,
         }
     }
+}
+
+/// A command was named for its figure: it stands among the first rows, however slow, and the slowest of
+/// them stand in the line for the rest.
+fn commands_in_view(cells: &mut [&CellRecord]) {
+    let is_command = |cell: &&CellRecord| cell.factors.get(Factor::Contender).is_some();
+    let commands = cells.iter().filter(|cell| is_command(cell)).count();
+    let room = MOST_ROWS.saturating_sub(commands);
+    let mut others = 0;
+    cells.sort_by_cached_key(|cell| {
+        others += usize::from(!is_command(cell));
+        !is_command(cell) && others > room
+    });
 }
 
 fn figure(cell: &CellRecord, columns: &[Figure]) -> Option<f64> {

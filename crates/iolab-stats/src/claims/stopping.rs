@@ -78,11 +78,14 @@ fn precise(claims: &Claims, cell: usize, precision: f64) -> bool {
 /// The cell whose interval is narrowed before an answer stops: of all beside the winner or the pick
 /// the one with the smallest regret at most. More rounds only make it smaller, and who has left is
 /// bounded as it was: so it is the same one to the end, and not one that is measured no more.
-fn narrowed(claims: &Claims) -> Option<usize> {
+pub fn narrowed(claims: &Claims) -> Option<usize> {
     let leading = leading(claims)?;
-    let high = |cell: &usize| claims.cells[*cell].high;
+    let key = |cell: &usize| (claims.cells[*cell].high, claims.cells[*cell].low);
     let others = claims.compared().into_iter().filter(|cell| *cell != leading);
-    others.min_by(|a, b| high(a).total_cmp(&high(b)))
+    others.min_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    })
 }
 
 /// Cells that may leave the rounds: slower, settled (an excluded cell that is not would leave the

@@ -14,6 +14,7 @@ mod copy_run;
 mod faults;
 mod files_theirs;
 mod files_work;
+mod hosts;
 mod kept;
 mod location;
 mod meta_calls;

@@ -1,0 +1,194 @@
+//! Another machine as a place for an agent, reached by the system's own ssh with its configuration:
+//! names, keys, ports and jump hosts are ssh's.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::process::{Command, Stdio};
+
+use super::location::{Location, Started, SurveyError, inspect_by};
+use super::messages::{InspectOrder, Inspection, PlaceTerms};
+use super::transport::{LocalChild, Transport};
+use iolab_model::catalog::{Fact, fnv1a};
+use iolab_model::plan::Plan;
+use iolab_model::result::{Environment, Fault};
+
+/// This very program.
+const OWN: &str = "/proc/self/exe";
+/// Nothing is asked at the terminal, and a connection that says nothing for this long is lost: the
+/// agent there ends and cleans up when its stream does.
+const OPTIONS: [&str; 8] = [
+    "-T",
+    "-oBatchMode=yes",
+    "-oConnectTimeout=10",
+    "-oServerAliveInterval=3",
+    "-oServerAliveCountMax=3",
+    "-oClearAllForwardings=yes",
+    "-oControlPersist=no",
+    "--",
+];
+
+/// An agent that hears nothing for so long ends and cleans up: where a network is cut, ssh's server
+/// there may keep its end open for hours. Between two questions a controller takes milliseconds.
+const SILENCE_S: u64 = 30;
+
+/// Another machine, by the name that `ssh` knows it under.
+#[derive(Clone, Debug)]
+pub struct Host {
+    name: String,
+    /// The iolab there that is started; absent: a copy of this one.
+    program: Option<String>,
+}
+
+impl Host {
+    /// A machine that `ssh NAME` reaches; nothing is started yet.
+    ///
+    /// # Errors
+    /// What is no name of a machine: ssh would take it for an option.
+    pub fn new(name: &str, program: Option<&str>) -> Result<Host, Fault> {
+        let strange = |c: char| c.is_whitespace() || c.is_control();
+        if name.is_empty() || name.starts_with('-') || name.contains(strange) {
+            let cause = "it is no name of a machine; give what you write behind ssh";
+            return Err(Fault::new(format!("reach {name:?}"), cause));
+        }
+        Ok(Host { name: name.to_owned(), program: program.map(str::to_owned) })
+    }
+
+    fn ssh(&self, script: &str) -> Command {
+        let mut command = Command::new("ssh");
+        command.args(self.words(script));
+        command
+    }
+
+    /// A script for whatever shell is the person's there.
+    fn words(&self, script: &str) -> Vec<OsString> {
+        let script = format!("exec sh -c {}", quoted(script));
+        let options = OPTIONS.iter().map(OsString::from);
+        options.chain([OsString::from(&self.name), script.into()]).collect()
+    }
+
+    /// What a script there prints; `input` becomes its standard input.
+    fn asked(&self, doing: &str, script: &str, input: Stdio) -> Result<String, Fault> {
+        let doing = || format!("{doing} {} by ssh", self.name);
+        let output = self.ssh(script).stdin(input).output();
+        let output = output.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                Fault::new(doing(), "ssh is not installed (Debian: apt-get install openssh-client)")
+            }
+            _ => Fault::of(doing(), &error),
+        })?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let last = last.map_or_else(|| output.status.to_string(), str::to_owned);
+        let fix = format!("see whether `ssh {} true` works without a question", self.name);
+        Err(Fault::new(doing(), format!("{last}; {fix}")))
+    }
+
+    /// The command that starts an iolab there, copied to it where it lacks this one.
+    fn program(&self) -> Result<String, Fault> {
+        if let Some(program) = &self.program {
+            return Ok(quoted(program));
+        }
+        let name = own_name().map_err(|error| Fault::of("read this program", &error))?;
+        let path = format!("\"$HOME/.cache/iolab/{name}\"");
+        let look = format!("uname -sm; if test -x {path}; then echo there; fi");
+        let seen = self.asked("look at", &look, Stdio::null())?;
+        if !seen.lines().any(|line| line == "there") {
+            self.copy(&path, seen.lines().next().unwrap_or_default())?;
+        }
+        Ok(path)
+    }
+
+    fn copy(&self, path: &str, machine: &str) -> Result<(), Fault> {
+        let doing = "copy iolab to";
+        let own = rustix::system::uname();
+        let own =
+            format!("{} {}", own.sysname().to_string_lossy(), own.machine().to_string_lossy());
+        if machine != own {
+            let cause = format!(
+                "it is {machine}, and this program is for {own}; install iolab there and name it: \
+                 --on-program PATH"
+            );
+            return Err(Fault::new(format!("{doing} {}", self.name), cause));
+        }
+        let program = File::open(OWN).map_err(|error| Fault::of("read this program", &error))?;
+        // Under a name of its own until it is whole: another run may be copying it, too.
+        let script = format!(
+            "umask 077; mkdir -p \"$HOME/.cache/iolab\" && \
+             new=$(mktemp \"$HOME/.cache/iolab/.new-XXXXXX\") && cat >\"$new\" && \
+             chmod 700 \"$new\" && mv -f \"$new\" {path}"
+        );
+        self.asked(doing, &script, program.into()).map(drop)
+    }
+}
+
+impl Location for Host {
+    fn connect(&self) -> Result<Box<dyn Transport>, Fault> {
+        let program = self.program()?;
+        // What is printed at the start says whether it runs at all: a program that was linked with
+        // another C library does not.
+        let version = self.asked("start iolab on", &format!("{program} --version"), Stdio::null());
+        version.map_err(|fault| {
+            let fix = "a static build runs anywhere (make dist), or name the one there: \
+                       --on-program PATH";
+            Fault { cause: format!("{}; {fix}", fault.cause), ..fault }
+        })?;
+        let start = self.words(&format!("exec {program} agent {SILENCE_S}"));
+        let agent = LocalChild::start_command("ssh".into(), start);
+        let agent = agent.map_err(|error| Fault::of(format!("reach {}", self.name), &error))?;
+        Ok(Box::new(agent))
+    }
+
+    fn host(&self) -> Option<&str> {
+        Some(&self.name)
+    }
+
+    /// The history stays on this side.
+    fn inspect(&self, order: &InspectOrder) -> Result<Inspection, SurveyError> {
+        inspect_by(&mut *self.connect()?, &InspectOrder { state: None, ..order.clone() })
+    }
+
+    fn start(&self, plan: &Plan, terms: &PlaceTerms) -> Result<Started, Fault> {
+        let mut environment = Environment::default();
+        environment.put(Fact::RunHost, self.name.clone());
+        Ok(Started {
+            agent: self.connect()?,
+            directory: plan.directory.clone(),
+            terms: terms.clone(),
+            environment,
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// A word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// The name of a copy of this program: another build has another one.
+fn own_name() -> io::Result<String> {
+    let mut hash_of = Vec::new();
+    File::open(OWN)?.read_to_end(&mut hash_of)?;
+    Ok(format!("iolab-{}-{:016x}", env!("CARGO_PKG_VERSION"), fnv1a(hash_of)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Host, quoted};
+
+    #[test]
+    fn what_ssh_would_take_for_an_option_is_no_machine() {
+        for name in ["", "-oProxyCommand=touch /tmp/x", "a b", "a\nb"] {
+            assert!(Host::new(name, None).is_err(), "{name:?}");
+        }
+        let host = Host::new("user@nas", None).unwrap();
+        let words = host.words("echo it's");
+        let after = words.iter().skip_while(|word| *word != "--").skip(1).collect::<Vec<_>>();
+        assert_eq!(after, ["user@nas", r"exec sh -c 'echo it'\''s'"]);
+        assert_eq!(quoted("/opt/a b/iolab"), "'/opt/a b/iolab'");
+    }
+}
