@@ -27,7 +27,7 @@ pub fn svg(plot: &Plot, evidence: &Evidence<'_>) -> Option<String> {
     );
     text.push_str(&axes(plot, &lines, &scale));
     for (at, line) in lines.iter().enumerate() {
-        text.push_str(&drawn(line, at, &scale));
+        text.push_str(&drawn(line, at, &scale, plot.scatter));
     }
     text.push_str("</svg>\n");
     Some(text)
@@ -112,7 +112,7 @@ fn power(value: f64) -> String {
     }
 }
 
-fn drawn(line: &Line, at: usize, scale: &Scale) -> String {
+fn drawn(line: &Line, at: usize, scale: &Scale, scatter: bool) -> String {
     let colour = COLOURS[at % COLOURS.len()];
     let dash = if at >= COLOURS.len() { " stroke-dasharray=\"5 3\"" } else { "" };
     let places: Vec<(f64, f64)> = line
@@ -122,10 +122,13 @@ fn drawn(line: &Line, at: usize, scale: &Scale) -> String {
         .map(|(_, x, here)| (scale.x(*x), scale.y(here.value)))
         .collect();
     let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    let mut text = format!(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"{dash}/>\n",
-        path.join(" ")
-    );
+    let mut text = match scatter {
+        true => String::new(),
+        false => format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"{dash}/>\n",
+            path.join(" ")
+        ),
+    };
     for (x, y) in &places {
         text.push_str(&format!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>\n"

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::claim::{Measure, Per};
 use super::shown::steady;
-use iolab_model::catalog::{Code, Factor};
+use super::terms::{Measure, Per};
+use iolab_model::catalog::{CacheState, Code, Factor};
 use iolab_model::result::{CellRecord, Document, Interval, Sample};
 use iolab_stats::{Observations, Rules, fixed_rank, pairs};
 
@@ -110,7 +110,7 @@ fn taken_ns(sample: &Sample, measure: Measure) -> u64 {
 
 /// The time of one trial per unit of work, in nanoseconds; zero where the kernel saw less than a
 /// tick of it.
-fn time_ns(cell: &CellRecord, sample: &Sample, measure: Measure, per: Per) -> f64 {
+pub(super) fn time_ns(cell: &CellRecord, sample: &Sample, measure: Measure, per: Per) -> f64 {
     let m = &sample.measurement;
     let call =
         cell.factors.get(Factor::Operation).is_some() && cell.factors.get(Factor::Files).is_none();
@@ -193,19 +193,31 @@ fn combined(
     }
     sums.retain(|_, (_, _, cells)| *cells == parts.len());
     let sums: Vec<(u32, f64)> = sums.into_values().map(|(epoch, sum, _)| (epoch, sum)).collect();
-    let own_files = [Factor::File, Factor::FileSize, Factor::Place].iter().any(|factor| {
-        parts.windows(2).any(|p| p[0].1.factors.get(*factor) != p[1].1.factors.get(*factor))
-    });
-    median_of(&sums, &rules(document, how.error, own_files))
+    let cells: Vec<&CellRecord> = parts.iter().map(|(_, cell)| *cell).collect();
+    median_of(&sums, &rules(document, how.error, by_epoch(&cells)))
 }
 
-fn rules(document: &Document, alpha: f64, own_files: bool) -> Rules {
+/// Whether the cells have files of their own that are drawn anew every so often: where those lie is
+/// then a part of the difference, and the renewal is the unit. A cold trial takes new pages each time.
+pub(super) fn by_epoch(cells: &[&CellRecord]) -> bool {
+    let differ = |factor: &Factor| {
+        cells.windows(2).any(|pair| pair[0].factors.get(*factor) != pair[1].factors.get(*factor))
+    };
+    let renewed = |cell: &&CellRecord| {
+        let state: Option<CacheState> = cell.factors.word();
+        !state.is_some_and(CacheState::is_cold)
+    };
+    [Factor::File, Factor::FileSize, Factor::Place].iter().any(differ) && cells.iter().any(renewed)
+}
+
+/// The rules of one comparison.
+pub(super) fn rules(document: &Document, alpha: f64, by_epoch: bool) -> Rules {
     let protocol = &document.experiment.protocol;
     Rules {
         alpha,
         delta: protocol.delta,
         pairs: 1.0,
-        unit_rounds: if own_files { protocol.epoch_rounds.max(1) as usize } else { 1 },
+        unit_rounds: if by_epoch { protocol.epoch_rounds.max(1) as usize } else { 1 },
         cost: Vec::new(),
         seed: document.run.seed,
     }

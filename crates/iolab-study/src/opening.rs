@@ -1,9 +1,10 @@
 //! The first paragraph of a page, for somebody who has the study in hand: what holds here, what
 //! does not, and why, in five sentences.
 
-use super::claim::{Claim, Ours};
-use super::judge::{Ruling, Verdict};
+use super::claim::Claim;
 use super::outcome::Page;
+use super::ruling::{Ruling, Verdict};
+use super::terms::Ours;
 
 /// Claims that are named in full; the table below has the rest.
 const NAMED: usize = 3;

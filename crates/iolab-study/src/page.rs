@@ -1,11 +1,12 @@
 //! A study's outcome as people read it.
 
-use super::claim::{Claim, Ours};
+use super::claim::Claim;
 use super::evidence::figure;
-use super::judge::{Ruling, Verdict};
 use super::opening::opening;
 use super::outcome::Page;
+use super::ruling::{Ruling, Verdict};
 use super::table::markdown;
+use super::terms::Ours;
 use super::{Study, plot, tested};
 use iolab_model::catalog::markdown_text;
 

@@ -6,7 +6,7 @@ use super::quantity::Quantity;
 use super::select::{Selection, text};
 use super::shown::lacking;
 use super::table::{heading, quoted};
-use iolab_model::catalog::{Factor, Level, markdown_text};
+use iolab_model::catalog::{Factor, Kind, Level, markdown_text};
 use iolab_model::result::{CellRecord, Document};
 
 /// A published plot.
@@ -22,8 +22,9 @@ pub struct Plot {
     pub of: Selection,
     /// The axis from left to right.
     pub along: Factor,
-    /// What each line is a level of; absent where each line is a quantity.
-    pub lines: Option<Factor>,
+    /// What each line is a level of (a method or a command, say); empty where each line is a
+    /// quantity.
+    pub lines: Vec<Factor>,
     /// What is drawn.
     pub quantities: Vec<Quantity>,
     /// Where it stands in the study.
@@ -34,6 +35,8 @@ pub struct Plot {
     pub note: Option<String>,
     /// Drawn here and not in the study.
     pub ours: bool,
+    /// Points alone, without lines between them.
+    pub scatter: bool,
 }
 
 /// One line of a plot.
@@ -54,11 +57,11 @@ impl Plot {
         let several = self.quantities.len() > 1;
         let mut lines = Vec::new();
         for level in self.levels(run) {
-            let of = match (self.lines, &level) {
-                (Some(factor), Some(level)) => self.of.at(factor, level.clone()),
-                _ => self.of.clone(),
+            let of = match &level {
+                Some((factor, level)) => self.of.at(*factor, level.clone()),
+                None => self.of.clone(),
             };
-            let named = self.lines.zip(level).map(|(factor, level)| text(factor, &level));
+            let named = level.map(|(factor, level)| text(factor, &level));
             for quantity in &self.quantities {
                 let name = match (&named, several) {
                     (Some(level), true) => format!("{level}, {}", quantity.title()),
@@ -72,14 +75,13 @@ impl Plot {
         lines
     }
 
-    fn levels(&self, run: &Document) -> Vec<Option<Level>> {
-        let Some(factor) = self.lines else { return vec![None] };
-        let cells = self.of.cells(run).into_iter();
-        let mut levels: Vec<Level> =
-            cells.filter_map(|cell| cell.factors.get(factor).cloned()).collect();
-        levels.sort();
-        levels.dedup();
-        levels.into_iter().map(Some).collect()
+    fn levels(&self, run: &Document) -> Vec<Option<(Factor, Level)>> {
+        if self.lines.is_empty() {
+            return vec![None];
+        }
+        let cells = self.of.cells(run);
+        let of = |factor: &Factor| levels_of_cells(&cells, *factor);
+        self.lines.iter().flat_map(|f| of(f).into_iter().map(|level| Some((*f, level)))).collect()
     }
 
     fn points(
@@ -93,18 +95,31 @@ impl Plot {
         let mut cells: Vec<&CellRecord> =
             of.cells(run).into_iter().filter(|cell| lacking(cell).is_none()).collect();
         // Of several cells at one place (read with any buffer) the fastest is the point.
-        cells.sort_by(|x, y| {
-            let along = |cell: &CellRecord| cell.factors.number(self.along);
-            along(x).cmp(&along(y)).then(wall(x).total_cmp(&wall(y)))
-        });
-        cells.dedup_by_key(|cell| cell.factors.number(self.along));
+        let along = |cell: &CellRecord| cell.factors.get(self.along).cloned();
+        cells.sort_by(|x, y| along(x).cmp(&along(y)).then(wall(x).total_cmp(&wall(y))));
+        cells.dedup_by_key(|cell| along(cell));
+        // A word (a file system) is no place on a line: one after the other, evenly apart.
+        let words = levels_of_cells(&self.of.cells(run), self.along);
+        let place = |level: &Level| match level {
+            Level::Number(number) => Some(*number as f64),
+            word => words.iter().position(|w| w == word).map(|at| f64::powi(2.0, at as i32)),
+        };
         let point = |cell: &CellRecord| {
-            let level = cell.factors.number(self.along)?;
+            let level = along(cell)?;
             let here = Here::of(cell, quantity, None, None)?;
-            Some((text(self.along, &Level::Number(level)), level as f64, here))
+            Some((text(self.along, &level), place(&level)?, here))
         };
         cells.into_iter().filter_map(point).collect()
     }
+}
+
+/// Every level that cells have of a factor, from the smallest on.
+fn levels_of_cells(cells: &[&CellRecord], factor: Factor) -> Vec<Level> {
+    let mut levels: Vec<Level> =
+        cells.iter().filter_map(|cell| cell.factors.get(factor).cloned()).collect();
+    levels.sort();
+    levels.dedup();
+    levels
 }
 
 /// The plot as a table of what was measured here, with a link to its drawing. The study gave no
@@ -158,7 +173,11 @@ pub(super) fn levels_of(lines: &[Line]) -> Vec<(String, f64)> {
 pub fn plot_csv(plot: &Plot, evidence: &Evidence<'_>) -> String {
     let mut text = format!("{},line,here,carried_over\n", plot.along);
     for line in plot.lines(evidence) {
-        for (_, level, here) in &line.points {
+        for (name, level, here) in &line.points {
+            let level = match plot.along.kind() {
+                Kind::Bytes | Kind::Count => level.to_string(),
+                _ => quoted(name),
+            };
             text.push_str(&format!(
                 "{level},{},{},{}\n",
                 quoted(&line.name),
