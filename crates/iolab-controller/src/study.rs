@@ -14,8 +14,8 @@ use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_study::{self as study, Claim, LeftOut, Study, Trial};
 
-/// Rounds that the full setting plans for: an interval needs about ten, a narrow one more.
-const FULL_ROUNDS: u32 = 20;
+/// Rounds that the full setting plans for: an answer takes 20, and a forecast is cautious.
+const FULL_ROUNDS: u32 = 30;
 
 /// A day.
 const NO_END_NS: u64 = 86_400_000_000_000;

@@ -11,6 +11,8 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 190.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
+/// What a label below the axis takes.
+const LABEL: f64 = 56.0;
 /// Colours that are told apart without red and green, with a shape each for those who print.
 const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
@@ -81,13 +83,12 @@ fn axes(plot: &Plot, lines: &[Line], scale: &Scale) -> String {
     for (name, level) in levels_of(lines) {
         let x = scale.x(level);
         text.push_str(&format!("<path d=\"M{x:.1} {bottom}v5\" stroke=\"#444\"/>\n"));
-        if x - free > 46.0 {
+        if x - free > LABEL {
             text.push_str(&label(x, bottom + 19.0, "middle", &name));
             free = x;
         }
     }
-    let decades = (scale.y.0 / 10f64.ln()).floor() as i32..=(scale.y.1 / 10f64.ln()).ceil() as i32;
-    for value in decades.map(|decade| 10f64.powi(decade)) {
+    for value in marks(scale.y) {
         let y = scale.y(value);
         if (TOP - 1.0..=bottom + 1.0).contains(&y) {
             text.push_str(&format!(
@@ -102,6 +103,17 @@ fn axes(plot: &Plot, lines: &[Line], scale: &Scale) -> String {
     let unit = plot.quantities.first().map_or("", |quantity| quantity.unit());
     text.push_str(&label(LEFT - 6.0, TOP - 8.0, "end", unit));
     text
+}
+
+/// Powers of ten; where fewer than three of them lie in between, twice and five times each too.
+fn marks((low, high): (f64, f64)) -> Vec<f64> {
+    let decades = (low / 10f64.ln()).floor() as i32..=(high / 10f64.ln()).ceil() as i32;
+    let inside = |value: &f64| (low..=high).contains(&value.ln());
+    let tens: Vec<f64> = decades.map(|decade| 10f64.powi(decade)).collect();
+    match tens.iter().filter(|value| inside(value)).count() {
+        0..3 => tens.iter().flat_map(|ten| [*ten, 2.0 * ten, 5.0 * ten]).collect(),
+        _ => tens,
+    }
 }
 
 fn power(value: f64) -> String {

@@ -52,7 +52,7 @@ pub use judge::judge;
 pub use lint::{Checked, check};
 pub use needs::Needs;
 pub use outcome::Page;
-pub use page::{page, summary};
+pub use page::{index, page, summary};
 pub use plot::{Plot, plot_csv};
 pub use quantity::Quantity;
 pub use read::read;

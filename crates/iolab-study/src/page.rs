@@ -32,6 +32,29 @@ pub fn summary(study: &Study, rulings: &[Ruling]) -> String {
     text
 }
 
+/// The page that leads to those of several studies: how many claims of each came out how.
+pub fn index(studies: &[(&Study, &[Ruling])]) -> String {
+    let mut text = "# Published studies, run here\n\n\
+         Each page begins with what holds on this machine, what does not, and why.\n\n\
+         | study | claims | replicated | contradicted | inconclusive | not tested |\n\
+         | :-- | --: | --: | --: | --: | --: |\n"
+        .to_owned();
+    for (study, rulings) in studies {
+        let count = |verdict| rulings.iter().filter(|r| r.verdict == verdict).count();
+        text.push_str(&format!(
+            "| [{}]({}.md) | {} | {} | {} | {} | {} |\n",
+            markdown_text(&study.title),
+            study.name,
+            rulings.len(),
+            count(Verdict::Replicated),
+            count(Verdict::Contradicted),
+            count(Verdict::Inconclusive),
+            count(Verdict::NotTested)
+        ));
+    }
+    text
+}
+
 /// What was measured beside what was published.
 fn seen(claim: &Claim, ruling: &Ruling) -> String {
     let mut parts = Vec::new();

@@ -61,12 +61,7 @@ fn overlay_metacopy() {
     runs("overlay-metacopy", "6s");
 }
 
-/// The file is small: on a busy machine a pass over one of 1 MiB was cut short, and a part of a pass
-/// leaves no digest to compare.
-#[test]
-fn a_study_of_ones_own_is_checked_run_and_gone_on_with() {
-    let home = Home::new();
-    let study = r#"
+const MINE: &str = r#"
 title = "mine"
 summary = "Whether a block matters."
 budget = "4s"
@@ -98,7 +93,13 @@ says = "both find the same value"
 experiment = "blocks"
 kind = "same-value"
 "#;
-    std::fs::write(home.path("mine.toml"), study).unwrap();
+
+/// The file is small: on a busy machine a pass over one of 1 MiB was cut short, and a part of a pass
+/// leaves no digest to compare.
+#[test]
+fn a_study_of_ones_own_is_checked_run_and_gone_on_with() {
+    let home = Home::new();
+    std::fs::write(home.path("mine.toml"), MINE).unwrap();
     let checked = home.run(&["study", "check", "mine.toml"]).fine().out;
     assert!(checked.contains("nothing wrong"), "{checked}");
     assert!(checked.contains("says   64 KiB is faster than 1 KiB"), "{checked}");
@@ -106,7 +107,7 @@ kind = "same-value"
         checked.contains("tested [blocks] time of block 64 KiB is less than that of block 1 KiB"),
         "{checked}"
     );
-    let parted = study.replace("64 KiB is faster than 1 KiB", "64 KiB is faster than 4 KiB");
+    let parted = MINE.replace("64 KiB is faster than 1 KiB", "64 KiB is faster than 4 KiB");
     std::fs::write(home.path("parted.toml"), parted).unwrap();
     let told = home.run(&["study", "check", "parted.toml"]);
     assert_eq!(told.code, Some(2), "{told:?}");
@@ -137,6 +138,16 @@ kind = "same-value"
     assert!(beside.contains("of 2 claims have another verdict"), "{beside}");
     let none = home.run(&["study", "compare", "many-files", "1", "2"]);
     assert!(none.code == Some(2) && none.err.contains("no run of the study"), "{none:?}");
+}
+
+#[test]
+fn several_studies_have_a_page_that_leads_to_theirs() {
+    let home = Home::new();
+    std::fs::write(home.path("mine.toml"), MINE).unwrap();
+    let twice = ["study", "run", "mine.toml", "mine.toml", "--resume", "--output", "all"];
+    home.run(&twice).fine();
+    let index = std::fs::read_to_string(home.path("all/README.md")).unwrap();
+    assert_eq!(index.matches("| [mine](mine.md) | 2 | ").count(), 2, "{index}");
 }
 
 /// Files are called by them, and one that was called so left the directory of `--output`.
@@ -335,6 +346,15 @@ fn everything_that_was_published_is_measured_under_full() {
     has(levels(blocks, "threads", Factor::Cache), &["cold", "warm"]);
     has(levels(blocks, "threads-over-memory", Factor::Cache), &["cold", "any"]);
     has(levels("overlay-metacopy", "published", Factor::FileSize), &["61000000"]);
+    let passes = |factor| levels("overlay-metacopy", "published-passes", factor);
+    has(passes(Factor::Operation), &["chmod", "chown"]);
+    has(passes(Factor::Pass), &["first", "second", "steady"]);
+    let eight = ["1024", "2048", "4096", "8192", "16384", "32768", "65536", "131072", "262144"];
+    has(levels(blocks, "over-memory-blocks", Factor::Block), &eight);
+    has(levels(blocks, "dd-over-memory", Factor::Block), &["1024", "8192", "65536"]);
+    has(levels("many-files", "published-1000", Factor::Files), &["1000"]);
+    has(levels("many-files", "published-1000", Factor::Threads), &["1", "50"]);
+    has(levels("many-files", "published-100", Factor::FileSize), &["53687091"]);
     for (name, plots) in
         [(copy, 8), (blocks, 7), ("many-files", 1), ("overlay-metacopy", 3), ("read-vs-mmap", 1)]
     {
