@@ -45,8 +45,11 @@ impl Scale {
     fn of(lines: &[Line]) -> Option<Scale> {
         let points = || lines.iter().flat_map(|line| &line.points);
         let xs = points().map(|(_, x, _)| x.max(1.0).ln());
-        let ys = points().map(|(.., here)| here.value).filter(|y| *y > 0.0).map(f64::ln);
-        Some(Scale { x: ends(xs)?, y: ends(ys)? })
+        let trials = lines.iter().flat_map(|line| line.trials.iter().map(|(_, y)| *y));
+        let ys = points().map(|(.., here)| here.value).chain(trials);
+        let (low, high) = ends(ys.filter(|y| *y > 0.0).map(f64::ln))?;
+        let air = 0.04 * (high - low);
+        Some(Scale { x: ends(xs)?, y: (low - air, high + air) })
     }
 
     fn x(&self, level: f64) -> f64 {
@@ -141,6 +144,12 @@ fn drawn(line: &Line, at: usize, scale: &Scale, scatter: bool) -> String {
             path.join(" ")
         ),
     };
+    for (x, y) in line.trials.iter().filter(|(_, y)| *y > 0.0) {
+        let (x, y) = (scale.x(*x), scale.y(*y));
+        text.push_str(&format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1.5\" fill=\"{colour}\" fill-opacity=\"0.4\"/>\n"
+        ));
+    }
     for (x, y) in &places {
         text.push_str(&format!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>\n"

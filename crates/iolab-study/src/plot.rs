@@ -3,8 +3,8 @@
 use super::evidence::Evidence;
 use super::here::Here;
 use super::quantity::Quantity;
-use super::select::{Selection, text};
-use super::shown::lacking;
+use super::select::{Selection, short_text};
+use super::shown::{lacking, steady};
 use super::table::{heading, quoted};
 use iolab_model::catalog::{Factor, Kind, Level, markdown_text};
 use iolab_model::result::{CellRecord, Document};
@@ -44,6 +44,8 @@ pub(super) struct Line {
     pub name: String,
     /// Level of the axis, as text and as a number, with the figure.
     pub points: Vec<(String, f64, Here)>,
+    /// Of a scatter: level and figure of every steady trial.
+    pub trials: Vec<(f64, f64)>,
 }
 
 impl Plot {
@@ -61,14 +63,17 @@ impl Plot {
                 Some((factor, level)) => self.of.at(*factor, level.clone()),
                 None => self.of.clone(),
             };
-            let named = level.map(|(factor, level)| text(factor, &level));
+            let named = level.map(|(factor, level)| short_text(factor, &level));
             for quantity in &self.quantities {
                 let name = match (&named, several) {
                     (Some(level), true) => format!("{level}, {}", quantity.title()),
                     (Some(level), false) => level.clone(),
                     (None, _) => quantity.title().to_owned(),
                 };
-                lines.push(Line { name, points: self.points(run, &of, *quantity) });
+                let points = self.points(run, &of, *quantity);
+                let trials =
+                    if self.scatter { self.trials(run, &of, *quantity) } else { Vec::new() };
+                lines.push(Line { name, points, trials });
             }
         }
         lines.retain(|line| !line.points.is_empty());
@@ -82,6 +87,16 @@ impl Plot {
         let cells = self.of.cells(run);
         let of = |factor: &Factor| levels_of_cells(&cells, *factor);
         self.lines.iter().flat_map(|f| of(f).into_iter().map(|level| Some((*f, level)))).collect()
+    }
+
+    /// Every steady trial, where the axis has numbers.
+    fn trials(&self, run: &Document, of: &Selection, quantity: Quantity) -> Vec<(f64, f64)> {
+        let one = |cell: &CellRecord| -> Vec<(f64, f64)> {
+            let Some(level) = cell.factors.number(self.along) else { return Vec::new() };
+            let figures = steady(cell).filter_map(|sample| quantity.of_trial(sample));
+            figures.map(|figure| (level as f64, figure)).collect()
+        };
+        of.cells(run).into_iter().flat_map(one).collect()
     }
 
     fn points(
@@ -107,7 +122,7 @@ impl Plot {
         let point = |cell: &CellRecord| {
             let level = along(cell)?;
             let here = Here::of(cell, quantity, None, None)?;
-            Some((text(self.along, &level), place(&level)?, here))
+            Some((short_text(self.along, &level), place(&level)?, here))
         };
         cells.into_iter().filter_map(point).collect()
     }
@@ -125,14 +140,18 @@ fn levels_of_cells(cells: &[&CellRecord], factor: Factor) -> Vec<Level> {
 /// The plot as a table of what was measured here, with a link to its drawing. The study gave no
 /// figures, so none stand beside.
 pub(super) fn markdown(plot: &Plot, study: &str, evidence: &Evidence<'_>) -> String {
-    let mut text = heading(&plot.title, Some(&plot.place), plot.repetitions.as_deref());
+    // What the study does not draw it has not measured so and so often either.
+    let repetitions = plot.repetitions.as_deref().filter(|_| !plot.ours);
+    let mut text = heading(&plot.title, Some(&plot.place), repetitions);
     let lines = plot.lines(evidence);
     let published = match plot.ours {
         true => "Not drawn in the study",
         false => "Published as a picture, without figures",
     };
     if lines.is_empty() {
-        text.push_str(&format!("{published}; not measured here.\n"));
+        let why = evidence.run(&plot.experiments).err();
+        let why = why.map_or(String::new(), |why| format!(": {}", markdown_text(&why)));
+        text.push_str(&format!("{published}; not measured here{why}.\n"));
         return text;
     }
     let unit = plot.quantities.first().map_or("", |quantity| quantity.unit());

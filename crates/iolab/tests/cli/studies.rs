@@ -328,13 +328,13 @@ fn everything_that_was_published_is_measured_under_full() {
         "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "4096", "16284",
         "16384", "65536",
     ];
-    for experiment in ["sizes", "synchronous", "in-a-guest-published"] {
+    for experiment in ["sizes-published", "synchronous-published", "in-a-guest-published"] {
         has(levels(copy, experiment, Factor::Block), &buffers);
     }
     let six = ["ext2", "ext4", "xfs", "btrfs", "jfs", "bfs"];
     has(levels(copy, "in-a-guest-published", Factor::Place), &six);
     has(levels(copy, "in-a-guest-published", Factor::FileSize), &[&(100 << 20).to_string()]);
-    has(levels(copy, "synchronous", Factor::Sync), &["none", "sync"]);
+    has(levels(copy, "synchronous-published", Factor::Sync), &["none", "sync"]);
     has(levels("many-files", "published", Factor::Files), &["10000"]);
     has(levels("many-files", "published", Factor::FileSize), &["536870"]);
     has(levels("many-files", "published", Factor::Threads), &["1", "20", "40", "50", "100"]);
@@ -360,6 +360,12 @@ fn everything_that_was_published_is_measured_under_full() {
     {
         assert_eq!(study(name).plots.len(), plots, "{name}");
     }
+}
+
+#[test]
+fn all_of_them_take_a_quarter_of_an_hour() {
+    let budgets: u64 = shipped().iter().map(|checked| checked.study.budget_ns).sum();
+    assert!(budgets <= 15 * 60 * 1_000_000_000, "{} s", budgets / 1_000_000_000);
 }
 
 #[test]
