@@ -3,7 +3,7 @@
 use super::evidence::Evidence;
 use super::plot::{Line, Plot, levels_of};
 use super::quantity::digits;
-use iolab_model::catalog::xml_text;
+use iolab_model::catalog::{Kind, xml_text};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
@@ -28,8 +28,10 @@ pub fn svg(plot: &Plot, evidence: &Evidence<'_>) -> Option<String> {
         xml_text(&plot.title)
     );
     text.push_str(&axes(plot, &lines, &scale));
+    // Between two file systems there is nothing.
+    let joined = !plot.scatter && matches!(plot.along.kind(), Kind::Bytes | Kind::Count);
     for (at, line) in lines.iter().enumerate() {
-        text.push_str(&drawn(line, at, &scale, plot.scatter));
+        text.push_str(&drawn(line, at, &scale, joined));
     }
     text.push_str("</svg>\n");
     Some(text)
@@ -127,7 +129,7 @@ fn power(value: f64) -> String {
     }
 }
 
-fn drawn(line: &Line, at: usize, scale: &Scale, scatter: bool) -> String {
+fn drawn(line: &Line, at: usize, scale: &Scale, joined: bool) -> String {
     let colour = COLOURS[at % COLOURS.len()];
     let dash = if at >= COLOURS.len() { " stroke-dasharray=\"5 3\"" } else { "" };
     let places: Vec<(f64, f64)> = line
@@ -137,9 +139,9 @@ fn drawn(line: &Line, at: usize, scale: &Scale, scatter: bool) -> String {
         .map(|(_, x, here)| (scale.x(*x), scale.y(here.value)))
         .collect();
     let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    let mut text = match scatter {
-        true => String::new(),
-        false => format!(
+    let mut text = match joined {
+        false => String::new(),
+        true => format!(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"{dash}/>\n",
             path.join(" ")
         ),

@@ -2,11 +2,12 @@
 
 use super::bench::Bench;
 use super::claim::Claim;
-use super::evidence::Evidence;
+use super::evidence::{Evidence, unequal};
 use super::ruling::{Ruled, Ruling, Verdict};
 use super::select::text;
 use super::terms::Spread;
 use iolab_model::catalog::{Factor, Level};
+use iolab_model::result::{CellRecord, Document};
 
 /// Judges one claim.
 pub fn judge(claim: &Claim, evidence: &Evidence<'_>) -> Ruling {
@@ -34,7 +35,26 @@ pub fn judge(claim: &Claim, evidence: &Evidence<'_>) -> Ruling {
         Spread::Each(factor, enough) => each(claim, &bench, factor, enough),
         Spread::Once | Spread::Average(_) => claim.test.judge(&bench),
     };
-    ruled.unwrap_or_else(|why| Ruling::new(Verdict::NotTested, why))
+    let ruling = ruled.unwrap_or_else(|why| Ruling::new(Verdict::NotTested, why));
+    allowing(claim, document, ruling)
+}
+
+/// Says so where the cells did parts of unequal length, and something was allowed for it.
+fn allowing(claim: &Claim, document: &Document, ruling: Ruling) -> Ruling {
+    let sides = claim.test.sides().into_iter();
+    let mut cells: Vec<&CellRecord> =
+        sides.flat_map(|side| claim.of.and(side).cells(document)).collect();
+    if cells.is_empty() {
+        cells = claim.of.cells(document);
+    }
+    if ruling.measured.is_none() || !unequal(&cells) {
+        return ruling;
+    }
+    let why = format!(
+        "{}; its cells did parts of unequal length, for which 30 % are allowed",
+        ruling.why
+    );
+    Ruling { why, ..ruling }
 }
 
 /// The claim at each level of a factor. It holds where it holds at `enough` of them, at all where

@@ -1,4 +1,4 @@
-//! A plot of a study: published as a picture without figures, drawn here from ours.
+//! A plot of a study: published as a picture, drawn here from our figures.
 
 use super::evidence::Evidence;
 use super::here::Here;
@@ -137,8 +137,8 @@ fn levels_of_cells(cells: &[&CellRecord], factor: Factor) -> Vec<Level> {
     levels
 }
 
-/// The plot as a table of what was measured here, with a link to its drawing. The study gave no
-/// figures, so none stand beside.
+/// The plot as a table of what was measured here, with a link to its drawing. What the study has in
+/// figures too stands in a table of its own.
 pub(super) fn markdown(plot: &Plot, study: &str, evidence: &Evidence<'_>) -> String {
     // What the study does not draw it has not measured so and so often either.
     let repetitions = plot.repetitions.as_deref().filter(|_| !plot.ours);
@@ -146,7 +146,7 @@ pub(super) fn markdown(plot: &Plot, study: &str, evidence: &Evidence<'_>) -> Str
     let lines = plot.lines(evidence);
     let published = match plot.ours {
         true => "Not drawn in the study",
-        false => "Published as a picture, without figures",
+        false => "Published as a picture",
     };
     if lines.is_empty() {
         let why = evidence.run(&plot.experiments).err();

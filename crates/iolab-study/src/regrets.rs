@@ -8,9 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::{How, Ratio, by_epoch, ratio, rules, time_ns};
+use super::evidence::{How, Ratio, UNEQUAL_LN, by_epoch, ratio, rules, time_ns, unequal};
 use super::terms::{Measure, Per};
-use iolab_model::catalog::Code;
 use iolab_model::result::{
     Answer, AnswerKind, CellRecord, Document, ExclusionReason, Interval, Phase, Sample,
 };
@@ -164,11 +163,14 @@ fn computed(
 ) -> Vec<Regret> {
     let rules = rules(document, how.error, by_epoch(cells));
     let claims = claimed(seen, &rules, &Context::default());
+    let allowed = if unequal(cells) { UNEQUAL_LN } else { 0.0 };
     let of = claims.cells.iter().map(|cell| match cell.standing {
         Standing::NotCompared(_) => Regret { low: 0.0, high: f64::INFINITY, excluded: false },
-        standing => {
-            Regret { low: cell.low, high: cell.high, excluded: standing == Standing::Slower }
-        }
+        standing => Regret {
+            low: (cell.low - allowed).max(0.0),
+            high: cell.high + allowed,
+            excluded: standing == Standing::Slower && (allowed == 0.0 || cell.low > allowed),
+        },
     });
     of.collect()
 }
@@ -211,14 +213,13 @@ fn seen(document: &Document, cells: &[&CellRecord], how: How) -> Observations {
 
 /// ln of the time per unit of work; +∞ where the trial was lost, NaN where it says nothing.
 fn took(cell: &CellRecord, sample: &Sample, how: How) -> f64 {
-    let flagged = |code| sample.measurement.flags.contains(&code);
     match sample.counts() {
         _ if sample.fault.is_some() => f64::INFINITY,
-        true if !(flagged(Code::Bounded) && flagged(Code::UnequalWork)) => {
+        true => {
             let y = time_ns(cell, sample, how.measure, how.per).ln();
             if y.is_finite() { y } else { f64::NAN }
         }
-        _ => f64::NAN,
+        false => f64::NAN,
     }
 }
 

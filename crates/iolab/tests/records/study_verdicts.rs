@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::study_scene::{ROUNDS, SIDES, True, block, run, run_seeded, study, two, verdict};
 use Verdict::{Contradicted, Inconclusive, NotTested, Replicated};
-use iolab_model::catalog::{Factor, Level};
+use iolab_model::catalog::{Code, Factor, Level};
 use iolab_model::result::{Answer, AnswerKind, Document, Grade, Regret};
 use iolab_study::{Evidence, Ruling, Study, Verdict, judge, plot_csv, svg};
 
@@ -141,6 +141,33 @@ fn the_unit_is_the_renewal_where_files_are_their_own() {
     assert_eq!(ruled("cold"), Replicated);
 }
 
+/// A trial of one byte at a time does a part of the file, one of 64 KiB all of it: whatever a trial
+/// costs once weighs more in the shorter one. Cells of equal price were told apart so.
+#[test]
+fn parts_of_unequal_length_are_told_apart_by_much_alone() {
+    let faster = format!("kind = \"faster\"\n{SIDES}");
+    let ruled = |slow_ns: f64| {
+        let mut document = run(&two(slow_ns, 1e6));
+        for sample in &mut document.cells[0].samples {
+            sample.measurement.flags.push(Code::Bounded);
+            sample.measurement.flags.push(Code::UnequalWork);
+            sample.measurement.bytes /= 1024;
+            sample.measurement.wall_ns /= 1024;
+        }
+        judged(&claim(&faster), &document)
+    };
+    let little = ruled(1.2e6);
+    assert!(little.verdict != Replicated && little.why.contains("30 %"), "{little:?}");
+    let much = ruled(5e6);
+    let interval = much.measured.unwrap().interval;
+    assert!(much.verdict == Replicated && interval.low.unwrap() < 5.0 / 1.25, "{much:?}");
+    let every = format!("{faster}\nchoice = \"every\"");
+    let mut plain = run(&two(1.2e6, 1e6));
+    assert_eq!(judged(&claim(&every), &plain).verdict, Replicated);
+    plain.cells[0].samples.iter_mut().for_each(|s| s.measurement.bytes += 1);
+    assert!(!judged(&claim(&every), &plain).why.contains("30 %"), "nothing was cut short");
+}
+
 /// Four times the cells may take as long as their pairs, and no longer.
 #[test]
 fn judging_grows_no_faster_than_the_pairs() {
@@ -183,7 +210,13 @@ fn a_plot_has_words_along_its_axis_lines_of_two_kinds_or_points_alone() {
     let names: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
     assert_eq!(names, ["mmap", "read", "mmap", "read"], "{csv}");
     let drawn = svg(&words.plots[0], &evidence).unwrap();
-    assert!(drawn.matches("<polyline").count() == 2 && drawn.contains(">mmap<"), "{drawn}");
+    assert!(
+        !drawn.contains("<polyline") && drawn.contains(">mmap<"),
+        "nothing lies between: {drawn}"
+    );
+    let sizes = plot("along = \"block\"\nlines = \"method\"");
+    let drawn = svg(&sizes.plots[0], &evidence).unwrap();
+    assert_eq!(drawn.matches("<polyline").count(), 2, "{drawn}");
     // A cell that lacks the first factor has its line by the second: dd beside the loop of read.
     let both = plot("along = \"block\"\nlines = [\"contender\", \"method\"]\nscatter = true");
     let drawn = svg(&both.plots[0], &evidence).unwrap();
