@@ -17,5 +17,5 @@ pub use call::{Call, CallKind, NONE, OpenFlags, Result, UNKNOWN_RESULT};
 pub use error::TraceError;
 pub use format::{MAGIC, VERSION, read, write};
 pub use profile::{FileRow, Finding, FindingKind, KindRow, Pattern, Profile, SizeRow, Whole};
-pub use strace::{CALLS, Limits, parse};
+pub use strace::{CALLS, Limits, looks_like_log, parse};
 pub use trace::{Ending, File, FileKind, Handle, Run, Thread, Trace};

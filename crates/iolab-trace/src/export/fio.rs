@@ -14,12 +14,20 @@ pub struct FioLog {
     pub calls: u64,
     /// Calls on files that the format has no words for: stat, rename, mmap and their kin.
     pub left_out: u64,
+    /// A line of shell for each file that is read: fio makes none that the log did not write first.
+    pub files: String,
 }
 
 /// The blocks and syncs of a trace in the order in which they came back. Files are named by their
 /// number (`file12`), never by their own name: fio writes to what the log names.
 pub fn fio_iolog(trace: &Trace) -> FioLog {
-    let mut log = FioLog { text: "fio version 2 iolog\n".to_owned(), calls: 0, left_out: 0 };
+    let mut log = FioLog {
+        text: "fio version 2 iolog\n".to_owned(),
+        calls: 0,
+        left_out: 0,
+        files: String::new(),
+    };
+    let mut reached = vec![0; trace.files.len()];
     let mut state = vec![State::Unnamed; trace.files.len()];
     for call in &trace.calls {
         let regular = |file: u32| trace.file(file).is_some_and(|f| f.kind == FileKind::Regular);
@@ -29,11 +37,20 @@ pub fn fio_iolog(trace: &Trace) -> FioLog {
         match lines(trace, call).filter(|lines| lines.iter().all(|line| regular(line.file))) {
             Some(lines) => {
                 log.calls += 1;
-                lines.into_iter().for_each(|line| line.put(&mut state, &mut log.text));
+                for line in lines {
+                    if let (true, Some((offset, bytes))) = (line.action == READ, line.range) {
+                        let end: &mut u64 = &mut reached[line.file as usize];
+                        *end = (*end).max(offset.saturating_add(bytes));
+                    }
+                    line.put(&mut state, &mut log.text);
+                }
             }
             None if matches!(call.kind, CallKind::Open | CallKind::Close) => (),
             None => log.left_out += 1,
         }
+    }
+    for (index, bytes) in reached.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
+        let _ = writeln!(log.files, "truncate -s {bytes} file{index}");
     }
     for (index, state) in state.iter().enumerate() {
         if *state == State::Open {
@@ -42,6 +59,8 @@ pub fn fio_iolog(trace: &Trace) -> FioLog {
     }
     log
 }
+
+const READ: &str = "read";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -78,11 +97,11 @@ fn lines(trace: &Trace, call: &Call) -> Option<Vec<Line>> {
     let range = Some((call.offset, moved));
     match call.kind {
         _ if call.file == NONE || call.result < 0 => None,
-        kind if kind.reads() && moved > 0 => Some(vec![line(call.file, "read", range)]),
+        kind if kind.reads() && moved > 0 => Some(vec![line(call.file, READ, range)]),
         kind if kind.writes() && moved > 0 => Some(vec![line(call.file, "write", range)]),
         kind if kind.copies() && moved > 0 => {
             let to = trace.file_of_handle(call.other)?;
-            Some(vec![line(call.file, "read", range), line(to, "write", range)])
+            Some(vec![line(call.file, READ, range), line(to, "write", range)])
         }
         CallKind::Sync => Some(vec![line(call.file, "sync", None)]),
         CallKind::DataSync => Some(vec![line(call.file, "datasync", None)]),

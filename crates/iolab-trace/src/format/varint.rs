@@ -1,6 +1,6 @@
 //! Numbers of seven bits a byte, the low ones first (LEB128); signed ones zigzag.
 
-use super::super::error::TraceError;
+use crate::error::TraceError;
 
 /// Appends a number.
 pub(super) fn put(out: &mut Vec<u8>, mut value: u64) {

@@ -1,8 +1,8 @@
 //! What a reviewer would write: each sentence says what was seen and what to do.
 
-use iolab_model::catalog::{bytes_text, count_text, time_text};
+use iolab_model::catalog::{bytes_text, count_text, so_many, time_text};
 
-use super::gather::{Gathered, OfFile, Sum};
+use super::gather::{Cost, Gathered, OfFile, Sum};
 use super::pattern::Pattern;
 use super::sentence::{calls_of, short_name};
 use super::{Finding, FindingKind};
@@ -22,23 +22,23 @@ const MUCH_BYTES: u64 = 1 << 20;
 pub(super) fn findings(trace: &Trace, gathered: &Gathered) -> Vec<Finding> {
     let mut found = Vec::new();
     for (file, of) in trace.files.iter().zip(&gathered.files) {
-        of_file(file, of, gathered.tracer_ns, &mut found);
+        of_file(file, of, gathered.cost, &mut found);
     }
     passed_on(trace, gathered, &mut found);
     never_used(trace, gathered, &mut found);
     not_found(gathered, &mut found);
-    unseen(trace, &mut found);
+    unseen(trace, gathered, &mut found);
     found.sort_by_key(|finding| std::cmp::Reverse((finding.file_ns, finding.calls)));
     found
 }
 
-fn finding(kind: FindingKind, sum: &Sum, tracer_ns: u64, sentence: String) -> Finding {
-    Finding { kind, calls: sum.calls, file_ns: sum.file_ns(tracer_ns), sentence }
+fn finding(kind: FindingKind, sum: &Sum, cost: Cost, sentence: String) -> Finding {
+    Finding { kind, calls: sum.calls, file_ns: sum.file_ns(cost), sentence }
 }
 
-fn of_file(file: &File, of: &OfFile, tracer_ns: u64, found: &mut Vec<Finding>) {
+fn of_file(file: &File, of: &OfFile, cost: Cost, found: &mut Vec<Finding>) {
     let name = short_name(&file.name);
-    let mut say = |kind, sum: &Sum, sentence| found.push(finding(kind, sum, tracer_ns, sentence));
+    let mut say = |kind, sum: &Sum, sentence| found.push(finding(kind, sum, cost, sentence));
     for (sum, verb) in [(&of.small_reads, "read"), (&of.small_writes, "write")] {
         // A pattern that jumps gains nothing by a buffer.
         if sum.calls >= MANY && of.steps.pattern() == Some(Pattern::Sequential) {
@@ -52,7 +52,7 @@ fn of_file(file: &File, of: &OfFile, tracer_ns: u64, found: &mut Vec<Finding>) {
         }
     }
     if of.syncs.calls >= OFTEN {
-        let took = time_text(of.syncs.file_ns(tracer_ns) as f64);
+        let took = time_text(of.syncs.file_ns(cost) as f64);
         let calls = count_text(of.syncs.calls);
         let text = format!(
             "{calls} times {name} is made durable, {took}: gather several writes before each"
@@ -66,7 +66,9 @@ fn of_file(file: &File, of: &OfFile, tracer_ns: u64, found: &mut Vec<Finding>) {
         say(FindingKind::ReadAgain, &of.reads, text);
     }
     let moves = of.reads.calls + of.writes.calls;
-    if of.steps.pattern() == Some(Pattern::Random) && moves >= MANY {
+    // A few headers of a library that a hundred programs load are no random access.
+    let long = moves >= MANY && moves >= of.opens.calls.saturating_mul(OFTEN);
+    if of.steps.pattern() == Some(Pattern::Random) && long {
         let sum = if of.reads.calls >= of.writes.calls { &of.reads } else { &of.writes };
         let verb = if of.reads.calls >= of.writes.calls { "read" } else { "write" };
         let text = format!(
@@ -76,12 +78,12 @@ fn of_file(file: &File, of: &OfFile, tracer_ns: u64, found: &mut Vec<Finding>) {
         say(FindingKind::RandomAccess, sum, text);
     }
     let is_directory = file.kind == FileKind::Directory;
-    if of.looked_up.calls >= MANY && !is_directory {
+    if of.most_looks >= MANY && !is_directory {
         let calls = count_text(of.looked_up.calls);
         let text = format!("{name} is looked up {calls} times: ask once and keep the answer");
         say(FindingKind::AskedAgain, &of.looked_up, text);
     }
-    if of.opens.calls >= OFTEN && !is_directory && of.opens.failed == 0 {
+    if of.most_opens >= OFTEN && !is_directory && of.opens.failed == 0 {
         let calls = count_text(of.opens.calls);
         let text = format!("{name} is opened {calls} times: keep it open");
         say(FindingKind::OpenedAgain, &of.opens, text);
@@ -103,7 +105,7 @@ fn passed_on(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
             "{bytes} of {from} pass through the program to {to}: copy_file_range(2) keeps them in \
              the kernel"
         );
-        found.push(finding(FindingKind::CopiedByHand, sum, gathered.tracer_ns, text));
+        found.push(finding(FindingKind::CopiedByHand, sum, gathered.cost, text));
     }
 }
 
@@ -126,7 +128,7 @@ fn never_used(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
             format!("{name} and {others} more are opened and never read or written")
         }
     };
-    found.push(finding(FindingKind::NeverUsed, &sum, gathered.tracer_ns, text));
+    found.push(finding(FindingKind::NeverUsed, &sum, gathered.cost, text));
 }
 
 /// Names that were asked for in vain.
@@ -140,28 +142,28 @@ fn not_found(gathered: &Gathered, found: &mut Vec<Finding>) {
     }
     let (lost, all) = (count_text(sum.calls), count_text(all));
     let text = format!("{lost} of {all} names asked for are not there: shorten the search path");
-    found.push(finding(FindingKind::NotFound, sum, gathered.tracer_ns, text));
+    found.push(finding(FindingKind::NotFound, sum, gathered.cost, text));
 }
 
 /// What the log cannot show.
-fn unseen(trace: &Trace, found: &mut Vec<Finding>) {
+fn unseen(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
     let rings = trace.calls.iter().filter(|call| call.kind == CallKind::Ring).count() as u64;
     let maps = trace.calls.iter().filter(|call| {
         let regular = trace.file(call.file).is_some_and(|file| file.kind == FileKind::Regular);
-        // A mapping of what a program is made of is no work on a file of a person's.
-        call.kind == CallKind::Map && regular && call.detail & 2 != 0
+        // Read-only ones are mostly what a program is made of: libraries, locales.
+        call.kind == CallKind::Map && regular && call.detail & 3 == 3
     });
     let maps = maps.count() as u64;
     let mut say = |calls: u64, text: String| {
         let sum = Sum { calls, ..Sum::default() };
-        found.push(finding(FindingKind::Unseen, &sum, 0, text));
+        found.push(finding(FindingKind::Unseen, &sum, gathered.cost, text));
     };
     if rings > 0 {
         let calls = count_text(rings);
         say(rings, format!("{calls} calls of io_uring: what they asked for cannot be seen"));
     }
     if maps > 0 {
-        let calls = count_text(maps);
-        say(maps, format!("{calls} shared mappings: what is read and written there makes no call"));
+        let mappings = so_many(maps as usize, "shared writable mapping");
+        say(maps, format!("{mappings}: what is read and written there makes no call"));
     }
 }

@@ -30,9 +30,19 @@ impl Sum {
     }
 
     /// Beyond what the tracer took of it.
-    pub(super) fn file_ns(&self, tracer_ns: u64) -> u64 {
-        self.took_ns.saturating_sub(tracer_ns.saturating_mul(self.calls))
+    pub(super) fn file_ns(&self, cost: Cost) -> u64 {
+        let beyond = self.took_ns.saturating_sub(cost.tracer_ns.saturating_mul(self.calls));
+        (beyond as f64 * cost.scale) as u64
     }
+}
+
+/// How a time is made out of strace's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cost {
+    /// What the tracer adds to a call.
+    pub(super) tracer_ns: u64,
+    /// Below one where all file calls together would take longer than the program has.
+    pub(super) scale: f64,
 }
 
 /// One file's calls.
@@ -47,6 +57,10 @@ pub(super) struct OfFile {
     pub(super) syncs: Sum,
     pub(super) opens: Sum,
     pub(super) looked_up: Sum,
+    /// Of one process at most.
+    pub(super) most_opens: u64,
+    /// Of one process at most.
+    pub(super) most_looks: u64,
     pub(super) steps: Steps,
     pub(super) read: Extents,
     /// It was used beyond being opened and closed.
@@ -57,7 +71,7 @@ pub(super) struct OfFile {
 
 /// Everything of the pass.
 pub(super) struct Gathered {
-    pub(super) tracer_ns: u64,
+    pub(super) cost: Cost,
     pub(super) files: Vec<OfFile>,
     pub(super) kinds: BTreeMap<CallKind, Sum>,
     pub(super) not_found: Sum,
@@ -71,7 +85,7 @@ pub(super) struct Gathered {
 
 pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
     let mut gathered = Gathered {
-        tracer_ns,
+        cost: Cost { tracer_ns, scale: 1.0 },
         files: vec![OfFile::default(); trace.files.len()],
         kinds: BTreeMap::new(),
         not_found: Sum::default(),
@@ -83,6 +97,7 @@ pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
     };
     let mut walks = vec![Walk::default(); trace.handles.len()];
     let mut last_reads: HashMap<u32, Call> = HashMap::new();
+    let mut asked: HashMap<(u32, u32), (u64, u64)> = HashMap::new();
     for call in &trace.calls {
         if call.kind == CallKind::Ring {
             gathered.rings += 1;
@@ -98,6 +113,12 @@ pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
         gathered.call(call, &mut walks);
         gathered.copied(trace, call);
         gathered.pass_on(trace, call, &mut last_reads);
+        gathered.ask(trace, call, &mut asked);
+    }
+    let beyond = gathered.all.file_ns(gathered.cost);
+    let most = gathered.most_ns(trace);
+    if beyond > most {
+        gathered.cost.scale = most as f64 / beyond as f64;
     }
     gathered
 }
@@ -130,6 +151,29 @@ impl Gathered {
         }
     }
 
+    /// One process that opens or asks about a file over and over could keep it; of many each must.
+    fn ask(&mut self, trace: &Trace, call: &Call, asked: &mut HashMap<(u32, u32), (u64, u64)>) {
+        let is_open = call.kind == CallKind::Open;
+        let Some(file) = self.files.get_mut(call.file as usize) else { return };
+        if is_open || matches!(call.kind, CallKind::Stat | CallKind::ReadLink) {
+            let process = trace.threads.get(call.thread as usize).map_or(NONE, |t| t.process);
+            let (opens, looks) = asked.entry((call.file, process)).or_default();
+            *(if is_open { &mut *opens } else { &mut *looks }) += 1;
+            file.most_opens = file.most_opens.max(*opens);
+            file.most_looks = file.most_looks.max(*looks);
+        }
+    }
+
+    /// What file calls can have taken at most.
+    fn most_ns(&self, trace: &Trace) -> u64 {
+        match (trace.middle_run(), trace.threads.len()) {
+            // One thread's file calls are none of the time in which its own code ran.
+            (Some(run), 1) => run.wall_ns.saturating_sub(run.user_ns),
+            (Some(run), threads) => run.wall_ns.saturating_mul(threads as u64),
+            (None, _) => u64::MAX,
+        }
+    }
+
     /// A thread that reads from one file and writes as many bytes to another carries them.
     fn pass_on(&mut self, trace: &Trace, call: &Call, last: &mut HashMap<u32, Call>) {
         if call.kind.reads() && call.moved_bytes() > 0 {
@@ -151,14 +195,11 @@ impl Gathered {
         let has_times = self.all.took_ns > 0;
         let traced = trace.wall_ns;
         // Without a run of its own, what is left of the traced one without the tracer's time.
-        let own = traced.saturating_sub(self.tracer_ns.saturating_mul(trace.calls.len() as u64));
+        let tracers = self.cost.tracer_ns.saturating_mul(trace.calls.len() as u64);
+        let own = traced.saturating_sub(tracers);
         let wall_ns = run.map_or(own, |run| run.wall_ns);
-        let mut file_ns = self.all.file_ns(self.tracer_ns).min(wall_ns);
-        // One thread's file calls are none of the time in which its own code ran.
-        if let (Some(run), 1) = (run, trace.threads.len()) {
-            file_ns = file_ns.min(run.wall_ns.saturating_sub(run.user_ns));
-        }
-        let share = (has_times && wall_ns > 0).then(|| file_ns as f64 / wall_ns as f64);
+        let file_ns = self.all.file_ns(self.cost);
+        let share = (has_times && wall_ns > 0).then(|| (file_ns as f64 / wall_ns as f64).min(1.0));
         let of = |kinds: fn(CallKind) -> bool| {
             let sums = self.kinds.iter().filter(|(kind, _)| kinds(**kind)).map(|(_, sum)| *sum);
             sums.fold((0, 0), |(calls, bytes), sum| (calls + sum.calls, sum.bytes + bytes))
@@ -169,7 +210,7 @@ impl Gathered {
             traced_wall_ns: traced,
             wall_ns: run.map(|run| run.wall_ns),
             runs: trace.runs.len(),
-            tracer_ns_per_call: self.tracer_ns,
+            tracer_ns_per_call: self.cost.tracer_ns,
             file_ns: has_times.then_some(file_ns),
             file_share: share,
             gain_at_most: share.filter(|share| *share < 0.999).map(|share| 1.0 / (1.0 - share)),
@@ -192,7 +233,7 @@ impl Gathered {
             name: String::from_utf8_lossy(&file.name).into_owned(),
             kind: file.kind.word(),
             size_bytes: file.size_bytes,
-            file_ns: of.all.file_ns(self.tracer_ns),
+            file_ns: of.all.file_ns(self.cost),
             calls: of.all.calls,
             read_bytes: of.reads.bytes,
             reads: of.reads.calls,
@@ -212,7 +253,7 @@ impl Gathered {
             kind: kind.word(),
             calls: sum.calls,
             failed: sum.failed,
-            file_ns: sum.file_ns(self.tracer_ns),
+            file_ns: sum.file_ns(self.cost),
         };
         let mut rows: Vec<KindRow> = self.kinds.iter().map(row).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.file_ns, row.calls)));

@@ -18,7 +18,7 @@ impl Pattern {
     /// Its name in tables.
     pub const fn word(self) -> &'static str {
         match self {
-            Pattern::Sequential => "sequential",
+            Pattern::Sequential => iolab_model::catalog::Pattern::USUAL,
             Pattern::Strided => "strided",
             Pattern::Random => "random",
         }

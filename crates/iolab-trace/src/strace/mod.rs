@@ -1,9 +1,14 @@
 //! Logs of strace, read as they come: whatever is in them, the memory that they take has its limit.
 
+mod applied;
 mod apply;
+mod descriptors;
 mod errors;
+mod flags;
 mod known;
 mod line;
+mod mapped;
+mod moving;
 mod named;
 mod names;
 mod reader;
@@ -13,7 +18,7 @@ mod tests;
 mod words;
 
 pub use known::CALLS;
-pub use reader::parse;
+pub use reader::{looks_like_log, parse};
 
 /// What memory is given to. Beyond it reading ends with an error that names the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Calls that name files: open, stat, rename and their kin.
 
-use super::apply::{Applied, open_flags};
+use super::applied::Applied;
+use super::flags::open_flags;
 use super::known::{Asked, Shape};
 use super::names::absolute;
 use super::state::Slot;

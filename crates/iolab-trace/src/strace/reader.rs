@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, Read};
 
 use super::Limits;
-use super::apply::{Effect, Maker, apply};
+use super::applied::{Effect, Maker};
+use super::apply::apply;
 use super::line::{Event, Line, line};
 use super::state::{Group, State};
 use super::words::words;
@@ -29,8 +30,8 @@ struct Begun {
 struct Reader {
     state: State,
     live: HashMap<u32, Live>,
-    /// The last thread of each number.
-    numbers: HashMap<u32, u32>,
+    /// The last thread of each number, and the line in which it was first seen.
+    numbers: HashMap<u32, (u32, u64)>,
     /// Threads that are about to have a child, by the line in which that began.
     forking: BTreeMap<u64, u32>,
     begun_bytes: u64,
@@ -68,6 +69,16 @@ pub fn parse(log: impl Read, limits: &Limits) -> Result<Trace, TraceError> {
         }
     }
     reader.end()
+}
+
+/// Whether a file that begins so is a log of strace: one of its first lines is a call with a time, or
+/// a thread's end.
+pub fn looks_like_log(beginning: &[u8]) -> bool {
+    const LINES: usize = 20;
+    beginning.split(|byte| *byte == b'\n').take(LINES).any(|text| {
+        let Line { thread, at_ns, event } = line(text);
+        !matches!(event, Event::Garbage) && (at_ns.is_some() || thread > 0)
+    })
 }
 
 /// The next line without its end; false where it is longer than the limit, whose rest is passed over.
@@ -126,7 +137,7 @@ impl Reader {
         self.last_ns = self.last_ns.max(at_ns);
         self.live_thread(thread)?;
         match event {
-            Event::Call(call) => self.call(thread, at_ns, call, text),
+            Event::Call(call) => self.call(thread, (at_ns, self.state.line), call, text),
             Event::Begun(begun) => self.begin(thread, at_ns, begun),
             Event::Resumed(name, rest) => self.resume(thread, at_ns, name, rest, text),
             Event::Ended(how) => {
@@ -181,7 +192,7 @@ impl Reader {
         };
         self.state.trace.threads.push(Thread { number, process, started_by: NONE });
         self.live.insert(number, Live { index, group, begun: None });
-        self.numbers.insert(number, index);
+        self.numbers.insert(number, (index, self.state.line));
         Ok(())
     }
 
@@ -208,7 +219,7 @@ impl Reader {
     ) -> Result<(), TraceError> {
         let begun = self.live.get_mut(&thread).and_then(|live| live.begun.take());
         self.forget(begun.as_ref());
-        let Some(Begun { at_ns: began_ns, mut words, .. }) = begun else {
+        let Some(Begun { at_ns: began_ns, mut words, line }) = begun else {
             // Its beginning is before the log's, or it is a restarted call.
             self.skip(text);
             return Ok(());
@@ -218,7 +229,7 @@ impl Reader {
             return Ok(());
         }
         words.extend_from_slice(rest);
-        self.call(thread, began_ns.min(at_ns), &words, text)
+        self.call(thread, (began_ns.min(at_ns), line), &words, text)
     }
 
     /// A call is no longer on its way.
@@ -229,10 +240,11 @@ impl Reader {
         }
     }
 
+    /// A whole call, with when and in which line it began.
     fn call(
         &mut self,
         thread: u32,
-        at_ns: u64,
+        (at_ns, began_line): (u64, u64),
         call: &[u8],
         text: &[u8],
     ) -> Result<(), TraceError> {
@@ -253,17 +265,18 @@ impl Reader {
         match effect {
             Effect::Nothing => (),
             Effect::Began(number, shares) => {
-                if !self.live.contains_key(&number) {
+                // A child may be seen, and even end, before its parent's call has come back.
+                let seen = self.numbers.get(&number).filter(|(_, line)| *line > began_line);
+                if seen.is_none() && !self.live.contains_key(&number) {
                     self.start(number, Some((maker.thread, maker.group, shares)))?;
                 }
-                if let Some(child) = self.live.get(&number) {
-                    call.other = child.index;
-                    let thread = &mut self.state.trace.threads[child.index as usize];
-                    thread.started_by = count as u32;
+                if let Some((child, _)) = self.numbers.get(&number) {
+                    call.other = *child;
+                    self.state.trace.threads[*child as usize].started_by = count as u32;
                 }
             }
             Effect::WaitedFor(number) => {
-                call.other = self.numbers.get(&number).copied().unwrap_or(NONE);
+                call.other = self.numbers.get(&number).map_or(NONE, |(index, _)| *index);
             }
         }
         self.state.trace.calls.push(call);

@@ -104,6 +104,25 @@ fn unfinished_calls_are_put_together_and_children_have_their_parents_descriptors
     assert!(trace.is_cut);
 }
 
+/// A thread that nobody ever ended once stood for such a child, and the log was said to be cut.
+#[test]
+fn a_child_that_ends_before_its_parents_call_comes_back_is_one_thread() {
+    let log = r#"1 10.0 vfork( <unfinished ...>
+2 10.1 chdir("/x") = 0 <0.1>
+2 10.2 +++ exited with 0 +++
+1 10.3 <... vfork resumed>) = 2 <0.3>
+1 10.4 vfork( <unfinished ...>
+2 10.5 chdir("/x") = 0 <0.1>
+1 10.6 <... vfork resumed>) = 2 <0.3>
+2 10.7 +++ exited with 0 +++
+1 10.8 +++ exited with 0 +++
+"#;
+    let trace = trace(log);
+    assert_eq!((trace.threads.len(), trace.is_cut), (3, false));
+    let forks = trace.calls.iter().filter(|call| call.kind == CallKind::Fork);
+    assert_eq!(forks.map(|call| call.other).collect::<Vec<_>>(), [1, 2]);
+}
+
 #[test]
 fn threads_share_descriptors_and_execs_close_them() {
     let log = r#"1 10.0 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_THREAD, exit_signal=0}, 88) = 2 <0.1>
@@ -207,6 +226,10 @@ fn every_kind_of_call_finds_its_file() {
 fn what_is_no_log_is_refused_with_its_line() {
     let refused = |log: &str| parse(Cursor::new(log), &Limits::default()).unwrap_err();
     assert!(matches!(refused(""), TraceError::Empty));
+    assert!(super::looks_like_log(DD.as_bytes()) && super::looks_like_log(b"\n[pid 5] +++ exited"));
+    for other in ["{\"schema\": 1}", "", "12 13 14", "fio: this platform\n{"] {
+        assert!(!super::looks_like_log(other.as_bytes()), "{other}");
+    }
     assert!(matches!(refused("\n# hello\nworld\n"), TraceError::NotALog { line: 2, .. }));
     assert!(matches!(refused("close(3) = 0\n"), TraceError::NoTime { line: 1 }));
     let text = refused("\x1b[31mhello").to_string();

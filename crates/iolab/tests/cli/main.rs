@@ -23,3 +23,4 @@ mod readme;
 mod studies;
 mod tools;
 mod trend;
+mod your_program;
