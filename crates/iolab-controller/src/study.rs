@@ -10,7 +10,8 @@ use super::placement::Placement;
 use super::prepared::Prepared;
 use super::resume::resumed;
 use super::session::{Measured, Session};
-use iolab_model::plan::Plan;
+use iolab_model::catalog::Factor;
+use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::Document;
 use iolab_study::{self as study, Claim, LeftOut, Study, Trial};
 
@@ -126,7 +127,8 @@ impl StudyTerms {
             planned = Prepared::of_file(&trial.written, &self.placement);
         }
         let planned = planned.map_err(NotTested::Failed);
-        (left_out, planned.and_then(|planned| runnable(&planned.plan).map(|()| planned)))
+        let planned = planned.and_then(|planned| runnable(&planned.plan).map(|()| planned));
+        (left_out, planned.and_then(|planned| useful(&planned.plan, claims).map(|()| planned)))
     }
 
     /// The full setting takes the time that its rounds take, unless the person names one.
@@ -151,6 +153,23 @@ fn runnable(plan: &Plan) -> Result<(), NotTested> {
             let why = plan.cells.iter().find_map(|cell| cell.skip.clone());
             Err(NotTested::NoCell(why.unwrap_or_else(|| "it has no cell".into())))
         }
+    }
+}
+
+/// Why a run would tell nothing: every claim about it needs a file system that cannot be had.
+fn useful(plan: &Plan, claims: &[&Claim]) -> Result<(), NotTested> {
+    let lacking = |name: &String| {
+        let of = |cell: &&Cell| {
+            let place = cell.levels.text(Factor::Place).unwrap_or_default();
+            place.split(':').next() == Some(name.as_str())
+        };
+        let mut cells = plan.cells.iter().filter(of).map(|cell| cell.skip.clone()).peekable();
+        cells.peek().is_some().then(|| cells.collect::<Option<Vec<String>>>()).flatten()?.pop()
+    };
+    let idle = |claim: &&Claim| claim.needs.file_systems.iter().find_map(lacking);
+    match claims.iter().map(idle).collect::<Option<Vec<String>>>() {
+        Some(whys) => whys.into_iter().next().map_or(Ok(()), |why| Err(NotTested::NoCell(why))),
+        None => Ok(()),
     }
 }
 
