@@ -257,6 +257,33 @@ fn what_can_be_recomputed_is() {
     assert_eq!(mib_per_s.map(|s| s > 2500.0).collect::<Vec<_>>(), [false, true, true]);
 }
 
+/// What notes and claims make of the figures of their own tables.
+#[test]
+fn what_notes_derive_is_recomputed() {
+    let near = |x: f64, y: f64| assert!((x / y - 1.0).abs() < 0.006, "{x} against {y}");
+    let (blocks, many) = (study("block-size-and-caching"), study("many-files"));
+    let at = |row: &str, column: usize| figure(&blocks, "under-memory", row, column);
+    near(at("1024", 1) / at("1024", 0), 1.68);
+    near(at("65536", 1) / at("65536", 0), 2.64);
+    near(at("131072", 1) / at("65536", 1), 1.055);
+    near(figure(&blocks, "warm", "131072", 0) / figure(&blocks, "warm", "65536", 0), 1.024);
+    near(figure(&blocks, "warm", "262144", 1) / figure(&blocks, "warm", "1024", 1), 2.24);
+    near(figure(&blocks, "warm", "1024", 0) * figure(&blocks, "dd", "1024", 1), 2651.0);
+    for (row, gib) in [("1024", 20.0), ("8192", 19.7), ("65536", 19.6)] {
+        let speed = figure(&blocks, "over-memory-blocks", row, 0);
+        near(speed * figure(&blocks, "dd-over-memory", row, 1) / 1024.0, gib);
+    }
+    let under = ["1024", "8192", "65536"].map(|row| [0, 1].map(|c| figure(&blocks, "dd", row, c)));
+    assert_eq!(under.as_flattened().iter().filter(|seconds| **seconds < 1.0).count(), 5);
+    // 5 GiB in so many files, to the byte.
+    for (name, files) in [("published", 10_000), ("published-1000", 1000), ("published-100", 100)] {
+        let trial = many.experiments.iter().find(|e| e.name == name).unwrap();
+        let factors = &trial.written.experiment.factors;
+        assert_eq!(factors[&Factor::Files], [Level::Number(files)]);
+        assert_eq!(factors[&Factor::FileSize], [Level::Number((5 << 30) / files)], "{name}");
+    }
+}
+
 #[test]
 fn the_figures_are_those_of_the_studies() {
     let (copy, blocks, many) =
