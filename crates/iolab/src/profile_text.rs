@@ -73,8 +73,10 @@ fn share(whole: &Whole) -> String {
     };
     let (time, percent) = (time_text(ns as f64), percent_text(share));
     let gain = match whole.gain_at_most {
-        Some(gain) => format!("at most {} to gain", ratio_text(gain)),
-        None => "it does nothing else".to_owned(),
+        Some(gain) if whole.gain_is_bound => format!("at most {} to gain", ratio_text(gain)),
+        Some(gain) => format!("roughly {} to gain", ratio_text(gain)),
+        None if whole.wall_ns.is_some() => "next to nothing else is left".to_owned(),
+        None => "next to nothing else is seen".to_owned(),
     };
     let of = match whole.wall_ns {
         Some(_) => "of its own time",

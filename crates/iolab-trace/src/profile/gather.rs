@@ -8,6 +8,10 @@ use super::{FileRow, KindRow, SizeRow, Whole};
 use crate::call::{Call, CallKind, NONE, OpenFlags, Result};
 use crate::trace::{FileKind, Trace};
 
+/// The program's own side of a call, at most: what it does to make one and to go on after it counts as
+/// time of its own code, and goes with the call.
+const CALL_USER_NS: u64 = 100;
+
 /// Blocks of this size and on this boundary are whole pages.
 const PAGE_BYTES: u64 = 4096;
 
@@ -199,7 +203,12 @@ impl Gathered {
         let own = traced.saturating_sub(tracers);
         let wall_ns = run.map_or(own, |run| run.wall_ns);
         let file_ns = self.all.file_ns(self.cost);
-        let share = (has_times && wall_ns > 0).then(|| (file_ns as f64 / wall_ns as f64).min(1.0));
+        let has_times = has_times && wall_ns > 0;
+        let share = has_times.then(|| (file_ns as f64 / wall_ns as f64).min(1.0));
+        let of_calls = file_ns.saturating_add(self.all.calls.saturating_mul(CALL_USER_NS));
+        let rest_ns = wall_ns.saturating_sub(of_calls);
+        // Below a thousandth nothing is known any more.
+        let gain = (has_times && rest_ns > wall_ns / 1000).then(|| wall_ns as f64 / rest_ns as f64);
         let of = |kinds: fn(CallKind) -> bool| {
             let sums = self.kinds.iter().filter(|(kind, _)| kinds(**kind)).map(|(_, sum)| *sum);
             sums.fold((0, 0), |(calls, bytes), sum| (calls + sum.calls, sum.bytes + bytes))
@@ -213,7 +222,8 @@ impl Gathered {
             tracer_ns_per_call: self.cost.tracer_ns,
             file_ns: has_times.then_some(file_ns),
             file_share: share,
-            gain_at_most: share.filter(|share| *share < 0.999).map(|share| 1.0 / (1.0 - share)),
+            gain_at_most: gain,
+            gain_is_bound: run.is_some() && trace.threads.len() == 1,
             calls: self.all.calls,
             files: self.files.iter().filter(|file| file.all.calls > 0).count(),
             read_bytes,

@@ -30,8 +30,11 @@ pub struct Whole {
     pub file_ns: Option<u64>,
     /// The share of `wall_ns` (or, without runs, of the traced time without the tracer's).
     pub file_share: Option<f64>,
-    /// How many times as fast the program could be at most, were file calls free.
+    /// How many times as fast the program could be, were file calls free and never made; nothing where
+    /// next to nothing else is left.
     pub gain_at_most: Option<f64>,
+    /// Whether that is a bound: of one thread whose own time is known. Else it is as rough as `file_ns`.
+    pub gain_is_bound: bool,
     /// Calls on files.
     pub calls: u64,
     /// Files whose calls are counted.

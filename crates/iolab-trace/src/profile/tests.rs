@@ -49,7 +49,9 @@ fn small_reads_are_to_be_buffered() {
     trace.runs.push(Run { wall_ns: 5_000_000, user_ns: 1_000_000, system_ns: 2_000_000 });
     let whole = Profile::of(&trace).whole;
     assert_eq!(whole.file_share, Some(0.4));
-    assert!((whole.gain_at_most.unwrap() - 5.0 / 3.0).abs() < 1e-9);
+    // 2051 calls with 100 ns of the program's own each go, too: at most 5 / 2.7949.
+    assert!((whole.gain_at_most.unwrap() - 5.0 / 2.7949).abs() < 1e-9, "{:?}", whole.gain_at_most);
+    assert!(whole.gain_is_bound);
     // One thread's file calls are none of the time in which its own code ran.
     trace.runs[0].user_ns = 4_000_000;
     assert_eq!(Profile::of(&trace).whole.file_share, Some(0.2));

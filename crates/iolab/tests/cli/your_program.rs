@@ -70,6 +70,7 @@ fn a_profile_is_one_screen_with_the_sentence_of_a_reviewer() {
     assert!(flat.contains("is made durable"), "{text}");
     let all = home.run(&["profile", "strace.trace", "--all"]).fine().out;
     assert!(all.contains("names asked for are not there"), "{all}");
+    assert!(!text.contains('\x1b') && !all.contains('\x1b'), "a name moves the cursor: {text}");
     let csv = home.run(&["profile", "strace.trace", "--format", "csv"]).fine().out;
     let names: Vec<&str> = csv.lines().filter_map(|line| line.split(',').next()).collect();
     assert!(names.contains(&"/w/conf.ini") && names.contains(&"\"/w/a"), "{csv}");
@@ -120,6 +121,26 @@ fn strace_that_is_missing_is_named_with_its_package() {
     let words =
         ["strace is not installed", "apt-get install strace", "dnf", "pacman", "iolab import"];
     said.refused(20, &words);
+}
+
+/// Programs that stand for strace: what it says is told as it is meant.
+#[test]
+fn a_strace_that_is_old_or_not_permitted_is_told() {
+    let home = Home::new();
+    let script = home.path("strace");
+    let record = |text: &str| {
+        // By another process: one that is forked meanwhile would hold the script open (ETXTBSY).
+        let line = format!("printf '%s\\n' '#!/bin/sh' '{text}' > strace; chmod +x strace");
+        let made = Command::new("sh").args(["-c", &line]).current_dir(home.path("")).status();
+        assert!(made.unwrap().success() && script.exists());
+        let path = format!("{}:/usr/bin:/bin", home.path("").display());
+        let output = home.command().args(["record", "--", "true"]).env("PATH", path).output();
+        Said::from(output.unwrap())
+    };
+    record("echo strace -- version 4.8").refused(20, &["4.8 is too old", "package strace"]);
+    let denied = "[ $1 = -V ] && echo strace -- version 6.1 && exit; echo no >&2; exit 1";
+    record(denied).refused(20, &["nothing was recorded", "status 1"]);
+    assert!(!home.path("true.trace").exists());
 }
 
 #[test]
