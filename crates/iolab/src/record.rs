@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint};
 
@@ -18,13 +19,15 @@ use iolab_model::catalog::{count_text, path_to_text, so_many};
 use iolab_run::StopSignal;
 use iolab_trace::{FileKind, Limits, Run, Trace, TraceError};
 
+/// So long a command may take to end when it was asked to; then it is left to run.
+const GRACE: Duration = Duration::from_secs(3);
 /// More runs than these tell nothing more of a program.
 const MOST_RUNS: u32 = 100;
 
 /// Record what a program does with files, for iolab profile
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab record -- dd if=in of=out bs=1k\n  iolab record --runs 3 -- python3 report.py    and how long it takes untraced\n  iolab record --output build.trace -- make -j4\n\nThe command runs under strace, as it stands: what it prints and what it writes is its\nown. Nothing that files hold is recorded; names of files and the command line are. Ctrl-C\nends the command, a second one leaves it to run; what is recorded is kept."
+    after_help = "Examples:\n  iolab record -- dd if=in of=out bs=1k\n  iolab record --runs 3 -- python3 report.py    and how long it takes untraced\n  iolab record --output build.trace -- make -j4\n\nThe command runs under strace, as it stands: what it prints and what it writes is its\nown. Nothing that files hold is recorded; names of files and the command line are. Ctrl-C\nis the command's; a second one asks it to end and, where it does not, leaves it to run.\nWhat is recorded is kept."
 )]
 pub struct Record {
     /// The file of the trace [default: COMMAND.trace; never one that is there]
@@ -58,16 +61,17 @@ impl Record {
         let beside = beside.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let traced = strace.start(&self.command, iolab_trace::CALLS, beside);
         let traced = traced.map_err(Failure::usage)?;
-        let mut asked_to_end = false;
+        let mut asked_to_end: Option<Instant> = None;
         let (status, log) = traced
-            .wait(&mut || match signals.wanted() {
-                StopSignal::Now if asked_to_end => Stop::Strace,
+            .wait(&mut || match (signals.wanted(), asked_to_end) {
                 // The terminal has sent the first Ctrl-C to the command, too.
-                StopSignal::Now => {
-                    asked_to_end = true;
+                (StopSignal::None | StopSignal::AtRoundEnd, _) => Stop::GoOn,
+                (StopSignal::Now, None) => {
+                    asked_to_end = Some(Instant::now());
                     Stop::Command
                 }
-                _ => Stop::GoOn,
+                (StopSignal::Now, Some(asked)) if asked.elapsed() > GRACE => Stop::Strace,
+                (StopSignal::Now, Some(_)) => Stop::GoOn,
             })
             .map_err(Failure::internal)?;
         let stopped = signals.wanted() != StopSignal::None;

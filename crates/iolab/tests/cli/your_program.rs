@@ -183,6 +183,34 @@ fn ctrl_c_keeps_what_is_recorded() {
     assert!(row(&profile, "/in")["read_bytes"].as_u64().unwrap() > 0);
 }
 
+/// A program that does not end when it is asked to runs on, and its calls still work: strace's filters
+/// would let them fail.
+#[test]
+fn a_command_that_will_not_end_is_left_to_run() {
+    if !traceable("a_command_that_will_not_end_is_left_to_run") {
+        return;
+    }
+    let home = Home::new();
+    let line = "trap \"\" TERM; echo $$ > pid; while :; do date > now; sleep 0.05; done";
+    let mut child = home
+        .command()
+        .args(["record", "-o", "long.trace", "--", "sh", "-c", line])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid_of = |name: &str| fs::read_to_string(home.path(name)).ok()?.trim().parse::<i32>().ok();
+    wait_for("the command", || pid_of("pid").is_some() && home.path("now").exists());
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    fs::remove_file(home.path("now")).unwrap();
+    wait_for("the command to go on", || home.path("now").exists());
+    let left = rustix::process::Pid::from_raw(pid_of("pid").unwrap()).unwrap();
+    rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
+    let profile = json(&home.run(&["profile", "long.trace", "--json"]).fine());
+    assert!(row(&profile, "/now")["calls"].as_u64().unwrap() > 0);
+}
+
 /// Pipes, children and a name that is no UTF-8.
 #[test]
 fn cp_and_a_pipeline_are_recorded_with_all_their_processes() {
