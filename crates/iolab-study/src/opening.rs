@@ -78,11 +78,11 @@ fn open(inconclusive: &[(&Claim, &Ruling)], untested: &[(&Claim, &Ruling)]) -> S
         parts.push(format!("not settled within the rounds that were measured: {what}"));
     }
     if let Some((_, first)) = untested.first() {
-        let count = match untested.len() {
-            1 => "one claim is not tested".to_owned(),
-            n => format!("{n} claims are not tested"),
-        };
-        parts.push(format!("{count}: {}", first.why));
+        let why = first.why.trim_end_matches('.');
+        parts.push(match untested.len() {
+            1 => format!("one claim is not tested: {why}"),
+            n => format!("{n} claims are not tested, the first because {why}"),
+        });
     }
     match parts.is_empty() {
         true => "Every claim came to a verdict.".to_owned(),

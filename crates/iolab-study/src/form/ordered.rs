@@ -48,7 +48,10 @@ impl Test for Ordered {
         let (shown, span) = (turn(found.ratio), span(self.axis, first.0, last.0));
         let holds = if self.falling { found.first_faster } else { found.second_faster };
         if holds {
-            let why = format!("{span}; of {} steps none is shown to go back", steps.len() - 1);
+            let why = match steps.len() - 1 {
+                1 => span,
+                n => format!("{span}; of {n} steps none is shown to go back"),
+            };
             return Ok(Ruling::by(Verdict::Replicated, shown, why));
         }
         let ratio = turn(bench.between(&last.1, &first.1, steps.len())?.ratio);
