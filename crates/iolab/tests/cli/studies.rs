@@ -183,7 +183,7 @@ fn the_full_setting_says_hours_and_space() {
     let plan = home.run(&["study", "run", "many-files", "--full", "--plan"]).fine().out;
     let last = plan.lines().last().unwrap();
     assert!(
-        last.starts_with("in all: 7 experiments, about ") && last.contains("of space"),
+        last.starts_with("in all: 8 experiments, about ") && last.contains("of space"),
         "{last}"
     );
     let lines = home.run(&["study", "check", "many-files"]).fine().out;
