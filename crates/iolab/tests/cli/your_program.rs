@@ -70,6 +70,11 @@ fn a_profile_is_one_screen_with_the_sentence_of_a_reviewer() {
     assert!(flat.contains("is made durable"), "{text}");
     let all = home.run(&["profile", "strace.trace", "--all"]).fine().out;
     assert!(all.contains("names asked for are not there"), "{all}");
+    home.run(&["profile", "strace.trace", "--charts", "charts"]).fine();
+    for name in ["call-sizes", "offsets-over-time"] {
+        let svg = fs::read_to_string(home.path(&format!("charts/{name}.svg"))).unwrap();
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{name}");
+    }
     assert!(!text.contains('\x1b') && !all.contains('\x1b'), "a name moves the cursor: {text}");
     let csv = home.run(&["profile", "strace.trace", "--format", "csv"]).fine().out;
     let names: Vec<&str> = csv.lines().filter_map(|line| line.split(',').next()).collect();
