@@ -256,3 +256,42 @@ impl StudyRun<'_> {
 pub fn title(study: &Study, experiment: &str) -> String {
     format!("study {}: {experiment}", study.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{NotTested, useful};
+    use iolab_agent::catalog::{self, WORKLOADS};
+    use iolab_model::catalog::{Factor, Level};
+    use iolab_model::spec::file::{Source, Words};
+    use iolab_test::virtual_machine::{PlanShape, plan};
+
+    fn told(needs: [&str; 2]) -> Result<(), NotTested> {
+        let claim = |needs: &str| {
+            format!(
+                "[[claim]]\nid = \"c\"\nsays = \"s\"\nexperiment = \"e\"\nkind = \"same-value\"\n{needs}\n"
+            )
+        };
+        let text = format!(
+            "title = \"t\"\nsummary = \"s\"\nbudget = \"1s\"\n[[experiment]]\nname = \"e\"\nworkload = \"read\"\n{}{}",
+            claim(needs[0]),
+            claim(needs[1])
+        );
+        let words = Words { workloads: WORKLOADS, parts: catalog::all() };
+        let study = iolab_study::read("t", &Source { name: "t", text: &text }, words, 1).unwrap();
+        let mut plan = plan(&PlanShape::new(2, 1));
+        for (cell, place) in plan.cells.iter_mut().zip(["ext4", "jfs:size=1Gi"]) {
+            cell.levels.set(Factor::Place, Level::word(place));
+        }
+        plan.cells[1].skip = Some("no jfs here".into());
+        useful(&plan, &study.claims.iter().collect::<Vec<_>>())
+    }
+
+    /// A minute was measured of which no claim could say anything.
+    #[test]
+    fn what_only_a_lacking_file_system_could_tell_is_not_measured() {
+        let (jfs, ext4) =
+            ("needs = { file-system = \"jfs\" }", "needs = { file-system = \"ext4\" }");
+        assert_eq!(told([jfs, jfs]).unwrap_err().to_string(), "no jfs here");
+        assert!(told([jfs, ""]).is_ok() && told([jfs, ext4]).is_ok() && told(["", ""]).is_ok());
+    }
+}
