@@ -21,6 +21,7 @@ mksquashfs:squashfs-tools
 mkfs.erofs:erofs-utils
 fuse-overlayfs:fuse-overlayfs
 fio:fio
+strace:strace
 asciidoctor:asciidoctor
 /usr/include/benchmark/benchmark.h:libbenchmark-dev
 /usr/share/benchmark/compare.py:libbenchmark-tools

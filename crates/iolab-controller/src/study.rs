@@ -10,12 +10,13 @@ use super::placement::Placement;
 use super::prepared::Prepared;
 use super::resume::resumed;
 use super::session::{Measured, Session};
-use iolab_model::plan::Plan;
+use iolab_model::catalog::Factor;
+use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::Document;
 use iolab_study::{self as study, Claim, LeftOut, Study, Trial};
 
-/// Rounds that the full setting plans for: an interval needs about ten, a narrow one more.
-const FULL_ROUNDS: u32 = 20;
+/// Rounds that the full setting plans for: an answer takes 20, and a forecast is cautious.
+const FULL_ROUNDS: u32 = 30;
 
 /// A day.
 const NO_END_NS: u64 = 86_400_000_000_000;
@@ -126,7 +127,8 @@ impl StudyTerms {
             planned = Prepared::of_file(&trial.written, &self.placement);
         }
         let planned = planned.map_err(NotTested::Failed);
-        (left_out, planned.and_then(|planned| runnable(&planned.plan).map(|()| planned)))
+        let planned = planned.and_then(|planned| runnable(&planned.plan).map(|()| planned));
+        (left_out, planned.and_then(|planned| useful(&planned.plan, claims).map(|()| planned)))
     }
 
     /// The full setting takes the time that its rounds take, unless the person names one.
@@ -151,6 +153,23 @@ fn runnable(plan: &Plan) -> Result<(), NotTested> {
             let why = plan.cells.iter().find_map(|cell| cell.skip.clone());
             Err(NotTested::NoCell(why.unwrap_or_else(|| "it has no cell".into())))
         }
+    }
+}
+
+/// Why a run would tell nothing: every claim about it needs a file system that cannot be had.
+fn useful(plan: &Plan, claims: &[&Claim]) -> Result<(), NotTested> {
+    let lacking = |name: &String| {
+        let of = |cell: &&Cell| {
+            let place = cell.levels.text(Factor::Place).unwrap_or_default();
+            place.split(':').next() == Some(name.as_str())
+        };
+        let mut cells = plan.cells.iter().filter(of).map(|cell| cell.skip.clone()).peekable();
+        cells.peek().is_some().then(|| cells.collect::<Option<Vec<String>>>()).flatten()?.pop()
+    };
+    let idle = |claim: &&Claim| claim.needs.file_systems.iter().find_map(lacking);
+    match claims.iter().map(idle).collect::<Option<Vec<String>>>() {
+        Some(whys) => whys.into_iter().next().map_or(Ok(()), |why| Err(NotTested::NoCell(why))),
+        None => Ok(()),
     }
 }
 
@@ -236,4 +255,43 @@ impl StudyRun<'_> {
 /// What an experiment of a study is called in the history.
 pub fn title(study: &Study, experiment: &str) -> String {
     format!("study {}: {experiment}", study.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NotTested, useful};
+    use iolab_agent::catalog::{self, WORKLOADS};
+    use iolab_model::catalog::{Factor, Level};
+    use iolab_model::spec::file::{Source, Words};
+    use iolab_test::virtual_machine::{PlanShape, plan};
+
+    fn told(needs: [&str; 2]) -> Result<(), NotTested> {
+        let claim = |needs: &str| {
+            format!(
+                "[[claim]]\nid = \"c\"\nsays = \"s\"\nexperiment = \"e\"\nkind = \"same-value\"\n{needs}\n"
+            )
+        };
+        let text = format!(
+            "title = \"t\"\nsummary = \"s\"\nbudget = \"1s\"\n[[experiment]]\nname = \"e\"\nworkload = \"read\"\n{}{}",
+            claim(needs[0]),
+            claim(needs[1])
+        );
+        let words = Words { workloads: WORKLOADS, parts: catalog::all() };
+        let study = iolab_study::read("t", &Source { name: "t", text: &text }, words, 1).unwrap();
+        let mut plan = plan(&PlanShape::new(2, 1));
+        for (cell, place) in plan.cells.iter_mut().zip(["ext4", "jfs:size=1Gi"]) {
+            cell.levels.set(Factor::Place, Level::word(place));
+        }
+        plan.cells[1].skip = Some("no jfs here".into());
+        useful(&plan, &study.claims.iter().collect::<Vec<_>>())
+    }
+
+    /// A minute was measured of which no claim could say anything.
+    #[test]
+    fn what_only_a_lacking_file_system_could_tell_is_not_measured() {
+        let (jfs, ext4) =
+            ("needs = { file-system = \"jfs\" }", "needs = { file-system = \"ext4\" }");
+        assert_eq!(told([jfs, jfs]).unwrap_err().to_string(), "no jfs here");
+        assert!(told([jfs, ""]).is_ok() && told([jfs, ext4]).is_ok() && told(["", ""]).is_ok());
+    }
 }

@@ -33,6 +33,7 @@ mod style;
 pub mod survey;
 mod table;
 mod toml;
+mod trace_charts;
 pub mod trend;
 mod verdict_word;
 mod view_model;
@@ -52,6 +53,7 @@ pub use google_benchmark::{BenchmarkRows, benchmark_name, write_benchmarks};
 pub use history::{history_json, history_table};
 pub use side_by_side::beside_table;
 pub use style::TextStyle;
+pub use trace_charts::trace_charts;
 pub use trend::{Trend, trend, trend_json, trend_table};
 
 use iolab_model::result::Document;

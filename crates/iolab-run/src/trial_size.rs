@@ -115,7 +115,7 @@ fn shared_part(pilots: &[Pilot], most_ns: f64, clock_ns: f64) -> Option<u64> {
     if !too_long || !pilots.iter().all(|p| divisible(&p)) {
         return None;
     }
-    let step = pilots.iter().try_fold(1, |step, p| common_multiple(step, p.work.part_step))?;
+    let step = whole_steps(pilots)?;
     let fitting = |p: &Pilot| {
         let operations = ((most_ns - p.fixed_ns).max(p.fixed_ns) / p.operation_ns).max(1.0);
         (operations as u64).max(p.work.least_operations).saturating_mul(p.work.part_step)
@@ -132,8 +132,28 @@ fn shared_part(pilots: &[Pilot], most_ns: f64, clock_ns: f64) -> Option<u64> {
         false => whole.div_ceil(whole.div_ceil(fitting)),
     };
     let part = part.div_ceil(step) * step;
+    let even = |p: &Pilot| part.is_multiple_of(p.work.part_step) || part / p.work.part_step >= EVEN;
+    if !pilots.iter().all(even) {
+        return None;
+    }
     let shortest = |p: &Pilot| p.fixed_ns + (part / p.work.part_step) as f64 * p.operation_ns;
     pilots.iter().all(|p| shortest(p) >= clock_ns).then_some(part)
+}
+
+/// Operations of a part from which on a part of one operation makes no length of its own: whatever a
+/// trial costs once is spread over the same length but for 1 %.
+const EVEN: u64 = 100;
+
+/// What a part is a whole number of: the operations of all cells, or, where an odd block has no
+/// common multiple with the rest within a pass (16284 bytes beside 64 KiB), of those of the others.
+fn whole_steps(pilots: &[Pilot]) -> Option<u64> {
+    let steps = || pilots.iter().map(|p| p.work.part_step);
+    let whole = pilots.iter().map(|p| p.work.operations_per_pass.saturating_mul(p.work.part_step));
+    let whole = whole.min()?;
+    let all = |mut steps: Box<dyn Iterator<Item = u64> + '_>| steps.try_fold(1, common_multiple);
+    all(Box::new(steps()))
+        .filter(|step| *step <= whole)
+        .or_else(|| all(Box::new(steps().filter(|step| step.is_power_of_two()))))
 }
 
 /// The least common multiple, where it is no larger than a part could be.
@@ -264,6 +284,18 @@ mod tests {
         // 250 operations of the slowest fit; the next multiple of both blocks, and 40 parts a pass.
         assert_eq!(all[0], 256 * 4096);
         assert!(cells.iter().all(|dose| !dose.unequal));
+        // An odd block has no multiple with the others within a pass, and does the same but for a
+        // block: 16284 bytes beside 64 KiB once made every cell of an answer do its own length.
+        let mut odd = pilot(1.2e5, 6440);
+        (odd.work.step_bytes, odd.work.part_step) = (16_284, 16_284);
+        coarse.work.operations_per_pass = 1600;
+        let cells = doses(&[pilot(1e5, 25_600), odd, coarse], &CLOCK, 1.5e9);
+        let all = bytes(&cells, &[4096, 16_284, 65_536]);
+        assert!(all[0] == all[2] && all[0].abs_diff(all[1]) < 16_284, "{all:?}");
+        assert!(cells.iter().all(|dose| !dose.unequal));
+        // Of a short part one odd block is too much.
+        let cells = doses(&[pilot(1e6, 25_600), odd, coarse], &CLOCK, 250e6);
+        assert!(cells.iter().any(|dose| dose.unequal));
         // Seven operations of a second: one each.
         assert_eq!(doses(&[pilot(1e9, 7)], &CLOCK, 250e6)[0].amount, Amount::Operations(1));
         // One operation is never cut, and a cell without parts has the other do its own.

@@ -3,7 +3,7 @@
 use super::Study;
 use super::claim::Claim;
 use super::evidence::Ratio;
-use super::judge::{Ruling, Verdict};
+use super::ruling::{Ruling, Verdict};
 use iolab_model::catalog::markdown_text;
 
 /// One of the two.

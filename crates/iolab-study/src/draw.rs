@@ -3,7 +3,7 @@
 use super::evidence::Evidence;
 use super::plot::{Line, Plot, levels_of};
 use super::quantity::digits;
-use iolab_model::catalog::xml_text;
+use iolab_model::catalog::{Kind, xml_text};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
@@ -11,6 +11,8 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 190.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 50.0;
+/// What a label below the axis takes.
+const LABEL: f64 = 56.0;
 /// Colours that are told apart without red and green, with a shape each for those who print.
 const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
@@ -26,8 +28,10 @@ pub fn svg(plot: &Plot, evidence: &Evidence<'_>) -> Option<String> {
         xml_text(&plot.title)
     );
     text.push_str(&axes(plot, &lines, &scale));
+    // Between two file systems there is nothing.
+    let joined = !plot.scatter && matches!(plot.along.kind(), Kind::Bytes | Kind::Count);
     for (at, line) in lines.iter().enumerate() {
-        text.push_str(&drawn(line, at, &scale));
+        text.push_str(&drawn(line, at, &scale, joined));
     }
     text.push_str("</svg>\n");
     Some(text)
@@ -43,8 +47,11 @@ impl Scale {
     fn of(lines: &[Line]) -> Option<Scale> {
         let points = || lines.iter().flat_map(|line| &line.points);
         let xs = points().map(|(_, x, _)| x.max(1.0).ln());
-        let ys = points().map(|(.., here)| here.value).filter(|y| *y > 0.0).map(f64::ln);
-        Some(Scale { x: ends(xs)?, y: ends(ys)? })
+        let trials = lines.iter().flat_map(|line| line.trials.iter().map(|(_, y)| *y));
+        let ys = points().map(|(.., here)| here.value).chain(trials);
+        let (low, high) = ends(ys.filter(|y| *y > 0.0).map(f64::ln))?;
+        let air = 0.04 * (high - low);
+        Some(Scale { x: ends(xs)?, y: (low - air, high + air) })
     }
 
     fn x(&self, level: f64) -> f64 {
@@ -81,13 +88,12 @@ fn axes(plot: &Plot, lines: &[Line], scale: &Scale) -> String {
     for (name, level) in levels_of(lines) {
         let x = scale.x(level);
         text.push_str(&format!("<path d=\"M{x:.1} {bottom}v5\" stroke=\"#444\"/>\n"));
-        if x - free > 46.0 {
+        if x - free > LABEL {
             text.push_str(&label(x, bottom + 19.0, "middle", &name));
             free = x;
         }
     }
-    let decades = (scale.y.0 / 10f64.ln()).floor() as i32..=(scale.y.1 / 10f64.ln()).ceil() as i32;
-    for value in decades.map(|decade| 10f64.powi(decade)) {
+    for value in marks(scale.y) {
         let y = scale.y(value);
         if (TOP - 1.0..=bottom + 1.0).contains(&y) {
             text.push_str(&format!(
@@ -104,6 +110,17 @@ fn axes(plot: &Plot, lines: &[Line], scale: &Scale) -> String {
     text
 }
 
+/// Powers of ten; where fewer than three of them lie in between, twice and five times each too.
+fn marks((low, high): (f64, f64)) -> Vec<f64> {
+    let decades = (low / 10f64.ln()).floor() as i32..=(high / 10f64.ln()).ceil() as i32;
+    let inside = |value: &f64| (low..=high).contains(&value.ln());
+    let tens: Vec<f64> = decades.map(|decade| 10f64.powi(decade)).collect();
+    match tens.iter().filter(|value| inside(value)).count() {
+        0..3 => tens.iter().flat_map(|ten| [*ten, 2.0 * ten, 5.0 * ten]).collect(),
+        _ => tens,
+    }
+}
+
 fn power(value: f64) -> String {
     match (0.001..1000.0).contains(&value) {
         true => format!("{value}"),
@@ -112,7 +129,7 @@ fn power(value: f64) -> String {
     }
 }
 
-fn drawn(line: &Line, at: usize, scale: &Scale) -> String {
+fn drawn(line: &Line, at: usize, scale: &Scale, joined: bool) -> String {
     let colour = COLOURS[at % COLOURS.len()];
     let dash = if at >= COLOURS.len() { " stroke-dasharray=\"5 3\"" } else { "" };
     let places: Vec<(f64, f64)> = line
@@ -122,10 +139,19 @@ fn drawn(line: &Line, at: usize, scale: &Scale) -> String {
         .map(|(_, x, here)| (scale.x(*x), scale.y(here.value)))
         .collect();
     let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    let mut text = format!(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"{dash}/>\n",
-        path.join(" ")
-    );
+    let mut text = match joined {
+        false => String::new(),
+        true => format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"{dash}/>\n",
+            path.join(" ")
+        ),
+    };
+    for (x, y) in line.trials.iter().filter(|(_, y)| *y > 0.0) {
+        let (x, y) = (scale.x(*x), scale.y(*y));
+        text.push_str(&format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1.5\" fill=\"{colour}\" fill-opacity=\"0.4\"/>\n"
+        ));
+    }
     for (x, y) in &places {
         text.push_str(&format!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>\n"

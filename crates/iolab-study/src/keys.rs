@@ -1,8 +1,8 @@
 //! Keys of a study file that claims and tables have in common.
 
-use super::claim::{Measure, Per};
 use super::figures::Figures;
 use super::quantity::{QUANTITIES, Quantity};
+use super::terms::{Measure, Per};
 use iolab_model::spec::file::{self, FileError, Value};
 use iolab_model::spec::{choose, parse_bytes, parse_duration_ns, parse_percent};
 

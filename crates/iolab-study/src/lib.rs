@@ -6,13 +6,16 @@
 //! reason. Pure: documents in, rulings and pages out.
 
 mod along;
+mod bench;
 mod beside;
 mod claim;
+mod claim_keys;
 mod derived;
 mod draw;
 mod evidence;
 mod fact;
 mod figures;
+mod form;
 mod here;
 mod judge;
 mod keys;
@@ -27,34 +30,38 @@ mod quantity;
 mod read;
 mod read_claim;
 mod read_table;
+mod regrets;
+mod ruling;
 mod sample;
+mod saying;
 mod select;
-mod several;
 mod shipped;
 mod shown;
-mod sides;
 mod table;
+mod terms;
 mod words;
 
 pub use beside::{Side, beside};
-pub use claim::{Choice, Claim, Kind, Measure, Ours, Per, Spread};
+pub use claim::Claim;
 pub use derived::tested;
 pub use draw::svg;
 pub use evidence::{Evidence, Ratio};
 pub use fact::Fact;
 pub use figures::Figures;
-pub use judge::{Ruling, Verdict, judge};
+pub use judge::judge;
 pub use lint::{Checked, check};
 pub use needs::Needs;
 pub use outcome::Page;
-pub use page::{page, summary};
+pub use page::{index, page, summary};
 pub use plot::{Plot, plot_csv};
 pub use quantity::Quantity;
 pub use read::read;
+pub use ruling::{Ruling, Verdict};
 pub use sample::{LeftOut, resample, sample};
 pub use select::Selection;
 pub use shipped::SHIPPED;
 pub use table::{Axis, Slip, Table, csv, markdown};
+pub use terms::{Choice, Measure, Ours, Per, Spread};
 
 use iolab_model::spec::file::Written;
 

@@ -85,7 +85,7 @@ impl Found {
         for problem in lint_claim::parts(claim, study) {
             self.wrong.push(says.refuse(problem, "change the sentence or the test"));
         }
-        if claim.place.is_none() && claim.ours != super::claim::Ours::All {
+        if claim.place.is_none() && claim.ours != super::terms::Ours::All {
             let problem = "the claim does not say where it stands in the study";
             let fix = "write where = \"…\", or ours = true";
             self.missing.push(written.refuse_key("id", problem, fix));

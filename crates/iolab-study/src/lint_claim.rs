@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Study;
-use super::claim::{Claim, Kind, Measure, Spread};
+use super::claim::Claim;
+use super::form::Direction;
 use super::select::{Selection, text};
+use super::terms::{Measure, Spread};
 use super::words::{Number, Sentence, words_of};
 use iolab_model::catalog::{Factor, Level};
 
@@ -29,9 +31,9 @@ pub(super) fn parts(claim: &Claim, study: &Study) -> Vec<String> {
 fn other_measure(claim: &Claim, sentence: &Sentence) -> Option<String> {
     let (word, name) = match claim.measure {
         Measure::Elapsed => return None,
-        Measure::User => ("user", "user time"),
-        Measure::System => ("system", "system time"),
-        Measure::Cpu => ("cpu", "CPU time"),
+        Measure::User => ("user", Measure::User.words()),
+        Measure::System => ("system", Measure::System.words()),
+        Measure::Cpu => ("cpu", Measure::Cpu.words()),
     };
     let said = sentence.place(&[word]).is_some();
     (!said).then(|| format!("the test is of {name}, and the sentence does not say so"))
@@ -50,31 +52,24 @@ fn held(claim: &Claim, varied: &Held) -> Held {
     let mut add = |factor: Factor, levels: &[Level]| {
         held.entry(factor).or_default().extend(levels.iter().cloned());
     };
-    for selection in claim.sides().into_iter().chain([&claim.of]) {
+    for selection in claim.selections() {
         selection.iter().for_each(|(factor, levels)| add(factor, levels));
     }
-    let along = [claim.axis(), spread(claim)];
+    let along = [claim.test.axis(), claim.spread.over()];
     for (factor, levels) in varied {
-        let named = claim.sides().into_iter().chain([&claim.of]).any(|s| names(s, *factor));
+        let named = claim.selections().any(|s| names(s, *factor));
         // Whoever is the fastest is compared with all the others.
-        let rivals = matches!(&claim.kind, Kind::Fastest { a } if names(a, *factor))
-            && !names(&claim.of, *factor);
+        let champion = claim.test.champion();
+        let rivals = champion.is_some_and(|a| names(a, *factor)) && !names(&claim.of, *factor);
         if levels.len() == 1 || rivals || (along.contains(&Some(*factor)) && !named) {
             add(*factor, levels);
         }
     }
-    if let Some(axis) = claim.axis() {
-        let marks: Vec<Level> = claim.marks().into_iter().map(Level::Number).collect();
+    if let Some(axis) = claim.test.axis() {
+        let marks: Vec<Level> = claim.test.marks().into_iter().map(Level::Number).collect();
         add(axis, &marks);
     }
     held
-}
-
-fn spread(claim: &Claim) -> Option<Factor> {
-    match claim.spread {
-        Spread::Each(factor, _) | Spread::Average(factor) => Some(factor),
-        Spread::Once => None,
-    }
 }
 
 fn names(selection: &Selection, factor: Factor) -> bool {
@@ -117,11 +112,11 @@ fn unsaid_levels(claim: &Claim, sentence: &Sentence, varied: &Held) -> Vec<Strin
             }));
         }
     };
-    for selection in claim.sides().into_iter().chain([&claim.of]) {
+    for selection in claim.selections() {
         selection.iter().for_each(|(factor, levels)| ask(factor, levels));
     }
-    if let Some(axis) = claim.axis() {
-        claim.marks().into_iter().for_each(|mark| ask(axis, &[Level::Number(mark)]));
+    if let Some(axis) = claim.test.axis() {
+        claim.test.marks().into_iter().for_each(|mark| ask(axis, &[Level::Number(mark)]));
     }
     found.dedup();
     found
@@ -151,51 +146,17 @@ fn same(factor: Factor, one: &Level, other: &Level) -> bool {
     words_of(factor, one).first() == words_of(factor, other).first()
 }
 
-/// A number of the test that is no level: how it is told, and whether a number says it.
-type Threshold = (String, Box<dyn Fn(&Number) -> bool>);
-
-fn thresholds(claim: &Claim) -> Vec<Threshold> {
-    let share = |name: &str, share: f64| -> Threshold {
-        (format!("{name} {} %", 100.0 * share), Box::new(move |n: &Number| n.is_share(share)))
-    };
-    let factor = |factor: f64| -> Threshold {
-        (format!("factor {factor}"), Box::new(move |n: &Number| n.is_factor(factor)))
-    };
-    let by = |from: f64, to: f64| {
-        let open = [from, to].into_iter().filter(|end| end.is_finite() && *end != 1.0);
-        open.map(factor).collect::<Vec<_>>()
-    };
-    match claim.kind {
-        Kind::Faster { by: Some((from, to)), .. } | Kind::Scales { by: (from, to), .. } => {
-            by(from, to)
-        }
-        Kind::Equivalent { tolerance, .. }
-        | Kind::GainsNothing { tolerance, .. }
-        | Kind::Plateau { tolerance, .. }
-        | Kind::Linear { tolerance, .. } => vec![share("tolerance", tolerance)],
-        Kind::Difference { most_ns, .. } => {
-            vec![(format!("{most_ns} ns"), Box::new(move |n: &Number| n.is_time(most_ns)))]
-        }
-        Kind::Share { from, to } => {
-            let ends = [from, to].into_iter().filter(|end| *end > 0.0 && end.is_finite());
-            ends.map(|end| share("share", end)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 fn unsaid_thresholds(claim: &Claim, sentence: &Sentence) -> Vec<String> {
-    let unsaid = |(_, is): &Threshold| !sentence.numbers.iter().any(is);
-    thresholds(claim)
-        .into_iter()
-        .filter(unsaid)
-        .map(|(name, _)| format!("the test holds {name}, and the sentence does not"))
+    let bounds = claim.test.bounds().into_iter();
+    let unsaid = bounds.filter(|bound| !sentence.numbers.iter().any(|said| bound.is(said)));
+    unsaid
+        .map(|bound| format!("the test holds {}, and the sentence does not", bound.told()))
         .collect()
 }
 
 /// Numbers of the sentence that the test does not hold.
 fn unheld_numbers(claim: &Claim, sentence: &Sentence, held: &Held) -> Vec<String> {
-    let thresholds = thresholds(claim);
+    let bounds = claim.test.bounds();
     let is_level = |said: &Number| {
         let held = held.iter().flat_map(|(factor, all)| all.iter().map(move |l| (*factor, l)));
         held.into_iter().any(|(factor, level)| match level {
@@ -210,7 +171,7 @@ fn unheld_numbers(claim: &Claim, sentence: &Sentence, held: &Held) -> Vec<String
     }
     let known = |said: &Number| {
         is_level(said)
-            || thresholds.iter().any(|(_, is)| is(said))
+            || bounds.iter().any(|bound| bound.is(said))
             || others.iter().any(|other| said.value == *other as f64)
             || is_plain_one(sentence, said)
     };
@@ -246,14 +207,13 @@ fn turned(claim: &Claim, sentence: &Sentence) -> Option<String> {
         (None, Some(_)) => false,
         _ => return None,
     };
-    let asks_faster = match &claim.kind {
-        Kind::Ordered { falling, .. } => *falling,
-        Kind::Faster { a, b, .. } => {
+    let asks_faster = match claim.test.direction()? {
+        Direction::Along { falling } => falling,
+        Direction::Sides(a, b) => {
             let (a, b) = (first_of(sentence, a, b)?, first_of(sentence, b, a)?);
             // `a is faster than b`, `b takes longer than a`.
             a < b
         }
-        _ => return None,
     };
     let word = |faster: bool| if faster { "faster" } else { "slower" };
     (says_faster != asks_faster).then(|| {

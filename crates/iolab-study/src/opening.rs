@@ -1,9 +1,10 @@
 //! The first paragraph of a page, for somebody who has the study in hand: what holds here, what
 //! does not, and why, in five sentences.
 
-use super::claim::{Claim, Ours};
-use super::judge::{Ruling, Verdict};
+use super::claim::Claim;
 use super::outcome::Page;
+use super::ruling::{Ruling, Verdict};
+use super::terms::Ours;
 
 /// Claims that are named in full; the table below has the rest.
 const NAMED: usize = 3;
@@ -11,8 +12,12 @@ const NAMED: usize = 3;
 /// Five sentences.
 pub(super) fn opening(page: &Page<'_>) -> String {
     let pairs: Vec<(&Claim, &Ruling)> = page.study.claims.iter().zip(page.rulings).collect();
+    // The study's own claims first: they are what its reader looks for.
     let of = |verdict: Verdict| -> Vec<(&Claim, &Ruling)> {
-        pairs.iter().copied().filter(|(_, ruling)| ruling.verdict == verdict).collect()
+        let found = pairs.iter().copied().filter(|(_, ruling)| ruling.verdict == verdict);
+        let mut found: Vec<_> = found.collect();
+        found.sort_by_key(|(claim, _)| claim.ours == Ours::All);
+        found
     };
     let sentences = [
         counted(&pairs),
@@ -39,33 +44,45 @@ fn counted(pairs: &[(&Claim, &Ruling)]) -> String {
 fn holding(pairs: &[(&Claim, &Ruling)]) -> String {
     match pairs.is_empty() {
         true => "None could be shown to hold.".to_owned(),
-        false => format!("It holds here: {}.", named(pairs, |_| String::new())),
+        false => format!("It holds here: {}.", named(pairs, |_, _| String::new())),
     }
 }
 
 fn failing(pairs: &[(&Claim, &Ruling)]) -> String {
-    let why = |ruling: &Ruling| match &ruling.measured {
-        Some(measured) => format!(" (here {measured}: {})", ruling.why),
-        None => format!(" (here {})", ruling.why),
-    };
     match pairs.is_empty() {
         true => "Nothing of it is contradicted.".to_owned(),
         false => format!("It does not hold here: {}.", named(pairs, why)),
     }
 }
 
+/// What was seen instead, and what the file says of it.
+fn why(claim: &Claim, ruling: &Ruling) -> String {
+    let mut parts: Vec<String> =
+        ruling.measured.iter().map(|measured| format!("here {measured}")).collect();
+    parts.push(ruling.why.clone());
+    parts.extend(claim.note.as_deref().map(first_sentence));
+    format!(" ({})", parts.join("; "))
+}
+
+/// The first sentence of a note, without its stop: what stands first is what matters.
+fn first_sentence(note: &str) -> String {
+    let note = note.split_whitespace().collect::<Vec<_>>().join(" ");
+    let end = note.find(". ").unwrap_or(note.len());
+    note[..end].trim_end_matches('.').to_owned()
+}
+
 fn open(inconclusive: &[(&Claim, &Ruling)], untested: &[(&Claim, &Ruling)]) -> String {
     let mut parts = Vec::new();
     if !inconclusive.is_empty() {
-        let what = named(inconclusive, |_| String::new());
+        let what = named(inconclusive, |_, _| String::new());
         parts.push(format!("not settled within the rounds that were measured: {what}"));
     }
     if let Some((_, first)) = untested.first() {
-        let count = match untested.len() {
-            1 => "one claim is not tested".to_owned(),
-            n => format!("{n} claims are not tested"),
-        };
-        parts.push(format!("{count}: {}", first.why));
+        let why = first.why.trim_end_matches('.');
+        parts.push(match untested.len() {
+            1 => format!("one claim is not tested: {why}"),
+            n => format!("{n} claims are not tested, the first because {why}"),
+        });
     }
     match parts.is_empty() {
         true => "Every claim came to a verdict.".to_owned(),
@@ -87,8 +104,9 @@ fn machines(page: &Page<'_>) -> String {
 }
 
 /// The first few in their own words, and how many more there are.
-fn named(pairs: &[(&Claim, &Ruling)], beside: impl Fn(&Ruling) -> String) -> String {
-    let one = |(claim, ruling): &(&Claim, &Ruling)| format!("{}{}", claim.says, beside(ruling));
+fn named(pairs: &[(&Claim, &Ruling)], beside: impl Fn(&Claim, &Ruling) -> String) -> String {
+    let one =
+        |(claim, ruling): &(&Claim, &Ruling)| format!("{}{}", claim.says, beside(claim, ruling));
     let some: Vec<String> = pairs.iter().take(NAMED).map(one).collect();
     let rest = match pairs.len().saturating_sub(NAMED) {
         0 => String::new(),

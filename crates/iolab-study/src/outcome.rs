@@ -2,7 +2,7 @@
 
 use super::Study;
 use super::evidence::Evidence;
-use super::judge::Ruling;
+use super::ruling::Ruling;
 use super::sample::LeftOut;
 
 /// What a page is made of.

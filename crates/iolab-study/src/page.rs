@@ -1,11 +1,12 @@
 //! A study's outcome as people read it.
 
-use super::claim::{Claim, Ours};
+use super::claim::Claim;
 use super::evidence::figure;
-use super::judge::{Ruling, Verdict};
 use super::opening::opening;
 use super::outcome::Page;
+use super::ruling::{Ruling, Verdict};
 use super::table::markdown;
+use super::terms::Ours;
 use super::{Study, plot, tested};
 use iolab_model::catalog::markdown_text;
 
@@ -27,6 +28,29 @@ pub fn summary(study: &Study, rulings: &[Ruling]) -> String {
     for (claim, ruling) in study.claims.iter().zip(rulings) {
         text.push_str(&format!("  {:<13} {}\n", ruling.verdict.word(), claim.says));
         text.push_str(&format!("  {:<13} {}\n", "", seen(claim, ruling)));
+    }
+    text
+}
+
+/// The page that leads to those of several studies: how many claims of each came out how.
+pub fn index(studies: &[(&Study, &[Ruling])]) -> String {
+    let mut text = "# Published studies, run here\n\n\
+         Each page begins with what holds on this machine, what does not, and why.\n\n\
+         | study | claims | replicated | contradicted | inconclusive | not tested |\n\
+         | :-- | --: | --: | --: | --: | --: |\n"
+        .to_owned();
+    for (study, rulings) in studies {
+        let count = |verdict| rulings.iter().filter(|r| r.verdict == verdict).count();
+        text.push_str(&format!(
+            "| [{}]({}.md) | {} | {} | {} | {} | {} |\n",
+            markdown_text(&study.title),
+            study.name,
+            rulings.len(),
+            count(Verdict::Replicated),
+            count(Verdict::Contradicted),
+            count(Verdict::Inconclusive),
+            count(Verdict::NotTested)
+        ));
     }
     text
 }

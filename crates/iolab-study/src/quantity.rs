@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use iolab_model::catalog::Code;
-use iolab_model::result::{CellRecord, Summary};
+use iolab_model::result::{CellRecord, Sample, Summary};
 
 /// A figure of a cell in the unit it was published in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,17 @@ impl Quantity {
             Quantity::OperationNs => both(&estimate.ns_per_operation, 1.0),
             Quantity::OperationsS => both(&estimate.ns_per_operation, 1e9),
         }
+    }
+
+    /// The figure of one trial, where it needs no carrying over: the price of an operation.
+    pub(super) fn of_trial(self, sample: &Sample) -> Option<f64> {
+        let unit_ns = match self {
+            Quantity::OperationUs => 1e3,
+            Quantity::OperationNs => 1.0,
+            _ => return None,
+        };
+        let m = &sample.measurement;
+        (m.operations > 0).then(|| m.wall_ns as f64 / m.operations as f64 / unit_ns)
     }
 
     /// Whether twice the bytes make it twice as much.

@@ -27,7 +27,7 @@ const TABLE_KEYS: [&str; 14] = [
     "bytes",
     "slip",
 ];
-const PLOT_KEYS: [&str; 11] = [
+const PLOT_KEYS: [&str; 12] = [
     "id",
     "title",
     "experiment",
@@ -39,6 +39,7 @@ const PLOT_KEYS: [&str; 11] = [
     "repetitions",
     "note",
     "ours",
+    "scatter",
 ];
 
 impl Reader<'_> {
@@ -97,18 +98,25 @@ impl Reader<'_> {
             factor
         };
         let quantities = must(table, "quantity")?;
+        let flag = |key: &str| -> Result<bool, FileError> {
+            Ok(table.get(key).map(|v| v.flag()).transpose()?.unwrap_or(false))
+        };
         Ok(Plot {
             id: name(table, "id")?,
             title: text(table, "title")?,
             experiments: trials.iter().map(|trial| trial.name.clone()).collect(),
             of: self.selection(&trials, table, "of")?,
             along: factor(must(table, "along")?)?,
-            lines: table.get("lines").map(factor).transpose()?,
+            lines: match table.get("lines") {
+                Some(lines) => lines.items().into_iter().map(factor).collect::<Result<_, _>>()?,
+                None => Vec::new(),
+            },
             quantities: quantities.items().iter().map(named).collect::<Result<_, _>>()?,
             place: text(table, "where")?,
             repetitions: optional(table, "repetitions")?,
             note: optional(table, "note")?,
-            ours: table.get("ours").map(|v| v.flag()).transpose()?.unwrap_or(false),
+            ours: flag("ours")?,
+            scatter: flag("scatter")?,
         })
     }
 }

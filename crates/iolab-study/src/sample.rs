@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::claim::Claim;
-use super::select::{Selection, text};
+use super::select::text;
 use iolab_model::catalog::{Factor, Level};
 use iolab_model::spec::Experiment;
 
@@ -83,17 +83,5 @@ fn dispensable(experiment: &Experiment, claims: &[&Claim]) -> Option<(Factor, us
 
 /// Levels of a factor that a claim needs.
 fn named(factor: Factor, claims: &[&Claim]) -> BTreeSet<Level> {
-    let mut all = BTreeSet::new();
-    for claim in claims {
-        let mut add = |selection: &Selection| {
-            let levels = selection.iter().filter(|(f, _)| *f == factor);
-            all.extend(levels.flat_map(|(_, levels)| levels.iter().cloned()));
-        };
-        add(&claim.of);
-        claim.sides().into_iter().for_each(add);
-        if claim.axis() == Some(factor) {
-            all.extend(claim.marks().into_iter().map(Level::Number));
-        }
-    }
-    all
+    claims.iter().flat_map(|claim| claim.names(factor)).collect()
 }

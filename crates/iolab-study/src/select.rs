@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use iolab_model::catalog::{Factor, Level, Levels};
+use iolab_model::catalog::{Factor, Kind, Level, Levels, bytes_text};
 use iolab_model::result::{CellRecord, Document};
 
 /// Levels by factor: a cell is meant that has one of the levels on each of the factors.
@@ -77,9 +77,26 @@ impl fmt::Display for Selection {
 /// A level as people write it.
 pub(super) fn text(factor: Factor, level: &Level) -> String {
     match (factor.kind(), level) {
-        (iolab_model::catalog::Kind::Bytes, Level::Number(bytes)) => {
-            iolab_model::catalog::bytes_text(*bytes)
-        }
+        (Kind::Bytes, Level::Number(bytes)) => size_text(*bytes),
         _ => level.to_string(),
+    }
+}
+
+/// A size as it was meant: in powers of 1000 where it is a whole number of them, `100 kB`.
+fn size_text(bytes: u64) -> String {
+    let scales = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
+    let whole = scales.iter().find(|(scale, _)| bytes > 0 && bytes.is_multiple_of(*scale));
+    match whole {
+        Some((scale, unit)) if !bytes.is_multiple_of(1024) => format!("{} {unit}", bytes / scale),
+        _ => bytes_text(bytes),
+    }
+}
+
+/// A level as a legend has it: a place without its options.
+pub(super) fn short_text(factor: Factor, level: &Level) -> String {
+    let text = text(factor, level);
+    match factor {
+        Factor::Place => text.split(':').next().unwrap_or_default().to_owned(),
+        _ => text,
     }
 }

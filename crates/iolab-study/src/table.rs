@@ -125,6 +125,7 @@ pub fn markdown(table: &Table, evidence: &Evidence<'_>) -> String {
     let mut text = heading(&table.title, table.place.as_deref(), table.repetitions.as_deref());
     text.push_str(&columns(&table.corner, table.columns.iter().map(|c| c.label.as_str())));
     let mut all = Vec::new();
+    let run = evidence.run(&table.experiments);
     for (at, (row, figures)) in table.rows.iter().zip(table.filled(evidence)).enumerate() {
         let line = |name: &str, label: &str, cells: Vec<String>| {
             format!("| {label} | {name} | {} |\n", cells.join(" | "))
@@ -137,8 +138,13 @@ pub fn markdown(table: &Table, evidence: &Evidence<'_>) -> String {
         let here =
             figures.iter().map(|(_, h)| h.map_or("not measured".into(), Here::text)).collect();
         text.push_str(&line("published", &markdown_text(&row.label), published));
-        text.push_str(&line("here", "", here));
+        if run.is_ok() {
+            text.push_str(&line("here", "", here));
+        }
         all.extend(figures.into_iter().filter_map(|(_, here)| here));
+    }
+    if let Err(why) = run {
+        text.push_str(&format!("\nNot measured here: {}.\n", markdown_text(&why)));
     }
     for (number, slip) in table.slips.iter().enumerate() {
         text.push_str(&format!("\n({}) {}\n", number + 1, slip.note.trim()));
@@ -155,6 +161,10 @@ pub fn markdown(table: &Table, evidence: &Evidence<'_>) -> String {
 
 /// A title with what stands beside it: where it is in the study, how often it was measured there.
 pub(super) fn heading(title: &str, place: Option<&str>, repetitions: Option<&str>) -> String {
+    let repetitions = repetitions.map(|text| match text {
+        "not said" => "how often is not said",
+        text => text,
+    });
     let beside: Vec<String> =
         [place, repetitions].into_iter().flatten().map(markdown_text).collect();
     match beside.is_empty() {

@@ -159,6 +159,43 @@ impl Number {
     }
 }
 
+/// A number of a test that is no level, and that its sentence must name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bound {
+    /// A share, by what it is called.
+    Share(&'static str, f64),
+    /// How many times.
+    Factor(f64),
+    /// Nanoseconds.
+    Time(f64),
+}
+
+impl Bound {
+    /// The ends of a range of factors that bound something: 1 is no factor, and an open end is none.
+    pub fn factors((from, to): (f64, f64)) -> Vec<Bound> {
+        let ends = [from, to].into_iter().filter(|end| end.is_finite() && *end != 1.0);
+        ends.map(Bound::Factor).collect()
+    }
+
+    /// Whether a number of the sentence means it.
+    pub fn is(&self, said: &Number) -> bool {
+        match self {
+            Bound::Share(_, share) => said.is_share(*share),
+            Bound::Factor(factor) => said.is_factor(*factor),
+            Bound::Time(ns) => said.is_time(*ns),
+        }
+    }
+
+    /// As a message calls it.
+    pub fn told(&self) -> String {
+        match self {
+            Bound::Share(name, share) => format!("{name} {} %", 100.0 * share),
+            Bound::Factor(factor) => format!("factor {factor}"),
+            Bound::Time(ns) => format!("{ns} ns"),
+        }
+    }
+}
+
 fn near(x: f64, y: f64) -> bool {
     (x - y).abs() <= 1e-9 * y.abs().max(1e-9)
 }

@@ -7,8 +7,8 @@ use super::terminal_io::{Ending, Exit, Failure};
 use super::verbosity::Talk;
 use super::{
     cached, checksum, clean, compare, completions, diff, doctor, explain, gate, history, import,
-    list, make, man, measure, more, pin_prune, quick, report, resume, run, schema, selftest, show,
-    size_for_time, study, trend,
+    list, make, man, measure, more, pin_prune, profile, quick, record, report, resume, run, schema,
+    selftest, show, size_for_time, study, trend,
 };
 
 /// A laboratory for file I/O: which way is faster here, with proof.
@@ -28,6 +28,7 @@ Examples:
   iolab read big.iso --budget 30s      which way to read this file
   iolab read --cache cold,warm         is it the cache?
   iolab syscall                        what a system call costs here
+  iolab record -- make -j4             what your program does with files
   iolab run --example > mine.toml      a file of experiments to start from
   iolab explain TWIN_OFF               what a warning means
 
@@ -57,6 +58,8 @@ pub enum Command {
     Pin(pin_prune::Pin),
     Prune(pin_prune::Prune),
     Export(show::Export),
+    Record(record::Record),
+    Profile(profile::ProfileCommand),
     Make(make::Make),
     Cached(cached::Cached),
     Checksum(checksum::Checksum),
@@ -97,6 +100,8 @@ impl Command {
             Command::Pin(pin) => pin.run(talk),
             Command::Prune(prune) => prune.run(talk),
             Command::Export(export) => export.run(talk),
+            Command::Record(record) => record.run(talk),
+            Command::Profile(profile) => profile.run(talk),
             Command::Make(make) => make.run(talk),
             Command::Cached(cached) => cached.run(talk),
             Command::Checksum(checksum) => checksum.run(),

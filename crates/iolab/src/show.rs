@@ -1,6 +1,7 @@
 //! `iolab show RUN` and `iolab export RUN FORMAT=PATH`: a recorded run again.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Args;
 
@@ -8,6 +9,7 @@ use super::output::{self, OutputArgs};
 use super::store_args::{StoreArgs, load};
 use super::terminal_io::{Ending, Failure};
 use super::verbosity::Talk;
+use super::{trace_export, trace_file};
 
 /// Show a recorded run again, in any format
 #[derive(Args, Clone, Debug)]
@@ -34,13 +36,13 @@ impl Show {
     }
 }
 
-/// Write a recorded run to files
+/// Write a recorded run, or a trace, to files
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab export last json=run.json\n  iolab export 17 csv=run.csv google-benchmark=gb.json"
+    after_help = "Examples:\n  iolab export last json=run.json\n  iolab export 17 csv=run.csv google-benchmark=gb.json\n  iolab export dd.trace fio-iolog=dd.iolog fio-files=dd.sh    a trace of iolab record"
 )]
 pub struct Export {
-    /// The run's number, or last
+    /// The run's number, or last; or the file of a trace
     #[arg(value_name = "RUN")]
     run: String,
     /// Files to write; the formats are those of iolab list formats
@@ -59,6 +61,9 @@ impl Export {
     /// # Errors
     /// There is no such run or format, or a file cannot be written.
     pub fn run(self, talk: &Talk) -> Ending {
+        if trace_file::is_trace(Path::new(&self.run)) {
+            return trace_export::run(Path::new(&self.run), &self.exports, talk);
+        }
         let exports = self.exports.iter().map(|text| output::export(text));
         let exports = exports.collect::<Result<Vec<_>, Failure>>()?;
         let document = load(&self.store.open()?, &self.run)?;

@@ -1,9 +1,11 @@
-//! The small tools around a measurement: make a file, digest it, compare two files or two trees.
+//! The small tools around a measurement: make a file, digest it, compare two files or two
+//! trees, run a command under strace.
 
 mod checksum;
 mod compare;
 mod intact;
 mod make;
+pub mod record;
 mod sweep;
 mod time;
 mod walk;

@@ -16,11 +16,7 @@ pub(super) fn write_pages(
     evidence: &Evidence<'_>,
     rulings: &[Ruling],
 ) -> Result<(), Failure> {
-    let write = |name: String, text: String| {
-        let path = directory.join(name);
-        report::export_with(&path, &|out| out.write_all(text.as_bytes()))
-            .map_err(|error| Failure::internal(format!("{error}; the runs are in the history")))
-    };
+    let write = |name: String, text: String| write(directory, &name, &text);
     std::fs::create_dir_all(directory)
         .map_err(|error| Failure::internal(format!("make {}: {error}", directory.display())))?;
     let documents = || outcome.runs.values().filter_map(|run| run.as_ref().ok());
@@ -39,6 +35,22 @@ pub(super) fn write_pages(
         }
     }
     Ok(())
+}
+
+/// Writes the page that leads to those of several studies.
+pub(super) fn write_index(
+    directory: &Path,
+    judged: &[(&Study, Vec<Ruling>)],
+) -> Result<(), Failure> {
+    let all: Vec<(&Study, &[Ruling])> =
+        judged.iter().map(|(study, rulings)| (*study, &rulings[..])).collect();
+    write(directory, "README.md", &study::index(&all))
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = directory.join(name);
+    report::export_with(&path, &|out| out.write_all(text.as_bytes()))
+        .map_err(|error| Failure::internal(format!("{error}; the runs are in the history")))
 }
 
 /// Writes the charts of each run into a directory of its own; their paths from the page.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 
 use super::load::load;
-use super::pages::write_pages;
+use super::pages::{write_index, write_pages};
 use crate::console::argv;
 use crate::place_args::PlaceArgs;
 use crate::plan_text;
@@ -64,6 +64,7 @@ impl RunStudies {
     /// its own claims alone: they are not tested.
     pub fn run(self, talk: &Talk) -> Ending {
         let mut ending = Exit::Done;
+        let mut judged = Vec::new();
         let studies = self.studies()?;
         let terms = self.terms()?;
         for study in &studies {
@@ -76,13 +77,16 @@ impl RunStudies {
             let store = self.store.store.as_deref();
             let run = StudyRun { terms: &terms, store, argv: argv(), console: talk };
             let outcome = run.measure(study, jobs)?;
-            self.conclude(study, &outcome)?;
+            judged.push((study, self.conclude(study, &outcome)?));
             if outcome.interrupted {
                 ending = Exit::Interrupted;
                 break;
             }
         }
-        Ok(ending)
+        match &self.output {
+            Some(directory) if judged.len() > 1 => write_index(directory, &judged).map(|()| ending),
+            _ => Ok(ending),
+        }
     }
 
     fn studies(&self) -> Result<Vec<Study>, Failure> {
@@ -106,7 +110,7 @@ impl RunStudies {
         })
     }
 
-    fn conclude(&self, study: &Study, outcome: &StudyRuns) -> Result<(), Failure> {
+    fn conclude(&self, study: &Study, outcome: &StudyRuns) -> Result<Vec<Ruling>, Failure> {
         let runs = outcome
             .runs
             .iter()
@@ -115,10 +119,10 @@ impl RunStudies {
         let rulings: Vec<Ruling> =
             study.claims.iter().map(|claim| study::judge(claim, &evidence)).collect();
         terminal_io::data(|out| out.write_all(study::summary(study, &rulings).as_bytes()))?;
-        match &self.output {
-            Some(directory) => write_pages(directory, study, outcome, &evidence, &rulings),
-            None => Ok(()),
+        if let Some(directory) = &self.output {
+            write_pages(directory, study, outcome, &evidence, &rulings)?;
         }
+        Ok(rulings)
     }
 }
 

@@ -21,5 +21,7 @@ mod packages;
 mod quick;
 mod readme;
 mod studies;
+mod study_files;
 mod tools;
 mod trend;
+mod your_program;

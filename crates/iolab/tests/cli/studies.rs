@@ -2,9 +2,7 @@
 //! hold is the machine's affair; that each is judged, or says why not, is ours.
 
 use crate::cli_support::Home;
-use iolab_model::catalog::{Factor, Level};
-use iolab_model::spec::file::{Source, Words};
-use iolab_study::{Checked, Ours, Quantity, SHIPPED, Study, check};
+use iolab_study::SHIPPED;
 
 const VERDICTS: [&str; 4] = ["replicated", "contradicted", "inconclusive", "not tested"];
 
@@ -61,12 +59,7 @@ fn overlay_metacopy() {
     runs("overlay-metacopy", "6s");
 }
 
-/// The file is small: on a busy machine a pass over one of 1 MiB was cut short, and a part of a pass
-/// leaves no digest to compare.
-#[test]
-fn a_study_of_ones_own_is_checked_run_and_gone_on_with() {
-    let home = Home::new();
-    let study = r#"
+const MINE: &str = r#"
 title = "mine"
 summary = "Whether a block matters."
 budget = "4s"
@@ -98,7 +91,13 @@ says = "both find the same value"
 experiment = "blocks"
 kind = "same-value"
 "#;
-    std::fs::write(home.path("mine.toml"), study).unwrap();
+
+/// The file is small: on a busy machine a pass over one of 1 MiB was cut short, and a part of a pass
+/// leaves no digest to compare.
+#[test]
+fn a_study_of_ones_own_is_checked_run_and_gone_on_with() {
+    let home = Home::new();
+    std::fs::write(home.path("mine.toml"), MINE).unwrap();
     let checked = home.run(&["study", "check", "mine.toml"]).fine().out;
     assert!(checked.contains("nothing wrong"), "{checked}");
     assert!(checked.contains("says   64 KiB is faster than 1 KiB"), "{checked}");
@@ -106,7 +105,7 @@ kind = "same-value"
         checked.contains("tested [blocks] time of block 64 KiB is less than that of block 1 KiB"),
         "{checked}"
     );
-    let parted = study.replace("64 KiB is faster than 1 KiB", "64 KiB is faster than 4 KiB");
+    let parted = MINE.replace("64 KiB is faster than 1 KiB", "64 KiB is faster than 4 KiB");
     std::fs::write(home.path("parted.toml"), parted).unwrap();
     let told = home.run(&["study", "check", "parted.toml"]);
     assert_eq!(told.code, Some(2), "{told:?}");
@@ -139,6 +138,16 @@ kind = "same-value"
     assert!(none.code == Some(2) && none.err.contains("no run of the study"), "{none:?}");
 }
 
+#[test]
+fn several_studies_have_a_page_that_leads_to_theirs() {
+    let home = Home::new();
+    std::fs::write(home.path("mine.toml"), MINE).unwrap();
+    let twice = ["study", "run", "mine.toml", "mine.toml", "--resume", "--output", "all"];
+    home.run(&twice).fine();
+    let index = std::fs::read_to_string(home.path("all/README.md")).unwrap();
+    assert_eq!(index.matches("| [mine](mine.md) | 2 | ").count(), 2, "{index}");
+}
+
 /// Files are called by them, and one that was called so left the directory of `--output`.
 #[test]
 fn names_in_a_study_lead_nowhere() {
@@ -168,190 +177,13 @@ fn what_is_asked_wrongly() {
     }
 }
 
-fn shipped() -> Vec<Checked> {
-    let words =
-        Words { workloads: iolab_agent::catalog::WORKLOADS, parts: iolab_agent::catalog::all() };
-    let one = |(name, text): &(&str, &str)| {
-        check(name, &Source { name, text }, words, 1).unwrap_or_else(|error| panic!("{error}"))
-    };
-    SHIPPED.iter().map(one).collect()
-}
-
-fn study(name: &str) -> Study {
-    shipped().into_iter().find(|checked| checked.study.name == name).unwrap().study
-}
-
-/// Every table, plot, fact and claim has its unit, repetitions and place; no sentence parts from
-/// its test; no figure contradicts another, but for slips of the study that are noted.
-#[test]
-fn nothing_is_wrong_or_missing_in_what_is_shipped() {
-    let mut found = Vec::new();
-    for Checked { study, wrong, missing } in shipped() {
-        found.extend(wrong.iter().chain(&missing).map(ToString::to_string));
-        for fact in &study.facts {
-            if fact.place.is_none() {
-                found.push(format!("{}: '{}' does not say where it stands", study.name, fact.says));
-            }
-        }
-    }
-    assert!(found.is_empty(), "\n{}", found.join("\n"));
-}
-
-/// Figures as the study has them, by table, row and column.
-fn figure(study: &Study, table: &str, row: &str, column: usize) -> f64 {
-    let table = study.tables.iter().find(|t| t.id == table).unwrap();
-    let row = table.rows.iter().position(|r| r.label == row).unwrap();
-    table.values[row][column]
-}
-
-fn fact(study: &Study, says: &str) -> f64 {
-    study.facts.iter().find(|fact| fact.says.contains(says)).unwrap().value.unwrap()
-}
-
-#[test]
-fn what_can_be_recomputed_is() {
-    let many = study("many-files");
-    let mut recomputed = 0;
-    for table in many.tables.iter().filter(|t| t.columns[1].quantity == Some(Quantity::MibPerS)) {
-        for (at, row) in table.values.iter().enumerate() {
-            let slip = table.slips.iter().any(|slip| slip.row == at);
-            let derived = 5120.0 / row[0];
-            assert_eq!((derived - row[1]).abs() < 2.0, !slip, "{}: {row:?}", table.id);
-            recomputed += 1;
-        }
-    }
-    assert_eq!(recomputed, 14);
-    let read = study("read-vs-mmap");
-    let percent: Vec<_> = read.facts.iter().filter(|f| f.says.contains("better method")).collect();
-    assert_eq!((percent.len(), read.tables.len()), (11, 11));
-    for fact in percent {
-        let (value, from) = (fact.value.unwrap(), fact.from.unwrap());
-        assert!((value - from).abs() < 0.01, "{}: {value} against {from}", fact.says);
-    }
-    // 11 tables of 12 figures, and the better method of each from its own row of means.
-    let figures: usize =
-        read.tables.iter().map(|t| t.values.iter().map(Vec::len).sum::<usize>()).sum();
-    assert_eq!(figures, 132);
-    let copy = study("copy-buffer-sizes");
-    for id in ["one-byte", "largest-buffer"] {
-        for row in &copy.tables.iter().find(|t| t.id == id).unwrap().values {
-            let sum = row[2] + row[3];
-            assert!(!sum.is_finite() || (row[1] - sum).abs() < 1e-9, "{row:?}");
-        }
-    }
-    let blocks = study("block-size-and-caching");
-    let google: Vec<f64> = ["1024", "2048", "4096"]
-        .iter()
-        .map(|b| figure(&blocks, "google-benchmark", b, 0))
-        .collect();
-    let mib_per_s = google.iter().map(|s| 2.8e9 / s / 1_048_576.0);
-    // Cold at 1024, warm after: it dropped the caches once.
-    assert_eq!(mib_per_s.map(|s| s > 2500.0).collect::<Vec<_>>(), [false, true, true]);
-}
-
-#[test]
-fn the_figures_are_those_of_the_studies() {
-    let (copy, blocks, many) =
-        (study("copy-buffer-sizes"), study("block-size-and-caching"), study("many-files"));
-    assert_eq!(figure(&copy, "one-byte", "ext2, iteration 1", 0), 76.508);
-    assert_eq!(figure(&copy, "one-byte", "ext2, iteration 2", 3), 68.344);
-    assert_eq!(figure(&copy, "largest-buffer", "19", 0), 0.328);
-    assert_eq!(figure(&copy, "one-byte-jfs", "jfs", 0), 66.0);
-    assert_eq!(fact(&copy, "with O_SYNC and a buffer of one byte"), 1582.0);
-    assert_eq!(figure(&blocks, "under-memory", "1024", 2), 1854.0);
-    assert_eq!(figure(&blocks, "warm", "262144", 1), 6986.85);
-    assert_eq!(figure(&blocks, "over-memory", "4096", 0), 1871.0);
-    assert_eq!(figure(&blocks, "over-memory", "4096", 1), 1843.0);
-    assert_eq!(figure(&blocks, "threads-over-memory", "larger than RAM", 1), 2566.0);
-    assert_eq!(figure(&blocks, "calls", "16", 1), 10.04);
-    assert_eq!(figure(&many, "copy-1000", "50", 1), 949.0);
-    assert_eq!(figure(&many, "copy-100", "1", 1), 856.0);
-    assert_eq!(fact(&many, "system time"), 6.051);
-    let ratio = |study: &Study, id: &str| {
-        let claim = study.claims.iter().find(|claim| claim.id == id).unwrap();
-        claim.published.as_ref().unwrap().ratio().unwrap()
-    };
-    assert!((ratio(&copy, "btrfs-one-byte") - 114.0 / 66.0).abs() < 1e-9);
-    assert!((ratio(&blocks, "threads-warm") - 15003.0 / 6323.0).abs() < 0.01);
-    assert!((ratio(&many, "readers-help") - 15.54 / 1.87).abs() < 0.01);
-    let told = |study: &Study, name: &str| {
-        study.source.iter().find(|(fact, _)| fact == name).unwrap().1.clone()
-    };
-    assert!(!told(&blocks, "machine").contains("laptop"));
-    assert!(told(&study("overlay-metacopy"), "kernel").contains("Ubuntu 22.04"));
-    assert!(told(&many, "repetitions").contains("not said"));
-    assert!(!study("read-vs-mmap").summary.contains("1.5 GB/s"));
-}
-
-#[test]
-fn claims_of_ours_are_marked() {
-    for (name, ids) in [
-        (
-            "overlay-metacopy",
-            &["plain-is-cheapest", "chown-too", "size-matters-first", "deferred"][..],
-        ),
-        ("many-files", &["cp-faster-than-one", "workers-faster-than-cp", "writers-do-not-help"]),
-        ("block-size-and-caching", &["dd-slower-at-1k", "dd-as-fast-at-64k"]),
-        ("read-vs-mmap", &["without-histogram"]),
-    ] {
-        let study = study(name);
-        for id in ids {
-            let claim = study.claims.iter().find(|claim| claim.id == *id).unwrap();
-            assert_eq!(claim.ours, Ours::All, "{name}: {id}");
-        }
-    }
-}
-
-#[test]
-fn everything_that_was_published_is_measured_under_full() {
-    let levels = |study: &str, experiment: &str, factor: Factor| -> Vec<String> {
-        let study = self::study(study);
-        let trial = study.experiments.into_iter().find(|e| e.name == experiment).unwrap();
-        let levels = trial.written.experiment.factors[&factor].clone();
-        levels.iter().map(Level::to_string).collect()
-    };
-    let has = |all: Vec<String>, wanted: &[&str]| {
-        for level in wanted {
-            assert!(all.iter().any(|l| l == level), "{level} is not in {all:?}");
-        }
-    };
-    let copy = "copy-buffer-sizes";
-    let buffers = [
-        "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024", "4096", "16284",
-        "16384", "65536",
-    ];
-    for experiment in ["sizes", "synchronous", "in-a-guest-published"] {
-        has(levels(copy, experiment, Factor::Block), &buffers);
-    }
-    let six = ["ext2", "ext4", "xfs", "btrfs", "jfs", "bfs"];
-    has(levels(copy, "in-a-guest-published", Factor::Place), &six);
-    has(levels(copy, "in-a-guest-published", Factor::FileSize), &[&(100 << 20).to_string()]);
-    has(levels(copy, "synchronous", Factor::Sync), &["none", "sync"]);
-    has(levels("many-files", "published", Factor::Files), &["10000"]);
-    has(levels("many-files", "published", Factor::FileSize), &["524288"]);
-    has(levels("many-files", "published", Factor::Threads), &["1", "20", "40", "50", "100"]);
-    let blocks = "block-size-and-caching";
-    has(
-        levels(blocks, "one-byte-reads", Factor::FileSize),
-        &["1048576", "4194304", "8388608", "16777216"],
-    );
-    has(levels(blocks, "threads", Factor::Cache), &["cold", "warm"]);
-    has(levels(blocks, "threads-over-memory", Factor::Cache), &["cold", "any"]);
-    has(levels("overlay-metacopy", "published", Factor::FileSize), &["61000000"]);
-    for (name, plots) in
-        [(copy, 7), (blocks, 4), ("many-files", 1), ("overlay-metacopy", 3), ("read-vs-mmap", 1)]
-    {
-        assert_eq!(study(name).plots.len(), plots, "{name}");
-    }
-}
-
 #[test]
 fn the_full_setting_says_hours_and_space() {
     let home = Home::new();
     let plan = home.run(&["study", "run", "many-files", "--full", "--plan"]).fine().out;
     let last = plan.lines().last().unwrap();
     assert!(
-        last.starts_with("in all: 7 experiments, about ") && last.contains("of space"),
+        last.starts_with("in all: 8 experiments, about ") && last.contains("of space"),
         "{last}"
     );
     let lines = home.run(&["study", "check", "many-files"]).fine().out;

@@ -15,3 +15,5 @@ mod report_html;
 mod report_look;
 mod report_runs;
 mod study_claims;
+mod study_scene;
+mod study_verdicts;

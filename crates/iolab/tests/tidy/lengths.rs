@@ -18,7 +18,7 @@ const LONG_FILES: &[(&str, usize)] = &[
     // One property of all copy methods after another.
     ("crates/iolab/tests/work/copy_methods.rs", 441),
     // One form of claim after another.
-    ("crates/iolab/tests/records/study_claims.rs", 668),
+    ("crates/iolab/tests/records/study_claims.rs", 560),
     // One scene of the virtual machine after another.
     ("crates/iolab-run/tests/proof/drive.rs", 430),
 ];

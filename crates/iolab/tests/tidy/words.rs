@@ -110,7 +110,13 @@ const OF_LEVELS: [&str; 7] =
     ["Factor::", "Level::word", "levels.", "factors.", "workload ==", "workload !=", "workload:"];
 
 /// A quoted word with a meaning of its own, by file.
-const OTHER_MEANING: [(&str, &str, &str); 4] = [
+const OTHER_MEANING: [(&str, &str, &str); 10] = [
+    ("crates/iolab-trace/src/call.rs", "fstat", "a call of a program that was recorded"),
+    ("crates/iolab-trace/src/call.rs", "fsync", "a call of a program that was recorded"),
+    ("crates/iolab-trace/src/call.rs", "lseek", "a call of a program that was recorded"),
+    ("crates/iolab-trace/src/strace/known.rs", "fstat", "a call, as strace names it"),
+    ("crates/iolab-trace/src/strace/known.rs", "fsync", "a call, as strace names it"),
+    ("crates/iolab-trace/src/strace/known.rs", "lseek", "a call, as strace names it"),
     ("crates/iolab-io/src/place/vm/modules.rs", "crc32c", "a module of the kernel"),
     ("crates/iolab-io/src/workload/read.rs", "read", "a method, by name"),
     ("crates/iolab-io/src/workload/write/task.rs", "write", "a method, by name"),
@@ -206,7 +212,9 @@ fn every_fact_has_a_writer() {
 }
 
 /// Where the name of a method may stand beside the files of the methods, and why.
-const METHODS_NAMED: [(&str, &str); 5] = [
+const METHODS_NAMED: [(&str, &str); 7] = [
+    ("crates/iolab-trace/src/call.rs", "calls of a program that was recorded"),
+    ("crates/iolab-trace/src/strace/known.rs", "calls, as strace names them"),
     ("crates/iolab-model/src/catalog/method_class.rs", "records name methods and not their class"),
     ("crates/iolab-io/src/host/methods.rs", "what is tried for them"),
     ("crates/iolab-io/src/host/probes.rs", "a line of doctor is called so, too"),

@@ -1,0 +1,66 @@
+//! `difference`: the times of two sides lie at most so far apart.
+
+use std::sync::Arc;
+
+use super::{Form, Test};
+use crate::bench::Bench;
+use crate::evidence::{difference, ratio};
+use crate::keys::time;
+use crate::ruling::{Ruled, Ruling, judged};
+use crate::saying::Saying;
+use crate::select::Selection;
+use crate::words::Bound;
+use iolab_model::catalog::time_text;
+use iolab_model::result::Interval;
+
+pub(super) const FORM: Form = Form {
+    word: "difference",
+    keys: &["a", "b", "most"],
+    read: |keys| {
+        let (a, b, most_ns) = (keys.side("a")?, keys.side("b")?, time(keys.table, "most")?);
+        Ok(Arc::new(Difference { a, b, most_ns }))
+    },
+};
+
+#[derive(Debug)]
+struct Difference {
+    a: Selection,
+    b: Selection,
+    /// Nanoseconds for one unit of work.
+    most_ns: f64,
+}
+
+impl Test for Difference {
+    fn judge(&self, bench: &Bench<'_>) -> Ruled {
+        let (first, second) = (bench.one(&self.a)?, bench.one(&self.b)?);
+        let how = bench.how(1);
+        let apart = || format!("{} and {} share no steady round", first.id, second.id);
+        let ratio = ratio(first, second, bench.document, how).ok_or_else(apart)?;
+        let (ns, interval) = difference(first, second, bench.document, how).ok_or_else(apart)?;
+        let verdict = judged(&interval, -self.most_ns, self.most_ns);
+        let (seen, most) = (span_text(ns, &interval), time_text(self.most_ns));
+        Ok(Ruling::by(verdict, ratio, format!("the difference is {seen}; {most} claimed at most")))
+    }
+
+    fn said(&self, saying: &Saying) -> String {
+        let (time, a, b) = (saying.time(), saying.side(&self.a), saying.side(&self.b));
+        format!("{time} of {a} and of {b} differ by at most {}", time_text(self.most_ns))
+    }
+
+    fn sides(&self) -> Vec<&Selection> {
+        vec![&self.a, &self.b]
+    }
+
+    fn bounds(&self) -> Vec<Bound> {
+        vec![Bound::Time(self.most_ns)]
+    }
+}
+
+fn span_text(ns: f64, interval: &Interval) -> String {
+    let signed = |ns: f64| match ns < 0.0 {
+        true => format!("−{}", time_text(-ns)),
+        false => time_text(ns),
+    };
+    let bound = |bound: Option<f64>| bound.map_or("?".to_owned(), signed);
+    format!("{} ({} to {})", signed(ns), bound(interval.low), bound(interval.high))
+}

@@ -1,0 +1,169 @@
+//! What a reviewer would write: each sentence says what was seen and what to do.
+
+use iolab_model::catalog::{bytes_text, count_text, so_many, time_text};
+
+use super::gather::{Cost, Gathered, OfFile, Sum};
+use super::pattern::Pattern;
+use super::sentence::{calls_of, short_name};
+use super::{Finding, FindingKind};
+use crate::call::CallKind;
+use crate::trace::{File, FileKind, Trace};
+
+/// Fewer calls than these are nobody's worry.
+const MANY: u64 = 100;
+/// Of one file as many.
+const OFTEN: u64 = 20;
+/// What a buffer would gather small calls into.
+const BUFFER_BYTES: u64 = 64 << 10;
+/// A file that is read again costs little below this.
+const MUCH_BYTES: u64 = 1 << 20;
+
+/// The dearest first, those with the most calls before others.
+pub(super) fn findings(trace: &Trace, gathered: &Gathered) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (file, of) in trace.files.iter().zip(&gathered.files) {
+        of_file(file, of, gathered.cost, &mut found);
+    }
+    passed_on(trace, gathered, &mut found);
+    never_used(trace, gathered, &mut found);
+    not_found(gathered, &mut found);
+    unseen(trace, gathered, &mut found);
+    found.sort_by_key(|finding| std::cmp::Reverse((finding.file_ns, finding.calls)));
+    found
+}
+
+fn finding(kind: FindingKind, sum: &Sum, cost: Cost, sentence: String) -> Finding {
+    Finding { kind, calls: sum.calls, file_ns: sum.file_ns(cost), sentence }
+}
+
+fn of_file(file: &File, of: &OfFile, cost: Cost, found: &mut Vec<Finding>) {
+    let name = short_name(&file.name);
+    let mut say = |kind, sum: &Sum, sentence| found.push(finding(kind, sum, cost, sentence));
+    for (sum, verb) in [(&of.small_reads, "read"), (&of.small_writes, "write")] {
+        // A pattern that jumps gains nothing by a buffer.
+        if sum.calls >= MANY && of.steps.pattern() == Some(Pattern::Sequential) {
+            let calls = calls_of(sum, verb);
+            let fewer = match sum.bytes.div_ceil(BUFFER_BYTES) {
+                0 | 1 => "one call".to_owned(),
+                fewer => format!("{} calls", count_text(fewer)),
+            };
+            let text = format!("{calls} in {name}: buffer them (64 KiB: {fewer})");
+            say(FindingKind::SmallCalls, sum, text);
+        }
+    }
+    if of.syncs.calls >= OFTEN {
+        let took = time_text(of.syncs.file_ns(cost) as f64);
+        let calls = count_text(of.syncs.calls);
+        let text = format!(
+            "{calls} times {name} is made durable, {took}: gather several writes before each"
+        );
+        say(FindingKind::Syncs, &of.syncs, text);
+    }
+    let again = of.read.clone().again_bytes();
+    if again >= MUCH_BYTES && again * 2 >= of.reads.bytes {
+        let (all, again) = (bytes_text(of.reads.bytes), bytes_text(again));
+        let text = format!("{again} of {all} read from {name} were read before: keep them");
+        say(FindingKind::ReadAgain, &of.reads, text);
+    }
+    let moves = of.reads.calls + of.writes.calls;
+    // A few headers of a library that a hundred programs load are no random access.
+    let long = moves >= MANY && moves >= of.opens.calls.saturating_mul(OFTEN);
+    if of.steps.pattern() == Some(Pattern::Random) && long {
+        let sum = if of.reads.calls >= of.writes.calls { &of.reads } else { &of.writes };
+        let verb = if of.reads.calls >= of.writes.calls { "read" } else { "write" };
+        let text = format!(
+            "{} here and there in {name}: sort them, or ask ahead (posix_fadvise, io_uring)",
+            calls_of(sum, verb)
+        );
+        say(FindingKind::RandomAccess, sum, text);
+    }
+    let is_directory = file.kind == FileKind::Directory;
+    if of.most_looks >= MANY && !is_directory {
+        let calls = count_text(of.looked_up.calls);
+        let text = format!("{name} is looked up {calls} times: ask once and keep the answer");
+        say(FindingKind::AskedAgain, &of.looked_up, text);
+    }
+    if of.most_opens >= OFTEN && !is_directory && of.opens.failed == 0 {
+        let calls = count_text(of.opens.calls);
+        let text = format!("{name} is opened {calls} times: keep it open");
+        say(FindingKind::OpenedAgain, &of.opens, text);
+    }
+}
+
+/// A copy by hand of more than a little, file by file.
+fn passed_on(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
+    let all = gathered.passed_on.iter();
+    let large = all.filter(|(_, sum)| sum.calls >= OFTEN || sum.bytes >= MUCH_BYTES);
+    let mut large: Vec<_> = large.collect();
+    large.sort_by_key(|(files, sum)| (std::cmp::Reverse(sum.bytes), **files));
+    for ((from, to), sum) in large.into_iter().take(3) {
+        let name =
+            |index: &u32| trace.file(*index).map_or_else(String::new, |f| short_name(&f.name));
+        let (from, to) = (name(from), name(to));
+        let bytes = bytes_text(sum.bytes / 2);
+        let text = format!(
+            "{bytes} of {from} pass through the program to {to}: copy_file_range(2) keeps them in \
+             the kernel"
+        );
+        found.push(finding(FindingKind::CopiedByHand, sum, gathered.cost, text));
+    }
+}
+
+/// Files that were opened for nothing.
+fn never_used(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
+    let all = trace.files.iter().zip(&gathered.files);
+    let idle = all.filter(|(file, of)| {
+        let opened = of.opens.calls > of.opens.failed;
+        opened && !of.used && file.kind == FileKind::Regular
+    });
+    let mut idle: Vec<_> = idle.collect();
+    let Some((first, of)) = idle.first().copied() else { return };
+    let mut sum = Sum::default();
+    idle.drain(..).for_each(|(_, of)| sum.calls += of.opens.calls);
+    let name = short_name(&first.name);
+    let text = match sum.calls - of.opens.calls {
+        0 => format!("{name} is opened and never read or written: leave it closed"),
+        others => {
+            let others = count_text(others);
+            format!("{name} and {others} more are opened and never read or written")
+        }
+    };
+    found.push(finding(FindingKind::NeverUsed, &sum, gathered.cost, text));
+}
+
+/// Names that were asked for in vain.
+fn not_found(gathered: &Gathered, found: &mut Vec<Finding>) {
+    let sum = &gathered.not_found;
+    let asked = [CallKind::Stat, CallKind::Open, CallKind::ReadLink];
+    let all = asked.iter().filter_map(|kind| gathered.kinds.get(kind)).map(|sum| sum.calls);
+    let all: u64 = all.sum();
+    if sum.calls < OFTEN {
+        return;
+    }
+    let (lost, all) = (count_text(sum.calls), count_text(all));
+    let text = format!("{lost} of {all} names asked for are not there: shorten the search path");
+    found.push(finding(FindingKind::NotFound, sum, gathered.cost, text));
+}
+
+/// What the log cannot show.
+fn unseen(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
+    let rings = trace.calls.iter().filter(|call| call.kind == CallKind::Ring).count() as u64;
+    let maps = trace.calls.iter().filter(|call| {
+        let regular = trace.file(call.file).is_some_and(|file| file.kind == FileKind::Regular);
+        // Read-only ones are mostly what a program is made of: libraries, locales.
+        call.kind == CallKind::Map && regular && call.detail & 3 == 3
+    });
+    let maps = maps.count() as u64;
+    let mut say = |calls: u64, text: String| {
+        let sum = Sum { calls, ..Sum::default() };
+        found.push(finding(FindingKind::Unseen, &sum, gathered.cost, text));
+    };
+    if rings > 0 {
+        let calls = count_text(rings);
+        say(rings, format!("{calls} calls of io_uring: what they asked for cannot be seen"));
+    }
+    if maps > 0 {
+        let mappings = so_many(maps as usize, "shared writable mapping");
+        say(maps, format!("{mappings}: what is read and written there makes no call"));
+    }
+}

@@ -1,0 +1,128 @@
+//! Programs with a known fault, and the sentence that names it.
+
+use std::fmt::Write;
+use std::io::Cursor;
+
+use iolab_model::catalog::count_text;
+
+use super::{FindingKind, Pattern, Profile};
+use crate::strace::{Limits, parse};
+use crate::trace::{FileKind, Run, Trace};
+
+/// A log with a line for each of these calls, a millisecond apart; each takes 10 µs of the tracer's
+/// and as much as it says.
+fn log(calls: impl IntoIterator<Item = (String, u64)>) -> Trace {
+    let mut text = String::new();
+    // What the tracer costs is seen where a call costs nothing.
+    let looks = (0..50).map(|_| ("lseek(3</d/a>, 0, SEEK_CUR) = 0".to_owned(), 0));
+    let open = ("openat(AT_FDCWD</d>, \"a\", O_RDWR) = 3</d/a>".to_owned(), 0);
+    for (at, (call, ns)) in std::iter::once(open).chain(looks).chain(calls).enumerate() {
+        let took = (10_000 + ns) as f64 / 1e9;
+        writeln!(text, "1 {}.{:03}000 {call} <{took:.9}>", 100 + at / 1000, at % 1000).unwrap();
+    }
+    parse(Cursor::new(text), &Limits::default()).unwrap()
+}
+
+fn sentence(profile: &Profile, kind: FindingKind) -> &str {
+    let found = profile.findings.iter().find(|finding| finding.kind == kind);
+    found.map_or("", |finding| &finding.sentence)
+}
+
+#[test]
+fn small_reads_are_to_be_buffered() {
+    let reads = (0..2000).map(|_| ("read(3</d/a>, \"\"..., 1) = 1".to_owned(), 1000));
+    let mut trace = log(reads);
+    let profile = Profile::of(&trace);
+    assert_eq!(
+        sentence(&profile, FindingKind::SmallCalls),
+        format!("{} reads of 1 byte in /d/a: buffer them (64 KiB: one call)", count_text(2000))
+    );
+    let row = &profile.files[0];
+    assert_eq!((row.reads, row.read_bytes, row.pattern), (2000, 2000, Some(Pattern::Sequential)));
+    assert_eq!(row.aligned_share, Some(0.0));
+    // The tracer's 10 µs of each call are not the program's.
+    assert_eq!(
+        (profile.whole.tracer_ns_per_call, profile.whole.file_ns),
+        (10_000, Some(2_000_000))
+    );
+    // With a run of its own: 2 of 5 ms, 5/3 at most.
+    trace.runs.push(Run { wall_ns: 5_000_000, user_ns: 1_000_000, system_ns: 2_000_000 });
+    let whole = Profile::of(&trace).whole;
+    assert_eq!(whole.file_share, Some(0.4));
+    // 2051 calls with 100 ns of the program's own each go, too: at most 5 / 2.7949.
+    assert!((whole.gain_at_most.unwrap() - 5.0 / 2.7949).abs() < 1e-9, "{:?}", whole.gain_at_most);
+    assert!(whole.gain_is_bound);
+    // One thread's file calls are none of the time in which its own code ran.
+    trace.runs[0].user_ns = 4_000_000;
+    assert_eq!(Profile::of(&trace).whole.file_share, Some(0.2));
+}
+
+#[test]
+fn patterns_are_told_apart() {
+    let of = |offset: fn(u64) -> u64| {
+        let read = |at| (format!("pread64(3</d/a>, \"\"..., 4096, {}) = 4096", offset(at)), 10);
+        Profile::of(&log((0..200).map(read))).files[0].clone()
+    };
+    let sequential = of(|at| at * 4096);
+    assert_eq!(
+        (sequential.pattern, sequential.aligned_share),
+        (Some(Pattern::Sequential), Some(1.0))
+    );
+    assert_eq!(of(|at| at * 12_288).pattern, Some(Pattern::Strided));
+    let random = of(|at| (at * 7919) % 997 * 100);
+    assert_eq!(
+        (random.pattern, random.aligned_share.unwrap() < 0.1),
+        (Some(Pattern::Random), true)
+    );
+}
+
+#[test]
+fn every_fault_has_its_sentence() {
+    let mut calls: Vec<(String, u64)> = Vec::new();
+    let mut say = |text: &str, ns| calls.push((text.to_owned(), ns));
+    for _ in 0..30 {
+        say("fsync(3</d/a>) = 0", 2_000_000);
+        say("openat(AT_FDCWD</d>, \"conf\", O_RDONLY) = 5</d/conf>", 100);
+        say("close(5</d/conf>) = 0", 100);
+        say("newfstatat(AT_FDCWD</d>, \"no\", 0x7, 0) = -1 ENOENT (No such file)", 100);
+    }
+    for _ in 0..3 {
+        say("pread64(3</d/a>, \"\"..., 1048576, 0) = 1048576", 1000);
+    }
+    for _ in 0..40 {
+        say("read(3</d/a>, \"\"..., 65536) = 65536", 100);
+        say("write(6</d/b>, \"\"..., 65536) = 65536", 100);
+        say("read(7<pipe:[1]>, \"\"..., 10) = 10", 5_000_000_000);
+    }
+    let trace = log(calls);
+    let profile = Profile::of(&trace);
+    let say = |kind| sentence(&profile, kind);
+    let syncs = "30 times /d/a is made durable, 60.0 ms: gather several writes before each";
+    assert_eq!(say(FindingKind::Syncs), syncs);
+    let again = "3 MiB of 5632 KiB read from /d/a were read before: keep them";
+    assert_eq!(say(FindingKind::ReadAgain), again);
+    assert_eq!(say(FindingKind::OpenedAgain), "/d/conf is opened 30 times: keep it open");
+    assert_eq!(
+        say(FindingKind::NeverUsed),
+        "/d/conf is opened and never read or written: leave it closed"
+    );
+    assert!(say(FindingKind::NotFound).starts_with("30 of 61 names asked for are not there"));
+    assert!(
+        say(FindingKind::CopiedByHand).contains("2560 KiB of /d/a pass through"),
+        "{}",
+        say(FindingKind::CopiedByHand)
+    );
+    // Waiting for a pipe is no file I/O.
+    assert_eq!(profile.whole.elsewhere_calls, 40);
+    assert!(profile.whole.file_ns.unwrap() < 1_000_000_000);
+    assert_eq!(profile.findings[0].kind, FindingKind::Syncs, "the dearest first");
+    assert!(trace.files.iter().any(|file| file.kind == FileKind::Pipe));
+}
+
+#[test]
+fn a_log_without_times_says_so() {
+    let text = "1 1.0 openat(AT_FDCWD</d>, \"a\", O_RDONLY) = 3</d/a>\n1 1.1 sync() = 0\n";
+    let trace = parse(Cursor::new(text), &Limits::default()).unwrap();
+    let whole = Profile::of(&trace).whole;
+    assert_eq!((whole.file_ns, whole.file_share, whole.gain_at_most), (None, None, None));
+}

@@ -1,0 +1,243 @@
+//! A profile as a screen of text: the whole, the dearest files, what to do.
+
+use std::fmt::Write;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::terminal_io::wrap;
+use iolab_model::catalog::{
+    bytes_text, count_text, digits_text, percent_text, ratio_text, so_many, time_text,
+};
+use iolab_report::TextStyle;
+use iolab_trace::{FileRow, Profile, Trace, Whole};
+
+/// Lines of a screen.
+const LINES: usize = 24;
+/// Files that are listed without --all.
+const FILES: usize = 5;
+/// Columns of a file's name.
+const NAME_COLUMNS: usize = 23;
+
+/// The profile in at most 24 lines, or with `all` in as many as it takes.
+pub fn screen(trace: &Trace, profile: &Profile, style: &TextStyle, all: bool) -> String {
+    let width = style.width.clamp(60, 100);
+    let mut lines = head(trace, profile, width);
+    lines.push(String::new());
+    lines.extend(table(&profile.files, if all { usize::MAX } else { FILES }));
+    lines.push(String::new());
+    lines.push(cut(&kinds(profile), width));
+    lines.extend(sizes(profile).iter().map(|line| cut(line, width)));
+    let room = if all { usize::MAX } else { LINES.saturating_sub(lines.len() + 2) };
+    lines.push(String::new());
+    lines.extend(findings(profile, width, room));
+    let mut text = lines.join("\n");
+    text.push('\n');
+    if style.unicode { text } else { iolab_model::catalog::ascii_text(&text) }
+}
+
+fn head(trace: &Trace, profile: &Profile, width: usize) -> Vec<String> {
+    let whole = &profile.whole;
+    let name = match profile.command.is_empty() {
+        true => "a program".to_owned(),
+        false => profile.command.clone(),
+    };
+    let traced = time_text(whole.traced_wall_ns as f64);
+    let took = match whole.wall_ns {
+        Some(ns) => {
+            let runs = so_many(whole.runs, "run");
+            format!(
+                "{} by itself (median of {runs}), {traced} under the tracer",
+                time_text(ns as f64)
+            )
+        }
+        None => format!("{traced} under the tracer"),
+    };
+    let mut lines = vec![cut(&name, width), cut(&took, width)];
+    lines.extend(wrap(&share(whole), width).lines().map(str::to_owned));
+    lines.push(cut(&counts(whole), width));
+    if trace.is_cut {
+        lines.push("the log ends before the program: what follows is missing".to_owned());
+    }
+    if trace.skipped_lines > 0 {
+        let skipped = so_many(trace.skipped_lines as usize, "line");
+        lines.push(format!("{skipped} of the log not understood and left out"));
+    }
+    lines
+}
+
+/// The line that everybody came for.
+fn share(whole: &Whole) -> String {
+    let (Some(ns), Some(share)) = (whole.file_ns, whole.file_share) else {
+        return "the log has no times of calls (strace -T): where the time goes is not known"
+            .into();
+    };
+    let (time, percent) = (time_text(ns as f64), percent_text(share));
+    let gain = match whole.gain_at_most {
+        Some(gain) if whole.gain_is_bound => format!("at most {} to gain", ratio_text(gain)),
+        Some(gain) => format!("roughly {} to gain", ratio_text(gain)),
+        None if whole.wall_ns.is_some() => "next to nothing else is left".to_owned(),
+        None => "next to nothing else is seen".to_owned(),
+    };
+    let of = match whole.wall_ns {
+        Some(_) => "of its own time",
+        None => "of its time without the tracer's (iolab record --runs 3 measures that)",
+    };
+    format!("file calls take about {time}, {percent} {of}: {gain}")
+}
+
+fn counts(whole: &Whole) -> String {
+    let mut text = format!(
+        "{} calls on {}: {} read in {}, {} written in {}",
+        count_text(whole.calls),
+        so_many(whole.files, "file"),
+        rough(whole.read_bytes),
+        count_text(whole.reads),
+        rough(whole.written_bytes),
+        count_text(whole.writes)
+    );
+    if whole.threads > 1 {
+        let _ = write!(text, "; {}", so_many(whole.threads, "thread"));
+    }
+    text
+}
+
+fn table(files: &[FileRow], most: usize) -> Vec<String> {
+    let row = |cells: [&str; 6]| {
+        let [name, time, calls, read, written, how] = cells;
+        let pad = NAME_COLUMNS.saturating_sub(name.width());
+        let line = format!("{name}{:pad$} {time:>9} {calls:>9} {read:>10} {written:>10} {how}", "");
+        line.trim_end().to_owned()
+    };
+    let mut lines = vec![row(["file", "time", "calls", "read", "written", "how"])];
+    // The last line is no "1 more" where the file itself fits.
+    let shown = if files.len() <= most.saturating_add(1) { files.len() } else { most };
+    for file in &files[..shown] {
+        lines.push(row([
+            &tail(&file.name, NAME_COLUMNS),
+            &time_text(file.file_ns as f64),
+            &count_text(file.calls),
+            &amount(file.read_bytes),
+            &amount(file.written_bytes),
+            &how(file),
+        ]));
+    }
+    let rest = &files[shown..];
+    if !rest.is_empty() {
+        let sum = |of: fn(&FileRow) -> u64| rest.iter().map(of).fold(0, u64::saturating_add);
+        lines.push(row([
+            &format!("{} more", count_text(rest.len() as u64)),
+            &time_text(sum(|file| file.file_ns) as f64),
+            &count_text(sum(|file| file.calls)),
+            &amount(sum(|file| file.read_bytes)),
+            &amount(sum(|file| file.written_bytes)),
+            "",
+        ]));
+    }
+    lines
+}
+
+fn how(file: &FileRow) -> String {
+    let pattern = file.pattern.map_or("", |pattern| pattern.word());
+    match file.aligned_share {
+        Some(share) if file.pattern.is_some() && share >= 0.9 => format!("{pattern}, 4K"),
+        _ => pattern.to_owned(),
+    }
+}
+
+fn amount(bytes: u64) -> String {
+    if bytes == 0 { String::new() } else { rough(bytes) }
+}
+
+/// Three digits: a column is no place for `2560 KiB` beside `1.2 GiB`.
+fn rough(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{bytes} B"),
+        unit => format!("{} {}", digits_text(value), UNITS[unit]),
+    }
+}
+
+fn kinds(profile: &Profile) -> String {
+    let rows = profile.kinds.iter().take(5);
+    let each = rows.map(|row| {
+        let time = time_text(row.file_ns as f64);
+        format!("{} {time} ({})", row.kind, count_text(row.calls))
+    });
+    format!("by kind: {}", each.collect::<Vec<_>>().join(", "))
+}
+
+/// The three sizes with the most calls, of each direction.
+fn sizes(profile: &Profile) -> Vec<String> {
+    let line = |direction: &str| {
+        let rows = profile.sizes.iter().filter(|row| row.direction == direction);
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.calls));
+        let each = rows
+            .iter()
+            .take(4)
+            .map(|row| format!("{} of {} on", count_text(row.calls), bytes_text(row.from_bytes)));
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| format!("{direction}s: {}", each.join(", ")))
+    };
+    ["read", "write"].iter().filter_map(|direction| line(direction)).collect()
+}
+
+fn findings(profile: &Profile, width: usize, room: usize) -> Vec<String> {
+    if profile.findings.is_empty() {
+        return vec!["nothing stands out".to_owned()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for (at, finding) in profile.findings.iter().enumerate() {
+        let text = wrap(&finding.sentence, width.saturating_sub(2));
+        let next: Vec<String> = text
+            .lines()
+            .enumerate()
+            .map(|(line, text)| format!("{}{text}", if line == 0 { "- " } else { "  " }))
+            .collect();
+        let is_last = at + 1 == profile.findings.len();
+        // A line is kept for what is left out.
+        if lines.len() + next.len() > room.saturating_sub(usize::from(!is_last)) {
+            let left = so_many(profile.findings.len() - at, "finding");
+            lines.push(format!("  {left} more: --all"));
+            break;
+        }
+        lines.extend(next);
+    }
+    lines
+}
+
+/// The end of a name, which tells most; nothing in it moves a terminal's cursor.
+fn tail(name: &str, columns: usize) -> String {
+    let plain: String = name.escape_debug().to_string();
+    if plain.width() <= columns {
+        return plain;
+    }
+    let mut kept = String::new();
+    for c in plain.chars().rev() {
+        if kept.width() + 2 > columns {
+            break;
+        }
+        kept.insert(0, c);
+    }
+    format!("…{kept}")
+}
+
+/// The beginning of a line that fits.
+fn cut(line: &str, width: usize) -> String {
+    if line.width() <= width {
+        return line.to_owned();
+    }
+    let mut kept = String::new();
+    for c in line.chars() {
+        if kept.width() + 2 > width {
+            break;
+        }
+        kept.push(c);
+    }
+    format!("{kept}…")
+}
