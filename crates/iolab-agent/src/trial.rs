@@ -292,6 +292,7 @@ fn conclude(
         }
     }
     measurement.flags.extend(cache::flag(&proof));
+    measurement.flags.extend(cache::flag_of_effort(&proof));
     measurement.proof.cache = Some(proof);
     Ok(())
 }

@@ -54,6 +54,8 @@ codes! {
         "Pages were missing before the trial, or the device was read during it. The trial is recorded and enters no comparison. The file may be larger than the memory that is free.";
     ProofsDisagree "PROOFS_DISAGREE" Caution "two proofs of the cache state disagree"
         "Residency and device bytes say different things. The trial is void. Overlay file systems and device bytes that are served by a lower cache are the usual reasons.";
+    CachesDropped "CACHES_DROPPED" Note "the page cache of the whole machine was dropped, once"
+        "A file stayed in the page cache however often it was evicted, so as root iolab wrote the whole machine back and dropped its clean page cache (sync, drop_caches) before this trial. Everything that runs here met a cold cache once. It is done once a run; later trials whose file cannot be evicted are recorded as unproven.";
     NotDrained "NOT_DRAINED" Note "dirty pages were still being written"
         "Dirty or writeback pages had not drained within 2 s before the trial. Something else is writing on this machine.";
     CheckFailed "CHECK_FAILED" Invalid "the bytes were not what they should be"

@@ -72,6 +72,9 @@ pub struct Facts {
     /// The size of every image where none is written.
     #[serde(default)]
     pub image_bytes: u64,
+    /// Whether this user may drop the page cache of the whole machine.
+    #[serde(default)]
+    pub may_drop_caches: bool,
 }
 
 /// What is in a tree of the person's.
