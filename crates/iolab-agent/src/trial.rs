@@ -306,6 +306,7 @@ fn check(
     let Some(digest) = &mut measurement.proof.digest else { return Ok(()) };
     if visit.real && digest.matches.is_none() {
         digest.matches = instance.expected(visit)?.map(|hex| hex == digest.hex);
+        measurement.flags.extend(digest.matches.is_none().then_some(Code::PartChecked));
     }
     if digest.matches == Some(false) {
         measurement.flags.push(Code::CheckFailed);

@@ -60,6 +60,10 @@ codes! {
         "Dirty or writeback pages had not drained within 2 s before the trial. Something else is writing on this machine.";
     CheckFailed "CHECK_FAILED" Invalid "the bytes were not what they should be"
         "The digest of the bytes that the trial saw differs from that of the file. The trial does not count; the file may have changed during the run, or there is a defect: please report it.";
+    PartChecked "PART_CHECKED" Note "a part of the bytes of a trial was compared"
+        "Of a trial that wrote more than 64 MiB, or worked on more than 2000 files, pieces are read back and compared, drawn anew for each trial (metrics checked_bytes, checked_files); of random reads of more than 16 MiB one trial in eight is compared. How many bytes and files there were is counted for all of them.";
+    OnlySize "ONLY_SIZE" Caution "a command made a file of the right size and left most of it empty"
+        "More than half of what a command was to write is a hole, or space that was reserved and not written: truncate and fallocate set a size at once. Such a command has not written its bytes, and its speed is none. Give a command that writes them.";
     ClockMoved "CLOCK_MOVED" Invalid "the clock was set or ran at another rate"
         "The clock that trials are timed with went backwards, or its rate was over 1000 ppm away from that of the raw hardware clock (NTP slews by 500 ppm at most). No time of this run means anything. Look at what sets the clock (a guest that was paused or moved, adjtimex), then measure again.";
     Truncated "TRUNCATED" Caution "the file system became full during a trial"

@@ -47,6 +47,21 @@ fn a_command_that_changes_a_file_of_a_tree_is_told() {
     assert!(said.err.contains(told) || said.out.contains(told), "{said:?}");
 }
 
+/// `truncate` makes a file of any size at once, and passed for the fastest way to write one.
+#[test]
+fn a_command_that_only_sets_a_size_is_flagged() {
+    use iolab_model::catalog::Code;
+    let home = Home::new();
+    let commands = ["truncate -s {size} {target}", "dd"];
+    let mut arguments = vec!["write", "--file-size", "1Mi", "--method", "write", "--block", "64Ki"];
+    arguments.extend(commands.iter().flat_map(|command| ["--contender", command]));
+    arguments.extend(["--rounds", "3", "--format", "json"]);
+    let run = document(&home.run(&arguments).done());
+    let flagged = |id: &str| done(cell(&run, id)).flags.contains(&Code::OnlySize);
+    assert!(flagged("truncate") && !flagged("dd"), "{:?}", run.warnings);
+    assert!(run.answers[0].warnings.iter().any(|warning| warning.code == Code::OnlySize));
+}
+
 /// A program of the person's was asked for its version beforehand, in their directory; one that takes
 /// every word for a file to make made one there.
 #[test]

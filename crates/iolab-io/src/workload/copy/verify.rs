@@ -153,7 +153,7 @@ fn hole_bytes_of(path: &Path) -> Result<u64, Fault> {
 }
 
 /// Bytes that are holes (SEEK_DATA, SEEK_HOLE).
-fn hole_bytes(file: &File, bytes: u64) -> std::io::Result<u64> {
+pub fn hole_bytes(file: &File, bytes: u64) -> std::io::Result<u64> {
     use rustix::fs::{SeekFrom, seek};
     let (mut holes, mut at) = (0, 0);
     while at < bytes {
