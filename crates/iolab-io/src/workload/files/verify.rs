@@ -135,11 +135,13 @@ struct Compared {
     bytes: u64,
     word: u32,
     wrong: bool,
+    /// Only some of the files were to be compared.
+    in_part: bool,
 }
 
 impl Compared {
-    fn into(self, kind: &str, settings: &Settings<'_>, measurement: &mut Measurement) {
-        if self.files > 0 && self.files < files_of_pass(settings) {
+    fn into(self, kind: &str, measurement: &mut Measurement) {
+        if self.in_part {
             measurement.flags.push(Code::PartChecked);
         }
         measurement.metrics.insert("checked_files".into(), self.files as f64);
@@ -170,7 +172,9 @@ pub(super) fn read(
     let mut compared = Compared { word, ..Compared::default() };
     let mut by_file = seen.to_vec();
     by_file.sort_unstable();
-    for file in chosen(settings, draw(0, measurement)) {
+    let chosen = chosen(settings, draw(0, measurement));
+    compared.in_part = (chosen.len() as u64) < files_of_pass(settings);
+    for file in chosen {
         let Ok(at) = by_file.binary_search_by_key(&file, |(number, _)| *number) else { continue };
         let mut should = 0;
         let same = original.pieces(file, |at, piece| {
@@ -184,7 +188,7 @@ pub(super) fn read(
     let expected = all_bytes(settings);
     let complete = !measurement.flags.contains(&Code::TreeChanged);
     compared.wrong |= complete && measurement.bytes != expected;
-    compared.into(Consume::Xor.word(), settings, measurement);
+    compared.into(Consume::Xor.word(), measurement);
     Ok(())
 }
 
@@ -256,10 +260,11 @@ pub(super) fn own_trees(
             compared.wrong = there != measurement.operations;
             let root = numbered(&settings.own, passes(settings.extent) - 1);
             let chosen = chosen(settings, draw(0, measurement));
+            compared.in_part = (chosen.len() as u64) < files_of_pass(settings);
             contents(settings, &root, &chosen, &mut compared).map_err(failed)?;
         }
     }
-    compared.into("content", settings, measurement);
+    compared.into("content", measurement);
     Ok(())
 }
 
