@@ -148,7 +148,7 @@ impl Compared {
         measurement.metrics.insert("checked_bytes".into(), self.bytes as f64);
         let (hex, matches) = (format!("{:08x}", self.word), Some(!self.wrong));
         measurement.proof.digest = Some(Digest { kind: kind.into(), hex, matches });
-        if self.wrong {
+        if self.wrong && !measurement.flags.contains(&Code::CheckFailed) {
             measurement.flags.push(Code::CheckFailed);
         }
     }
