@@ -108,7 +108,7 @@ fn why_wrong(row: &Row, fault: DataFault, may: May, seen: &Seen, cached: bool) -
 fn reaches(row: &Row, fault: DataFault) -> bool {
     let syncs = matches!(fault, DataFault::SyncError(_));
     // `null` touches no file.
-    !(syncs && row.workload != "write") && !row.is("null")
+    (!syncs || row.workload == "write") && !row.is("null")
 }
 
 /// An error names what was done, to which file and where, and why.
