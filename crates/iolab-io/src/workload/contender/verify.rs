@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use crate::method::open_for_reading;
 use crate::tool::{Walk, compare_trees};
 use iolab_model::catalog::{Capability, Code, Consume, FileOperation, shell_text};
 use iolab_model::result::{Digest, Fault, Measurement};
@@ -112,5 +113,6 @@ pub fn tree(trial: &Trial<'_>) -> Result<(), Fault> {
 }
 
 fn open(path: &std::path::Path) -> Result<File, Fault> {
-    File::open(path).map_err(|error| failed("open", path, &error))
+    let opened = open_for_reading(path).map_err(io::Error::from);
+    opened.map(File::from).map_err(|error| failed("open", path, &error))
 }
