@@ -3,7 +3,7 @@
 # make quick    the main job, here
 # make bench    our loops against bare C, pairs interleaved; needs a quiet machine
 # make browser  the HTML report in a real browser (chromium; node)
-# make fuzz     nonsense for what reads text (cargo-fuzz, nightly)
+# make fuzz     nonsense for what reads bytes of strangers (cargo-fuzz and nightly where they are)
 # make studies  every published study, run here: docs/studies/*.md
 # make dist     a stripped static binary and a .deb in target/packages, both tried in a bare root
 # make book     docs/ as a book with its pictures: target/book/index.html (mdbook)
@@ -51,6 +51,7 @@ trust:
 	$(CARGO) test --release --locked -p iolab-stats --test claims -- --include-ignored --nocapture
 	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab-io --lib -- race_tests
 	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab --test places -- places_kill mixed_kill --nocapture
+	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab --features iolab/parquet --test records -- fuzz::
 
 dist:
 	sh scripts/dist.sh

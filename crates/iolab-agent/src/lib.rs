@@ -23,6 +23,7 @@ mod place_needs;
 mod places;
 mod renewal;
 mod serve;
+mod space_watch;
 mod survey;
 mod transport;
 mod tree_instance;

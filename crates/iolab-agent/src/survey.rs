@@ -55,6 +55,7 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
         impossible: None,
         places: place_needs::of_all(&asked.places, image_bytes),
         image_bytes,
+        may_drop_caches: host::may_drop_caches(),
     })
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::instance::{Instance, fault};
 use super::messages::TrialRequest;
+use super::space_watch::SpaceWatch;
 use super::tree_instance::TreeInstance;
 use super::{copy_up, limited};
 use iolab_io::cache::{self, Prober};
@@ -13,7 +14,7 @@ use iolab_io::method::MeasuredWindow;
 use iolab_io::metric;
 use iolab_io::place::memory::Limit;
 use iolab_io::sys::command::Reaper;
-use iolab_io::sys::fork::{End, run_forked};
+use iolab_io::sys::fork::{End, Watch, run_watched};
 use iolab_io::sys::process::signal_name;
 use iolab_io::workload::files::{self, segments};
 use iolab_io::workload::{self, Subject, Trial, Visit, Workload};
@@ -225,11 +226,21 @@ fn in_child(
         serde_json::to_vec(&result).unwrap_or_default()
     };
     let limit = Duration::from_nanos(request.limit_ns);
-    match run_forked(work, limit, Some(setting.watch)).map_err(|e| fault(doing(), &e.into()))? {
+    let is_command = request.levels.get(Factor::Contender).is_some();
+    let expected_bytes = trial.subject.map_or(0, |subject| subject.bytes);
+    let space = is_command.then(|| SpaceWatch::start(trial.scratch, expected_bytes)).transpose()?;
+    let holds = || space.as_ref().is_none_or(SpaceWatch::holds);
+    let guard: Option<&dyn Fn() -> bool> = if is_command { Some(&holds) } else { None };
+    let watch = Watch { alive: Some(setting.watch), guard };
+    match run_watched(work, limit, &watch).map_err(|e| fault(doing(), &e.into()))? {
         End::Done(bytes) => serde_json::from_slice::<Result<Measurement, Fault>>(&bytes)
             .map_err(|e| lost(format!("its result cannot be read: {e}"), None))?
             .map(Some),
         End::Deserted => Ok(None),
+        End::Stopped => Err(match &space {
+            Some(space) => space.fault(doing()),
+            None => lost("it was ended".into(), None),
+        }),
         End::Limit => Err(lost(format!("it passed its limit of {limit:.1?} and was ended"), None)),
         End::Exit(status) => Err(lost(format!("it ended with exit status {status}"), None)),
         End::Signal(signal) => Err(lost(why(signal), Some(signal))),
@@ -294,6 +305,7 @@ fn conclude(
         }
     }
     measurement.flags.extend(cache::flag(&proof));
+    measurement.flags.extend(cache::flag_of_effort(&proof));
     measurement.proof.cache = Some(proof);
     Ok(())
 }
@@ -307,6 +319,7 @@ fn check(
     let Some(digest) = &mut measurement.proof.digest else { return Ok(()) };
     if visit.real && digest.matches.is_none() {
         digest.matches = instance.expected(visit)?.map(|hex| hex == digest.hex);
+        measurement.flags.extend(digest.matches.is_none().then_some(Code::PartChecked));
     }
     if digest.matches == Some(false) {
         measurement.flags.push(Code::CheckFailed);

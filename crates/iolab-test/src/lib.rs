@@ -5,6 +5,8 @@ pub mod arbitrary;
 pub mod documents;
 pub mod fakes;
 pub mod far_machine;
+pub mod fault_file_system;
+pub mod fuzz;
 pub mod generated;
 pub mod real_agent;
 pub mod scenes;

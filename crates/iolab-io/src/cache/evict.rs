@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Advice, OFlags, fadvise, fdatasync, syncfs};
 use rustix::io::Errno;
@@ -71,14 +72,39 @@ pub(super) fn reopen(file: &File) -> Option<File> {
     quiet.or_else(|_| OpenOptions::new().read(true).open(&path)).ok()
 }
 
-/// Drops the whole machine's clean page cache; root only. `Ok(false)` where not permitted.
-pub(super) fn drop_caches() -> io::Result<bool> {
+/// What there is to be done where a file stays in the page cache whatever is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastResort {
+    /// The whole machine was written back and its clean page cache dropped.
+    Dropped,
+    /// This process has done so before: it disturbs everything that runs here, so it is done once.
+    Spent,
+    /// This user may not.
+    Denied,
+}
+
+/// Whether the machine's page cache was dropped by this process, which serves one run.
+static DROPPED: AtomicBool = AtomicBool::new(false);
+
+/// Writes the whole machine back and drops its clean page cache, the first time that it is asked
+/// for; root only.
+pub(super) fn drop_caches() -> io::Result<LastResort> {
+    if DROPPED.load(Ordering::Relaxed) {
+        return Ok(LastResort::Spent);
+    }
+    let Some(knob) = open_knob()? else { return Ok(LastResort::Denied) };
+    DROPPED.store(true, Ordering::Relaxed);
     rustix::fs::sync();
+    knob.write_at(b"1", 0).map(|_| LastResort::Dropped)
+}
+
+/// `None`: not permitted, or not there.
+fn open_knob() -> io::Result<Option<File>> {
     match OpenOptions::new().write(true).open("/proc/sys/vm/drop_caches") {
-        Ok(knob) => knob.write_at(b"1", 0).map(|_| true),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
-        Err(error) if error.raw_os_error() == Some(libc_erofs()) => Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Ok(knob) => Ok(Some(knob)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        Err(error) if error.raw_os_error() == Some(libc_erofs()) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Duration;
 
-use super::{Prober, drain, flag, prepare};
+use super::{Prober, drain, flag, flag_of_effort, prepare};
 use crate::sys::resident::cachestat;
 use crate::sys::testing::{
     GO_ON_AS_NOBODY, HeldMapped, among_mounts, as_nobody, open_directory, skip, under_limits,
@@ -27,6 +27,30 @@ fn a_mapped_file_stays_and_says_so() {
     drop(held);
     let proof = prepare(CacheState::Cold, &file, &prober).unwrap();
     assert!(proof.reason.is_none() && proof.how == "evict".into(), "{proof:?}");
+}
+
+/// Each cold trial of a file that something else had mapped wrote the whole machine back and dropped
+/// its page cache again.
+#[test]
+fn the_machine_s_caches_are_dropped_once_and_it_is_said() {
+    let test = "cache::limit_tests::the_machine_s_caches_are_dropped_once_and_it_is_said";
+    // In a process of its own, as a run is.
+    let Some(dir) = among_mounts(test, "test -w /proc/sys/vm/drop_caches || exit 77") else {
+        return;
+    };
+    let prober = Prober::start(&dir).unwrap();
+    std::fs::write(dir.join("mapped"), vec![3; 1 << 20]).unwrap();
+    let file = File::open(dir.join("mapped")).unwrap();
+    let held = HeldMapped::new(&file, 256 * 1024);
+    let first = prepare(CacheState::Cold, &file, &prober).unwrap();
+    assert_eq!(
+        (first.how, flag_of_effort(&first)),
+        ("drop_caches".into(), Some(Code::CachesDropped))
+    );
+    let second = prepare(CacheState::Cold, &file, &prober).unwrap();
+    assert_eq!((second.how, flag_of_effort(&second)), ("evict×6".into(), None));
+    assert!(second.reason.as_ref().unwrap().contains("was dropped once in this run"), "{second:?}");
+    drop(held);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::fs::syncfs;
 
-use super::evict::{drop_caches, evict, evict_written, prime, write_back};
+use super::evict::{LastResort, drop_caches, evict, evict_written, prime, write_back};
 use super::prober::{Prober, Sight};
 use super::residency::is_memory_only;
 use super::stored::stored_bytes;
@@ -102,9 +102,17 @@ fn reach_cold(
         let _ = syncfs(file);
         std::thread::sleep(Duration::from_millis(1 << (attempt - 1)));
     }
-    if drop_caches().map_err(|e| Fault::of("drop the machine's page cache", &e))? {
-        proof.how = Reached::by(Step::DropCaches);
-        evict_and_look(file, prober, evict, proof)?;
+    match drop_caches().map_err(|e| Fault::of("drop the machine's page cache", &e))? {
+        LastResort::Dropped => {
+            proof.how = Reached::by(Step::DropCaches);
+            evict_and_look(file, prober, evict, proof)?;
+        }
+        LastResort::Spent => {
+            let before = proof.reason.take().unwrap_or_default();
+            let said = "the whole machine's page cache was dropped once in this run already";
+            proof.reason = Some(format!("{before}; {said}"));
+        }
+        LastResort::Denied => {}
     }
     Ok(())
 }
@@ -293,6 +301,11 @@ fn why_delivered(device_bytes: Option<u64>, major_faults: u64, aside_bytes: u64)
         (Some(bytes), _) => Some(format!("the device delivered {bytes} bytes during the trial")),
         (None, _) => Some(UNCOUNTED.to_owned()),
     }
+}
+
+/// The flag of a trial for which the page cache of the whole machine was dropped.
+pub fn flag_of_effort(proof: &CacheProof) -> Option<Code> {
+    (proof.how == Reached::by(Step::DropCaches)).then_some(Code::CachesDropped)
 }
 
 /// The flag of a proof that does not hold.

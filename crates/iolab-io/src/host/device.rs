@@ -112,3 +112,67 @@ impl Disk {
         Some(Disk { at: disk.to_str()?.to_owned(), name })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    use super::device_identity;
+    use crate::sys::testing::{is_root, open_directory, skip};
+
+    /// A loop device over a file, detached when dropped.
+    struct Attached(PathBuf);
+
+    impl Attached {
+        fn new(file: &Path, at: Option<&Path>) -> Option<Attached> {
+            let mut command = Command::new("losetup");
+            match at {
+                Some(device) => command.arg(device).arg(file),
+                None => command.args(["--find", "--show"]).arg(file),
+            };
+            let output = command.output().ok().filter(|output| output.status.success())?;
+            let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            Some(Attached(at.map_or_else(|| said.into(), Path::to_owned)))
+        }
+
+        fn identity(&self) -> String {
+            device_identity(&self.0, &std::fs::metadata(&self.0).unwrap()).unwrap()
+        }
+    }
+
+    impl Drop for Attached {
+        fn drop(&mut self) {
+            let _ = Command::new("losetup").arg("--detach").arg(&self.0).status();
+        }
+    }
+
+    /// A disk was known by its path alone: a run that was gone on with wrote to whatever had that path
+    /// by then.
+    #[test]
+    fn another_disk_of_the_same_path_is_another_disk() {
+        const TEST: &str = "another_disk_of_the_same_path_is_another_disk";
+        if !is_root() {
+            return skip(TEST, "needs root for loop devices");
+        }
+        let dir = open_directory();
+        let files = ["a", "b"].map(|name| {
+            let path = dir.path().join(name);
+            std::fs::File::create(&path).unwrap().set_len(1 << 20).unwrap();
+            path
+        });
+        let Some(first) = Attached::new(&files[0], None) else {
+            return skip(TEST, "no loop device");
+        };
+        let (path, known) = (first.0.clone(), first.identity());
+        assert_eq!(first.identity(), known, "the same each time");
+        drop(first);
+        // Somebody else may have taken the number meanwhile.
+        let Some(second) = Attached::new(&files[1], Some(&path)) else {
+            return skip(TEST, "the loop device was taken by something else");
+        };
+        assert_ne!(second.identity(), known);
+        let about = std::fs::metadata(&files[0]).unwrap();
+        assert_eq!(device_identity(&files[0], &about), None, "a file is no device");
+    }
+}

@@ -27,5 +27,5 @@ pub use environment::environment;
 pub use files::file_facts;
 pub use hazards::{Work, hazards, swapped};
 pub use methods::{direct_alignment_bytes, greatest_locked_bytes, unavailable_methods};
-pub use probes::{Probe, probes};
+pub use probes::{Probe, may_drop_caches, probes};
 pub use program::{find_program, is_packaged, version_line};

@@ -190,10 +190,16 @@ fn may_write(path: &Path) -> bool {
     accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
 }
 
+/// Whether the page cache of the whole machine can be dropped by this user.
+pub fn may_drop_caches() -> bool {
+    may_write(Path::new("/proc/sys/vm/drop_caches"))
+}
+
 fn cold_privileged() -> Probe {
-    let knob = Path::new("/proc/sys/vm/drop_caches");
-    let outcome = match may_write(knob) {
-        true => Ok("caches of the whole machine can be dropped as a last resort".into()),
+    let outcome = match may_drop_caches() {
+        true => {
+            Ok("caches of the whole machine can be dropped once a run, as a last resort".into())
+        }
         false => Err("the machine's caches may not be dropped".into()),
     };
     probe("drop-caches", outcome, "not needed: files are evicted one by one; root has it")

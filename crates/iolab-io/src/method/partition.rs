@@ -227,7 +227,7 @@ pub fn complete(
             Ok(0) if filled < want => return Err(became_shorter(at + filled as u64)),
             Ok(n) => filled += n,
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
+            Err(errno) => return Err(Stop::from(errno).at_byte(at + filled as u64)),
         }
         if filled >= want {
             // A file that grew meanwhile gives more than it had; the rest is not ours.

@@ -166,11 +166,26 @@ fn partitions<'a>(
     let (done, before) = worker_threads::run(partitions, window, prepare, |work| work.run())?;
     let after = usage();
     window.close();
-    sum(done, before, after)
+    let done = done.into_iter().collect::<Result<Vec<Done>, Stop>>()?;
+    done.iter().zip(partitions).try_for_each(|(done, partition)| as_planned(done, partition))?;
+    Ok(sum(done, before, after))
 }
 
-fn sum(done: Vec<Result<Done, Stop>>, before: Usage, after: Usage) -> Result<Outcome, Stop> {
-    let done = done.into_iter().collect::<Result<Vec<Done>, Stop>>()?;
+/// A file that grew meanwhile fills the last block, which was to be a short one, and a kernel may say
+/// that it did: more bytes than there were would be counted.
+fn as_planned(done: &Done, partition: &Partition) -> Result<(), Stop> {
+    let steps: u64 = partition.block_ranges.iter().map(|range| range.end - range.start).sum();
+    let planned = partition.passes.saturating_mul(partition.end_byte - partition.first_byte);
+    if steps != partition.count || done.moved.bytes == planned {
+        return Ok(());
+    }
+    Err(Stop::new(format!(
+        "{} bytes were read instead of {planned}: the file changed during the run",
+        done.moved.bytes
+    )))
+}
+
+fn sum(done: Vec<Done>, before: Usage, after: Usage) -> Outcome {
     let start = done.iter().map(|d| d.start_ns).min().unwrap_or(0);
     let end = done.iter().map(|d| d.end_ns).max().unwrap_or(0);
     let mut moved = Moved::default();
@@ -184,7 +199,7 @@ fn sum(done: Vec<Result<Done, Stop>>, before: Usage, after: Usage) -> Result<Out
         }
     }
     let partial = partials.into_iter().reduce(|a, b| Some(a?.followed_by(b?))).flatten();
-    Ok(Outcome {
+    Outcome {
         // A window shorter than the clock's step still took time.
         wall_ns: end.saturating_sub(start).max(1),
         user_ns: after.user_ns.saturating_sub(before.user_ns),
@@ -193,5 +208,5 @@ fn sum(done: Vec<Result<Done, Stop>>, before: Usage, after: Usage) -> Result<Out
         operations: moved.operations,
         partial,
         latencies,
-    })
+    }
 }

@@ -60,7 +60,7 @@ impl Reader for Sendfile {
                     Ok(0) => return Err(became_shorter(at)),
                     Ok(n) => left -= n as u64,
                     Err(Errno::INTR) => {}
-                    Err(errno) => return Err(errno.into()),
+                    Err(errno) => return Err(Stop::from(errno).at_byte(at)),
                 }
             }
             to.watch.end(began);

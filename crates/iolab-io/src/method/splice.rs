@@ -83,7 +83,7 @@ impl Splice {
                 Ok(0) => return Err(became_shorter(at)),
                 Ok(n) => n,
                 Err(Errno::INTR) => continue,
-                Err(errno) => return Err(errno.into()),
+                Err(errno) => return Err(Stop::from(errno).at_byte(at)),
             };
             left -= piped as u64;
             while piped > 0 {

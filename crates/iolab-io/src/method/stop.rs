@@ -18,6 +18,21 @@ impl Stop {
         Stop { cause: cause.into(), errno: None }
     }
 
+    /// With the place in the file where it happened.
+    #[cold]
+    pub fn at_byte(mut self, at: u64) -> Stop {
+        self.cause = format!("{} at byte {at}", self.cause);
+        self
+    }
+
+    /// Where data could not be made durable: every byte was taken before.
+    #[cold]
+    pub fn of_sync(errno: Errno) -> Stop {
+        let mut stop = Stop::from(errno);
+        stop.cause += " when the data were to be made durable";
+        stop
+    }
+
     /// As the fault of what it stopped.
     pub fn fault(self, doing: impl Into<String>) -> Fault {
         Fault::new(doing, self.cause).errno(self.errno)

@@ -254,7 +254,7 @@ impl After {
         }
         if let (Sync::End | Sync::Each, Some(file)) = (job.sync, files.first()) {
             let from_ns = now_ns();
-            fsync(file.as_fd())?;
+            fsync(file.as_fd()).map_err(Stop::of_sync)?;
             let now = now_ns();
             times.end_sync_ns = Some(now.saturating_sub(from_ns).max(1));
             times.durable_ns = Some(since(now));
@@ -264,7 +264,7 @@ impl After {
         times.close_ns = since(now_ns());
         end.reached(Until::Close);
         if let (None, Some(file)) = (times.durable_ns, &self.file) {
-            fdatasync(file.as_fd())?;
+            fdatasync(file.as_fd()).map_err(Stop::of_sync)?;
             times.durable_ns = Some(since(now_ns()));
             end.reached(Until::Durable);
         }
@@ -305,7 +305,7 @@ fn together<R>(done: Vec<Done<R>>) -> Option<Latencies> {
 fn sync_directory(directory: &OwnedFd) -> Result<(), Stop> {
     match fsync(directory.as_fd()) {
         Ok(()) | Err(Errno::INVAL) => Ok(()),
-        Err(errno) => Err(errno.into()),
+        Err(errno) => Err(Stop::of_sync(errno)),
     }
 }
 

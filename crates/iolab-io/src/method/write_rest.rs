@@ -29,7 +29,10 @@ pub fn complete_in_place(
     block: &[u8],
 ) -> Result<(), Stop> {
     past_the_unit(file, block, first, |first| {
-        rest(first, block, 0, |rest, _| rustix::io::write(file, rest))
+        // The position is where the next byte would have gone.
+        let at = rustix::fs::tell(file).unwrap_or(0);
+        let at = at.saturating_sub(*first.as_ref().unwrap_or(&0) as u64);
+        rest(first, block, at, |rest, _| rustix::io::write(file, rest))
     })
 }
 
@@ -73,7 +76,7 @@ fn rest(
             }
             Ok(n) => written += n,
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
+            Err(errno) => return Err(Stop::from(errno).at_byte(at + written as u64)),
         }
         if written >= block.len() {
             return Ok(());

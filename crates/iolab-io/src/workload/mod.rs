@@ -7,6 +7,7 @@ pub mod files;
 mod held_trees;
 mod ladder;
 pub mod meta;
+mod piece_choice;
 mod read;
 mod spread_directories;
 mod syscall;

@@ -54,10 +54,16 @@ codes! {
         "Pages were missing before the trial, or the device was read during it. The trial is recorded and enters no comparison. The file may be larger than the memory that is free.";
     ProofsDisagree "PROOFS_DISAGREE" Caution "two proofs of the cache state disagree"
         "Residency and device bytes say different things. The trial is void. Overlay file systems and device bytes that are served by a lower cache are the usual reasons.";
+    CachesDropped "CACHES_DROPPED" Note "the page cache of the whole machine was dropped, once"
+        "A file stayed in the page cache however often it was evicted, so as root iolab wrote the whole machine back and dropped its clean page cache (sync, drop_caches) before this trial. Everything that runs here met a cold cache once. It is done once a run; later trials whose file cannot be evicted are recorded as unproven.";
     NotDrained "NOT_DRAINED" Note "dirty pages were still being written"
         "Dirty or writeback pages had not drained within 2 s before the trial. Something else is writing on this machine.";
     CheckFailed "CHECK_FAILED" Invalid "the bytes were not what they should be"
         "The digest of the bytes that the trial saw differs from that of the file. The trial does not count; the file may have changed during the run, or there is a defect: please report it.";
+    PartChecked "PART_CHECKED" Note "a part of the bytes of a trial was compared"
+        "Of a trial that wrote more than 64 MiB, or worked on more than 2000 files, pieces are read back and compared, drawn anew for each trial (metrics checked_bytes, checked_files); of random reads of more than 16 MiB one trial in eight is compared. How many bytes and files there were is counted for all of them.";
+    OnlySize "ONLY_SIZE" Caution "a command made a file of the right size and left most of it empty"
+        "More than half of what a command was to write is a hole, or space that was reserved and not written: truncate and fallocate set a size at once. Such a command has not written its bytes, and its speed is none. Give a command that writes them.";
     ClockMoved "CLOCK_MOVED" Invalid "the clock was set or ran at another rate"
         "The clock that trials are timed with went backwards, or its rate was over 1000 ppm away from that of the raw hardware clock (NTP slews by 500 ppm at most). No time of this run means anything. Look at what sets the clock (a guest that was paused or moved, adjtimex), then measure again.";
     Truncated "TRUNCATED" Caution "the file system became full during a trial"

@@ -68,10 +68,22 @@ pub fn parse_places(text: &str, kinds: &[&str]) -> Result<Vec<PlaceLevel>, Place
 /// # Errors
 /// What is wrong and what to write instead.
 pub fn parse_place(text: &str, kinds: &[&str]) -> Result<PlaceLevel, PlaceError> {
+    parse_layer(text, kinds, 0)
+}
+
+/// Places lie in places so deep, at most: the kernel stacks two, and whoever reads a text of thousands
+/// runs out of stack.
+const MOST_LAYERS: u32 = 4;
+
+fn parse_layer(text: &str, kinds: &[&str], depth: u32) -> Result<PlaceLevel, PlaceError> {
+    if depth > MOST_LAYERS {
+        let problem = format!("lies in more than {MOST_LAYERS} other places");
+        return Err(wrong(text, problem, "take fewer layers"));
+    }
     let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
     let mut place = PlaceLevel { kind: kind.to_owned(), ..PlaceLevel::default() };
     if BY_PATH.contains(&kind) {
-        return by_path(place, text, rest);
+        return by_path(place, text, rest, depth);
     }
     if !kinds.contains(&kind) {
         let named: Vec<&str> = kinds.iter().copied().filter(|k| !BY_PATH.contains(k)).collect();
@@ -82,7 +94,7 @@ pub fn parse_place(text: &str, kinds: &[&str]) -> Result<PlaceLevel, PlaceError>
         return Err(wrong(text, "no option stands after the colon", "leave the colon out"));
     }
     for option in split(rest, ',')?.into_iter().filter(|_| !rest.is_empty()) {
-        place.take(option, kinds)?;
+        place.take(option, kinds, depth)?;
     }
     Ok(place)
 }
@@ -98,7 +110,7 @@ impl PlaceLevel {
         self.layers.iter().find(|(name, _)| name == role).map(|(_, place)| place)
     }
 
-    fn take(&mut self, option: &str, kinds: &[&str]) -> Result<(), PlaceError> {
+    fn take(&mut self, option: &str, kinds: &[&str], depth: u32) -> Result<(), PlaceError> {
         let (key, value) = match option.split_once('=') {
             Some((key, value)) => (key, Some(value)),
             None => (option, None),
@@ -124,7 +136,7 @@ impl PlaceLevel {
                 if self.layer(role).is_some() {
                     return Err(twice(option));
                 }
-                self.layers.push((role.to_owned(), parse_place(inner(value), kinds)?));
+                self.layers.push((role.to_owned(), parse_layer(inner(value), kinds, depth + 1)?));
                 Ok(())
             }
             ("fs", Some(value)) => put(&mut self.file_system, value.to_owned(), option),
@@ -149,7 +161,12 @@ fn twice(option: &str) -> PlaceError {
     wrong(option, "given twice", "give it once")
 }
 
-fn by_path(mut place: PlaceLevel, text: &str, rest: &str) -> Result<PlaceLevel, PlaceError> {
+fn by_path(
+    mut place: PlaceLevel,
+    text: &str,
+    rest: &str,
+    depth: u32,
+) -> Result<PlaceLevel, PlaceError> {
     // A directory's name may hold commas; what is made on a device may not be left unsaid.
     let (path, options) = match place.kind.as_str() {
         "device" => rest.split_once(',').unwrap_or((rest, "")),
@@ -163,7 +180,7 @@ fn by_path(mut place: PlaceLevel, text: &str, rest: &str) -> Result<PlaceLevel, 
         if option.starts_with("size=") {
             return Err(wrong(option, "a device has its own size", "leave size= out"));
         }
-        place.take(option, &[])?;
+        place.take(option, &[], depth)?;
     }
     Ok(place)
 }
@@ -292,6 +309,16 @@ mod tests {
 
     fn texts(list: &str) -> Vec<String> {
         parse_places(list, KINDS).unwrap().iter().map(ToString::to_string).collect()
+    }
+
+    /// A word of a stranger's file, `overlay:lower=overlay:lower=…`, ended the program by its stack.
+    #[test]
+    fn places_in_places_without_end_are_refused() {
+        let deep = |times: usize| "overlay:lower=".repeat(times) + "ext4";
+        assert!(parse_place(&deep(4), KINDS).is_ok());
+        let refused = parse_place(&deep(100_000), KINDS).unwrap_err();
+        assert!(refused.to_string().len() < 2_000_000, "it is brief elsewhere");
+        assert!(format!("{refused:?}").contains("more than 4 other places"));
     }
 
     #[test]

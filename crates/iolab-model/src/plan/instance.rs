@@ -7,7 +7,7 @@ use super::contender;
 use super::draft::{Does, Draft};
 use super::misfit::{bypass_misfit, limit_misfit, remount_misfit, warm_misfit};
 use super::needs::missing;
-use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts};
+use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts, space_of};
 use crate::catalog::{Capability, Factor, Target, bytes_text, mix, path_to_text};
 use crate::spec::Experiment;
 use crate::tree::{NoTree, Tree, TreeOrder};
@@ -53,8 +53,8 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn total_bytes(&self) -> u64 {
-        self.bytes.saturating_mul(self.files.unwrap_or(1))
+    fn space_bytes(&self) -> u64 {
+        space_of(self.tree.as_ref(), self.files, self.bytes)
     }
 }
 
@@ -79,7 +79,7 @@ impl Instances {
             (draft.does, &wanted.tree, &wanted.place)
         {
             let (bytes, inodes) = self.copied;
-            self.copied = (bytes.max(wanted.bytes), inodes.max(tree.inodes()));
+            self.copied = (bytes.max(wanted.space_bytes()), inodes.max(tree.inodes()));
         }
         let bytes = wanted.bytes;
         let id = self.share(wanted, experiment.protocol.content_seed());
@@ -146,9 +146,9 @@ impl Instances {
                 let takes = i.used != FileUse::Absent;
                 takes && i.place.as_deref() == Some(place) && i.bytes != wanted.bytes
             };
-            let files = self.all.iter().filter(there).map(Instance::total_bytes);
-            let file = if own == Some(place) { wanted.total_bytes() } else { 0 };
-            let copy = if copy_to == Some(place) { wanted.bytes } else { 0 };
+            let files = self.all.iter().filter(there).map(Instance::space_bytes);
+            let file = if own == Some(place) { wanted.space_bytes() } else { 0 };
+            let copy = if copy_to == Some(place) { wanted.space_bytes() } else { 0 };
             let all = files.chain([file, copy]).fold(0, u64::saturating_add);
             if let Some(holds) = holds.filter(|holds| all > *holds) {
                 let (bytes, holds) = (bytes_text(wanted.bytes), bytes_text(holds));
@@ -206,8 +206,8 @@ impl Instances {
 pub(super) fn space_bytes<'a>(instances: impl Iterator<Item = &'a Instance> + Clone) -> u64 {
     let made = instances.filter(|i| i.path.is_none());
     let stay = made.clone().filter(|i| i.used != FileUse::Absent);
-    let turns = made.filter(|i| i.used == FileUse::Absent).map(|i| i.bytes);
-    stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.total_bytes()))
+    let turns = made.filter(|i| i.used == FileUse::Absent).map(Instance::space_bytes);
+    stay.fold(turns.max().unwrap_or(0), |sum, i| sum.saturating_add(i.space_bytes()))
 }
 
 fn wanted(

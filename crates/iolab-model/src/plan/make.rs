@@ -40,6 +40,7 @@ pub fn make(
     let mut instances = Instances { copies, ..Instances::default() };
     let cells = place(&draft, &axes, experiment, vocabulary, facts, &mut instances)?;
     notes.extend(tree_notes(&instances, facts));
+    notes.extend(whole_machine_note(&cells, facts));
     notes.extend(experiment.protocol.keep_bytes.map(|bytes| {
         let most = bytes_text(bytes);
         format!("what is made and only read stays in .iolab-kept, at most {most}: iolab clean")
@@ -114,6 +115,17 @@ fn draft(
     };
     notes.extend(collapsed);
     drafts
+}
+
+/// What reaches beyond the files of the run is said before it starts.
+fn whole_machine_note(cells: &[Cell], facts: &Facts) -> Option<String> {
+    let mut active = cells.iter().filter(|cell| cell.skip.is_none());
+    let cold = facts.may_drop_caches && active.any(Cell::starts_cold);
+    cold.then(|| {
+        "where a file cannot be evicted, the whole machine is written back and its page cache \
+         dropped (sync, drop_caches), once at most"
+            .into()
+    })
 }
 
 fn place(

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::{CacheState, Factor, Level, Levels, Sync};
 use crate::spec::Protocol;
-use crate::tree::TreeOrder;
+use crate::tree::{TreeOrder, space_of_files};
 
 /// What the plan must know of the machine that the files are on; told by the agent there.
 // Messages are compared in tests; of the one rule among the facts it is enough whether it is there.
@@ -72,6 +72,9 @@ pub struct Facts {
     /// The size of every image where none is written.
     #[serde(default)]
     pub image_bytes: u64,
+    /// Whether this user may drop the page cache of the whole machine.
+    #[serde(default)]
+    pub may_drop_caches: bool,
 }
 
 /// What is in a tree of the person's.
@@ -236,6 +239,14 @@ pub struct Instance {
     pub attributes: bool,
 }
 
+fn space_of(tree: Option<&TreeOrder>, files: Option<u64>, bytes: u64) -> u64 {
+    match (tree, files) {
+        (Some(tree), _) => tree.space_bytes(bytes),
+        (None, Some(files)) => space_of_files(files.saturating_mul(2), bytes, 4),
+        (None, None) => bytes,
+    }
+}
+
 /// What trials do with a file of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileUse {
@@ -253,6 +264,11 @@ impl Instance {
     /// Bytes of all its files.
     pub fn total_bytes(&self) -> u64 {
         self.bytes.saturating_mul(self.files.unwrap_or(1))
+    }
+
+    /// Space that all its files take. A trial on many files makes as many names again.
+    pub fn space_bytes(&self) -> u64 {
+        space_of(self.tree.as_ref(), self.files, self.bytes)
     }
 
     /// Inodes that are made for it: the files of a tree, its directories, and as many names again

@@ -33,6 +33,7 @@ fn facts() -> Facts {
         trees: BTreeMap::new(),
         places: BTreeMap::new(),
         image_bytes: 0,
+        may_drop_caches: false,
     }
 }
 
@@ -115,6 +116,19 @@ fn levels_that_only_seem_to_vary_leave_the_question_to_the_conditions() {
         plan(&[(Factor::Method, "mmap"), (Factor::Block, "4Ki,1Mi"), (Factor::Cache, "cold,warm")]);
     assert_eq!(plan.ask, [Factor::Cache]);
     assert_eq!(plan.conditions.len(), 2, "one for each block that was asked for");
+}
+
+/// `sync` and `drop_caches` reach everything that runs on the machine; nobody was told before.
+#[test]
+fn what_reaches_the_whole_machine_is_said_before() {
+    let root = Facts { may_drop_caches: true, ..facts() };
+    let told = |states: &str, facts: &Facts| {
+        let wanted = experiment(&READ, &[(Factor::File, "/data/a"), (Factor::Cache, states)]);
+        let plan = make(&wanted, &READ, PARTS, facts).unwrap();
+        plan.notes.iter().any(|note| note.contains("drop_caches"))
+    };
+    assert!(told("cold,warm", &root));
+    assert!(!told("warm", &root) && !told("cold", &facts()));
 }
 
 #[test]

@@ -304,11 +304,18 @@ fn positive(text: &str, parsed: Result<u64, SpecError>) -> Result<u64, SpecError
     }
 }
 
+/// No word is this long, nor what was meant by one.
+const MOST_COMPARED: usize = 64;
+
 /// The word that was probably meant, if one is near.
 pub fn nearest<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
     let near = |(distance, word): &(usize, &str)| {
         *distance <= 1 + word.chars().count() / 3 || (text.len() > 1 && word.starts_with(text))
     };
+    // The time is that of both lengths multiplied: a megabyte took minutes.
+    if text.len() > MOST_COMPARED {
+        return None;
+    }
     let distances = words.iter().map(|word| (strsim::damerau_levenshtein(text, word), *word));
     distances.filter(near).min().map(|(_, word)| word)
 }
@@ -330,6 +337,14 @@ mod tests {
     use crate::spec::Protocol;
     use proptest::prelude::{any, prop_assert, proptest};
     use std::collections::BTreeMap;
+
+    /// A word of a megabyte was held against each known one, letter by letter, for minutes.
+    #[test]
+    fn a_word_without_end_is_near_no_other() {
+        let long = "pread".repeat(2_000_000);
+        assert_eq!(super::nearest(&long, &["pread", "read"]), None);
+        assert_eq!(super::nearest("raed", &["pread", "read"]), Some("read"));
+    }
 
     #[test]
     fn an_unknown_level_names_the_valid_ones_and_the_nearest() {

@@ -6,10 +6,12 @@ mod content;
 mod draw;
 mod name;
 mod shape;
+mod space;
 
 pub use content::{Body, Content, HEADER_BYTES};
 pub use name::Name;
 pub use shape::{MEANINGS as SHAPE_MEANINGS, Shape, WORDS as SHAPES};
+pub use space::space_of_files;
 
 use serde::{Deserialize, Serialize};
 

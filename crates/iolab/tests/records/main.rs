@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod cli_support;
 
+mod fuzz;
 mod import;
 mod parquet;
 mod record_crash;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use crate::cli_support::{Home, Said, document};
+use crate::cli_support::{Home, Said, document, usable};
 use iolab_model::result::{CellRecord, CellStatus, Document, Measurement};
 
 fn cell<'a>(run: &'a Document, id: &str) -> &'a CellRecord {
@@ -45,6 +45,46 @@ fn a_command_that_changes_a_file_of_a_tree_is_told() {
     assert_ne!(said.code, Some(0), "{said:?}");
     let told = "files of it are not as they were";
     assert!(said.err.contains(told) || said.out.contains(told), "{said:?}");
+}
+
+/// `truncate` makes a file of any size at once, and passed for the fastest way to write one.
+#[test]
+fn a_command_that_only_sets_a_size_is_flagged() {
+    use iolab_model::catalog::Code;
+    let home = Home::new();
+    let commands = ["truncate -s {size} {target}", "dd"];
+    let mut arguments = vec!["write", "--file-size", "1Mi", "--method", "write", "--block", "64Ki"];
+    arguments.extend(commands.iter().flat_map(|command| ["--contender", command]));
+    arguments.extend(["--rounds", "3", "--format", "json"]);
+    let run = document(&home.run(&arguments).done());
+    let flagged = |id: &str| done(cell(&run, id)).flags.contains(&Code::OnlySize);
+    assert!(flagged("truncate") && !flagged("dd"), "{:?}", run.warnings);
+    assert!(run.answers[0].warnings.iter().any(|warning| warning.code == Code::OnlySize));
+}
+
+/// A command that wrote without end filled the disk that others need.
+#[test]
+fn a_command_is_ended_before_the_reserve_is_gone() {
+    if !usable("a_command_is_ended_before_the_reserve_is_gone", &["tmpfs"]) {
+        return;
+    }
+    let home = Home::new();
+    // 5 % of the file system are kept free: the last of it is filled slowly enough to be seen.
+    let endless = "sh -c 'head -c 115343360 /dev/zero >\"$0\"
+        while head -c 524288 /dev/zero >>\"$0\"; do sleep 0.02; done' {target}";
+    let place = ["write", "--place", "tmpfs:size=128Mi", "--file-size", "1Mi", "--rounds", "3"];
+    let arguments = [&place[..], &["--method", "write", "--block", "64Ki", "--contender", endless]];
+    let said = home.run(&[&arguments.concat()[..], &["--format", "json"]].concat());
+    let run = document(&said);
+    let faults: Vec<&str> = run
+        .cells
+        .iter()
+        .flat_map(|cell| &cell.samples)
+        .filter_map(|sample| Some(sample.fault.as_ref()?.cause.as_str()))
+        .chain(run.cells.iter().filter_map(|cell| cell.reason.as_deref()))
+        .collect();
+    assert!(faults.iter().any(|cause| cause.contains("was left free")), "{faults:?} {said:?}");
+    assert!(faults.iter().all(|cause| !cause.contains("No space left")), "{faults:?}");
 }
 
 /// A program of the person's was asked for its version beforehand, in their directory; one that takes

@@ -288,3 +288,30 @@ fn a_tree_on_a_read_only_mount_is_read_and_copied_from() {
         }
     }
 }
+
+/// Probes and primers read, and the last access is the person's: who cleans up by it, or looks who has
+/// read a file, must not meet iolab.
+#[test]
+fn a_run_leaves_the_last_access_of_files_alone() {
+    use crate::cli_support::Home;
+    use std::time::{Duration, SystemTime};
+    let home = Home::new();
+    std::fs::create_dir(home.path("tree")).unwrap();
+    home.file("f", 1 << 20);
+    home.file("tree/a", 5000);
+    home.file("tree/b", 5000);
+    // Older than the last change, which is when `relatime` moves it.
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let times = std::fs::FileTimes::new().set_accessed(old);
+    let all = ["f", "tree/a", "tree/b"];
+    let open = |name: &str| std::fs::File::open(home.path(name)).unwrap();
+    all.iter().for_each(|name| open(name).set_times(times).unwrap());
+    let few = ["--rounds", "3", "--cache", "cold,warm"];
+    let read = ["read", "f", "--method", "read,mmap,sendfile", "--block", "64Ki"];
+    home.run(&[&read[..], &few].concat()).done();
+    home.run(&[&["files", "read", "tree"][..], &few].concat()).done();
+    home.run(&[&["files", "copy", "tree"][..], &few].concat()).done();
+    for name in all {
+        assert_eq!(open(name).metadata().unwrap().accessed().unwrap(), old, "{name}");
+    }
+}

@@ -2,6 +2,7 @@
 //! namespace that is cut off.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -147,8 +148,8 @@ fn a_run_on_another_machine_is_recorded_here() {
     assert!(plan.plain().contains("on there, by ssh; the record stays here"), "{plan:?}");
     assert!(plan.plain().contains("in /var/tmp, removed afterwards"), "{plan:?}");
     // The same run goes on there and nowhere else.
-    let on = ["more", "last", "--rounds", "5", "--on", "there"];
-    server.run(&on).fine();
+    server.run(&["more", "last", "1s", "--on", "there"]).fine();
+    server.run(&["more", "last", "1s"]).refused(2, &["another"]);
     let here = server.run(&["doctor", "--on", "there", &there]).fine();
     assert!(here.plain().contains("directory"), "{here:?}");
 }
@@ -159,22 +160,22 @@ fn a_machine_that_cannot_be_had_is_named_with_what_helps() {
     let Some(server) = Server::start(test) else { return };
     let read = |more: &[&str]| server.run(&[&["read", "--file-size", "2Mi"][..], more].concat());
     let works = "true` works without a question";
-    read(&["--on", "no-such-host.invalid"]).refused(20, &["look at no-such-host.invalid", works]);
+    read(&["--on", "no-such-host.invalid"]).refused(1, &["look at no-such-host.invalid", works]);
     read(&["--on=-oProxyCommand=false"]).refused(2, &["--on", "no name of a machine"]);
     read(&["--on", "there", "data/file"]).refused(2, &["data/file", "give the whole path"]);
     read(&["--on", "there", "/no/such"]).refused(2, &["/no/such"]);
     let missing = read(&["--on", "there", "--on-program", "/no/iolab"]);
-    missing.refused(20, &["start iolab on there", "/no/iolab", "--on-program PATH"]);
+    missing.refused(1, &["start iolab on there", "/no/iolab", "--on-program PATH"]);
     // Another processor: nothing is copied that could not start.
     let uname = server.home.path("there-bin/uname");
     fs::write(&uname, "#!/bin/sh\necho Linux riscv64\n").unwrap();
     fs::set_permissions(&uname, PermissionsExt::from_mode(0o755)).unwrap();
-    read(&["--on", "there"]).refused(20, &["it is Linux riscv64", "--on-program PATH"]);
+    read(&["--on", "there"]).refused(1, &["it is Linux riscv64", "--on-program PATH"]);
     assert_eq!(server.copies(), [PathBuf::new(); 0]);
     fs::remove_file(uname).unwrap();
     // No key that it takes.
     fs::write(server.home.path("key.pub"), "").unwrap();
-    read(&["--on", "there"]).refused(20, &["Permission denied", works]);
+    read(&["--on", "there"]).refused(1, &["Permission denied", works]);
     assert_eq!(server.left(), [""; 0]);
 }
 
@@ -184,13 +185,20 @@ fn broken(server: &Server, breaks: impl Fn(u32)) -> (Said, Duration) {
     let line = ["read", "--on", "there", &there, "--file-size", "2Mi", "--budget", "20s"];
     let line = [&line[..], &["--method", "pread,mmap", "--rounds", "100000"]].concat();
     let mut command = server.command(&line);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for("a scratch directory there", || !server.left().is_empty());
-    wait_for("the line to it", || !children(child.id()).is_empty());
-    std::thread::sleep(Duration::from_millis(500));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut err = String::new();
+    while !err.contains("a round takes about") {
+        assert!(errors.read_line(&mut err).unwrap() > 0, "it ended: {err}");
+    }
     breaks(children(child.id())[0]);
     let since = Instant::now();
-    let said = Said::from(child.wait_with_output().unwrap());
+    let reader = std::thread::spawn(move || {
+        errors.read_to_string(&mut err).unwrap();
+        err
+    });
+    let mut said = Said::from(child.wait_with_output().unwrap());
+    said.err = reader.join().unwrap();
     (said, since.elapsed())
 }
 

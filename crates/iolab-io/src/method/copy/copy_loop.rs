@@ -149,13 +149,23 @@ fn run<M: Mover, B: Barrier>(
                 let mut moved = Moved::default();
                 for range in ranges {
                     let (ends, bytes, barrier) = (&ends, range.clone(), &mut barrier);
-                    moved += mover.range(CopyRange { ends, bytes, barrier })?;
+                    let done = mover.range(CopyRange { ends, bytes, barrier });
+                    moved += done.map_err(|stop| after_bytes(stop, ends))?;
                 }
                 finish(job.sync, &ends).map(|()| moved)
             })
         }
     }?;
     Ok(Copied { outcome, pipe_bytes: mover.pipe_bytes() })
+}
+
+/// How far a copy had come when it stopped: calls that move bytes in the kernel do not tell where.
+#[cold]
+fn after_bytes(mut stop: Stop, ends: &Ends) -> Stop {
+    if let Ok(about) = rustix::fs::fstat(&ends.target) {
+        stop.cause = format!("{}; the target had {} bytes by then", stop.cause, about.st_size);
+    }
+    stop
 }
 
 /// What is not durable yet, where it is to be.
@@ -209,7 +219,8 @@ fn wholes<M: Mover, B: Barrier>(
                 mover.range(CopyRange { ends: &ends, bytes, barrier })
             })?;
         } else {
-            moved += mover.range(CopyRange { ends: &ends, bytes: 0..job.bytes, barrier })?;
+            let done = mover.range(CopyRange { ends: &ends, bytes: 0..job.bytes, barrier });
+            moved += done.map_err(|stop| after_bytes(stop, &ends))?;
         }
         // As the source has it, whatever the umask took away.
         rustix::fs::fchmod(&ends.target, Mode::from_raw_mode(job.mode))?;

@@ -8,7 +8,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{SeekFrom, ftruncate, seek};
 use rustix::io::Errno;
 
-use super::copy_loop::{CopyJob, CopyRange, Ends, Mover, became_shorter, copy, write_rest};
+use super::copy_loop::{CopyJob, CopyRange, Ends, Mover, copy, write_rest};
 use super::whole::{CHUNK_BYTES, chunk};
 use super::{CopyEntry, CopyMethod};
 use crate::method::partition::{Moved, Stop};
@@ -75,14 +75,23 @@ impl Mover for FromMap {
                 first => write_rest(first, block, |rest| rustix::io::write(target, rest)),
             };
             written.map_err(|stop| match stop.errno {
-                // The page is no longer in the file.
-                Some(errno) if errno == Errno::FAULT.raw_os_error() => became_shorter(part.end),
+                // The page is no longer in the file, or its device did not deliver it.
+                Some(errno) if errno == Errno::FAULT.raw_os_error() => no_page(part.end),
                 _ => stop,
             })?;
             mapping.unmap()?;
             on.after_block()
         })
     }
+}
+
+/// A page of the source that cannot be had.
+#[cold]
+fn no_page(at: u64) -> Stop {
+    Stop::new(format!(
+        "a page of the source before byte {at} cannot be read: it became shorter while it was \
+         copied, or its device failed"
+    ))
 }
 
 struct BothMapped;

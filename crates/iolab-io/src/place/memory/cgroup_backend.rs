@@ -103,13 +103,13 @@ fn candidates() -> Vec<CgroupBackend> {
 
 fn attempt(way: &CgroupBackend) -> io::Result<()> {
     let group = make_group(way, super::LEAST_LIMIT_BYTES * 4)?;
-    let entered = try_in_child(|| fs::write(group.join("cgroup.procs"), "0"));
-    remove_group(&group)?;
+    let entered = try_in_child(|| fs::write(group.path.join("cgroup.procs"), "0"));
+    group.remove()?;
     entered
 }
 
 /// Makes a limited group, swap off, and returns its directory. What is set is read back.
-pub fn make_group(way: &CgroupBackend, limit_bytes: u64) -> io::Result<PathBuf> {
+pub fn make_group(way: &CgroupBackend, limit_bytes: u64) -> io::Result<Group> {
     let (CgroupBackend::V2(parent) | CgroupBackend::V1(parent)) = way else {
         return Err(io::Error::other("systemd makes this group itself"));
     };
@@ -123,9 +123,35 @@ pub fn make_group(way: &CgroupBackend, limit_bytes: u64) -> io::Result<PathBuf> 
             other => break other.map(|()| group)?,
         }
     };
-    limit_group(way, parent, &group, limit_bytes)
-        .inspect_err(|_| drop(remove_group(&group)))
+    // Without it limits are not to be had in the group above; then it is asked for, for as long.
+    let given = matches!(way, CgroupBackend::V2(_)) && !group.join("memory.max").exists();
+    let group = Group { path: group, given: given.then(|| parent.clone()) };
+    limit_group(way, parent, &group.path, limit_bytes)
+        .inspect_err(|_| drop(group.remove()))
         .map(|()| group)
+}
+
+/// A group that was made.
+#[derive(Debug)]
+pub struct Group {
+    /// Its directory.
+    pub path: PathBuf,
+    /// The group above, where the controller was given to its children for this one.
+    given: Option<PathBuf>,
+}
+
+impl Group {
+    /// Removes it, and takes back what was given for it.
+    ///
+    /// # Errors
+    /// It cannot be removed. That the controller stays is no fault: something else may use it by now.
+    pub fn remove(&self) -> io::Result<()> {
+        remove_group(&self.path)?;
+        if let Some(parent) = &self.given {
+            let _ = take_controller_back(parent);
+        }
+        Ok(())
+    }
 }
 
 fn limit_group(
@@ -188,6 +214,16 @@ pub fn remove_group(group: &Path) -> io::Result<()> {
     fs::remove_dir(group)
 }
 
+/// Takes a controller back that was given to the children of a group for ours alone: a group of another
+/// iolab that runs may live by it.
+pub(super) fn take_controller_back(parent: &Path) -> io::Result<()> {
+    let ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with(PREFIX);
+    if fs::read_dir(parent)?.flatten().any(|entry| ours(&entry.file_name())) {
+        return Ok(());
+    }
+    write_there(&parent.join("cgroup.subtree_control"), "-memory")
+}
+
 /// Removes groups that a killed iolab has left. Returns their paths.
 pub fn sweep_groups() -> Vec<PathBuf> {
     let mut removed = Vec::new();
@@ -212,7 +248,7 @@ fn is_abandoned(name: &str) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_abandoned, scope_command};
+    use super::{is_abandoned, scope_command, take_controller_back};
     use crate::place::marker::Marker;
 
     #[test]
@@ -224,6 +260,22 @@ mod tests {
         for other in ["iolab", "iolab-", "iolab-a-1-0", "iolab-1-2", "user.slice", "iolab-1-2-x"] {
             assert_eq!(is_abandoned(other), None, "{other}");
         }
+    }
+
+    /// The group above kept the memory controller for ever after one run with a limit.
+    #[test]
+    fn the_controller_goes_back_with_the_last_group_of_ours() {
+        let above = tempfile::tempdir().unwrap();
+        let control = above.path().join("cgroup.subtree_control");
+        let said = || std::fs::read_to_string(&control).unwrap();
+        std::fs::write(&control, "memory\n").unwrap();
+        let other = above.path().join("iolab-1-2-0");
+        std::fs::create_dir(&other).unwrap();
+        take_controller_back(above.path()).unwrap();
+        assert_eq!(said(), "memory\n", "another run has a limit there");
+        std::fs::remove_dir(&other).unwrap();
+        take_controller_back(above.path()).unwrap();
+        assert_eq!(said(), "-memory");
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::LEAST_LIMIT_BYTES;
-use super::cgroup_backend::{CgroupBackend, cgroup_backend, make_group, remove_group};
+use super::cgroup_backend::{CgroupBackend, Group, cgroup_backend, make_group};
 use crate::place::fault;
 use crate::place::kind::Missing;
 use iolab_model::catalog::bytes_text;
@@ -14,7 +14,7 @@ use iolab_model::result::Fault;
 /// A memory limit. Dropped in the process that made it, its group is removed.
 #[derive(Debug)]
 pub struct Limit {
-    group: PathBuf,
+    group: Group,
     v2: bool,
     limit_bytes: u64,
     owner: u32,
@@ -63,7 +63,7 @@ impl Limit {
 
     /// Its directory.
     pub fn group(&self) -> &Path {
-        &self.group
+        &self.group.path
     }
 
     /// Takes this process in, for good: meant for a forked trial. Pages of its files that are in
@@ -72,8 +72,8 @@ impl Limit {
     /// # Errors
     /// The kernel refuses.
     pub fn enter(&self) -> Result<(), Fault> {
-        let doing = || format!("enter the memory limit {}", self.group.display());
-        fs::write(self.group.join("cgroup.procs"), "0").map_err(|e| fault(doing(), &e, ""))
+        let doing = || format!("enter the memory limit {}", self.group.path.display());
+        fs::write(self.group.path.join("cgroup.procs"), "0").map_err(|e| fault(doing(), &e, ""))
     }
 
     /// What the kernel has counted so far.
@@ -82,19 +82,20 @@ impl Limit {
     /// The group cannot be read.
     pub fn evidence(&self) -> Result<Evidence, Fault> {
         self.read().map_err(|e| {
-            fault(format!("read the memory counters of {}", self.group.display()), &e, "")
+            fault(format!("read the memory counters of {}", self.group.path.display()), &e, "")
         })
     }
 
     fn read(&self) -> io::Result<Evidence> {
-        let stat = fs::read_to_string(self.group.join("memory.stat"))?;
+        let stat = fs::read_to_string(self.group.path.join("memory.stat"))?;
         let number = |name: &str| {
-            let text = fs::read_to_string(self.group.join(name)).unwrap_or_default();
+            let text = fs::read_to_string(self.group.path.join(name)).unwrap_or_default();
             text.trim().parse().unwrap_or(0)
         };
         let refaults = field(&stat, "workingset_refault_file");
         if self.v2 {
-            let events = fs::read_to_string(self.group.join("memory.events")).unwrap_or_default();
+            let events =
+                fs::read_to_string(self.group.path.join("memory.events")).unwrap_or_default();
             return Ok(Evidence {
                 peak_bytes: number("memory.peak"),
                 usage_bytes: number("memory.current"),
@@ -102,7 +103,8 @@ impl Limit {
                 kills: field(&events, "oom_kill"),
             });
         }
-        let control = fs::read_to_string(self.group.join("memory.oom_control")).unwrap_or_default();
+        let control =
+            fs::read_to_string(self.group.path.join("memory.oom_control")).unwrap_or_default();
         Ok(Evidence {
             peak_bytes: number("memory.max_usage_in_bytes"),
             usage_bytes: number("memory.usage_in_bytes"),
@@ -117,7 +119,7 @@ impl Limit {
     /// One has not.
     pub fn remove(mut self) -> Result<(), Fault> {
         self.take_away().map_err(|e| {
-            let doing = format!("remove the memory limit {}", self.group.display());
+            let doing = format!("remove the memory limit {}", self.group.path.display());
             fault(doing, &e, "end the processes in its cgroup.procs")
         })
     }
@@ -128,7 +130,7 @@ impl Limit {
             return Ok(());
         }
         self.owner = 0;
-        remove_group(&self.group)
+        self.group.remove()
     }
 }
 

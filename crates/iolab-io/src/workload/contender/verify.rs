@@ -5,18 +5,18 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use crate::method::open_for_reading;
 use crate::tool::{Walk, compare_trees};
-use iolab_model::catalog::{Capability, Consume, FileOperation, shell_text};
+use iolab_model::catalog::{Capability, Code, Consume, FileOperation, shell_text};
 use iolab_model::result::{Digest, Fault, Measurement};
 
 use super::super::Trial;
-use super::super::copy::is_clone;
+use super::super::copy::{hole_bytes, is_clone};
+use super::super::piece_choice::{PieceChoice, draw, tell};
 use super::order::{CommandOrder, failed};
 
 /// Bytes compared at a time.
 const PIECE_BYTES: u64 = 256 << 10;
-/// Of a larger file only every n-th piece is compared, about this much in all.
-const CHECKED_BYTES: u64 = 64 << 20;
 
 /// Looks at the file that a command was to make.
 pub fn file(
@@ -45,14 +45,14 @@ pub fn file(
         ));
     }
     if !order.from_source {
-        return Ok(());
+        return is_written(&order, measurement);
     }
     let pieces = order.bytes.div_ceil(PIECE_BYTES);
-    let every = order.bytes.div_ceil(CHECKED_BYTES).max(1);
-    let first = trial.subject.map_or(0, |subject| subject.seed) % every;
-    let mut crc = 0;
+    let seed = trial.subject.map_or(0, |subject| subject.seed);
+    let choice = PieceChoice::new(order.bytes, draw(seed, measurement));
+    let (mut crc, mut checked_bytes) = (0, 0);
     let (source, target) = (open(&order.source)?, open(&order.target)?);
-    for piece in (0..pieces).filter(|piece| piece % every == first % every || pieces < every) {
+    for piece in (0..pieces).filter(|piece| choice.takes(*piece)) {
         let at = piece * PIECE_BYTES;
         let length = PIECE_BYTES.min(order.bytes - at) as usize;
         let mut pair = (vec![0; length], vec![0; length]);
@@ -67,12 +67,25 @@ pub fn file(
             return wrong(format!("its {{target}} differs from {{source}} at byte {at}"));
         }
         crc = crc32c::crc32c_append(crc, &pair.1);
+        checked_bytes += length as u64;
     }
     // What shares its extents with the source is no copy, whatever the command is called.
     measurement.proof.copy =
         is_clone(&target).map_err(|error| failed("look at", &order.target, &error))?;
     let (kind, hex) = (Consume::Crc32c.word().into(), format!("{crc:08x}"));
     measurement.proof.digest = Some(Digest { kind, hex, matches: Some(true) });
+    tell(measurement, checked_bytes, order.bytes);
+    Ok(())
+}
+
+/// What a command wrote is not known, but that it wrote is: a file that only has its size is made at
+/// once, by `truncate` or `fallocate`.
+fn is_written(order: &CommandOrder, measurement: &mut Measurement) -> Result<(), Fault> {
+    let holes = hole_bytes(&open(&order.target)?, order.bytes)
+        .map_err(|error| failed("look for holes in", &order.target, &error))?;
+    if holes > order.bytes / 2 {
+        measurement.flags.push(Code::OnlySize);
+    }
     Ok(())
 }
 
@@ -100,5 +113,6 @@ pub fn tree(trial: &Trial<'_>) -> Result<(), Fault> {
 }
 
 fn open(path: &std::path::Path) -> Result<File, Fault> {
-    File::open(path).map_err(|error| failed("open", path, &error))
+    let opened = open_for_reading(path).map_err(io::Error::from);
+    opened.map(File::from).map_err(|error| failed("open", path, &error))
 }

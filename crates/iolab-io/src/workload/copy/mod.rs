@@ -3,7 +3,7 @@
 mod target;
 mod verify;
 
-pub(super) use verify::is_clone;
+pub(super) use verify::{hole_bytes, is_clone};
 
 use crate::method::copy::{self, CopyEntry, CopyJob, Holes, Work};
 use crate::method::{Layout, MeasuredWindow};

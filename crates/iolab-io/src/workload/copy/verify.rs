@@ -153,7 +153,7 @@ fn hole_bytes_of(path: &Path) -> Result<u64, Fault> {
 }
 
 /// Bytes that are holes (SEEK_DATA, SEEK_HOLE).
-fn hole_bytes(file: &File, bytes: u64) -> std::io::Result<u64> {
+pub fn hole_bytes(file: &File, bytes: u64) -> std::io::Result<u64> {
     use rustix::fs::{SeekFrom, seek};
     let (mut holes, mut at) = (0, 0);
     while at < bytes {
@@ -179,7 +179,10 @@ fn digest(file: &File, ranges: &[Range<u64>]) -> std::io::Result<Digest> {
         let mut at = range.start;
         while at < range.end {
             let want = (range.end - at).min(READ_BYTES as u64) as usize;
-            let n = file.read_at(&mut buffer[..want], at)?;
+            let n = match file.read_at(&mut buffer[..want], at) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
             if n == 0 {
                 break;
             }

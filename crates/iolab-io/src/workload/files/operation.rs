@@ -95,6 +95,7 @@ pub(super) fn run(
         }
     };
     measurement.repetitions = passes(settings.extent);
+    verify::done_as_planned(settings, &mut measurement);
     Ok(measurement)
 }
 

@@ -69,6 +69,9 @@ pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     }
 }
 
+/// What a file may take beside its bytes: the rest of a block, its inode and its name.
+const BLOCK_BYTES: u64 = 4096;
+
 /// What a trial leaves.
 fn load(settings: &Settings<'_>) -> Load {
     let ranges = segments(settings.listing.files(), settings.extent);
@@ -78,7 +81,10 @@ fn load(settings: &Settings<'_>) -> Load {
     let passes = passes(settings.extent);
     Load {
         files: files.saturating_mul(passes),
-        bytes: (bytes as u64).saturating_mul(passes),
+        // A file takes whole blocks.
+        bytes: (bytes as u64)
+            .saturating_add(files.saturating_mul(BLOCK_BYTES))
+            .saturating_mul(passes),
         removes: settings.operation == FileOperation::Remove,
     }
 }

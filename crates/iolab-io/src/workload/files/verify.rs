@@ -17,15 +17,14 @@ use super::listing::{Listing, Opener};
 use super::settings::Settings;
 use super::task::numbered;
 use crate::sys::fold::xor32;
-use crate::workload::Extent;
+use crate::workload::piece_choice::{CHECKED_BYTES, draw};
 use iolab_model::catalog::{Code, path_to_text};
-use iolab_model::catalog::{Consume, FileOperation};
+use iolab_model::catalog::{Consume, FileOperation, mix};
 use iolab_model::result::{Digest, Fault, Measurement};
 use iolab_model::tree::Content;
 
-/// Files and bytes whose content is compared in one trial, at most.
+/// Files whose content is compared in one trial, at most.
 const CHECKED_FILES: u64 = 2000;
-const CHECKED_BYTES: u64 = 64 << 20;
 /// Compared at a time; a multiple of four.
 const PIECE: usize = 256 << 10;
 
@@ -96,26 +95,27 @@ fn open(
     let file = cursor.advance::<false>().ok_or(Errno::NOENT)?;
     let directory = opener.open(listing, root.as_fd(), file.directory)?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    Ok(Handle::from(openat(directory, file.name, flags, Mode::empty())?))
+    // The last access of the person's files is theirs, where it may be left alone.
+    let opened = match openat(&directory, file.name, flags | OFlags::NOATIME, Mode::empty()) {
+        Err(Errno::PERM) => openat(&directory, file.name, flags, Mode::empty()),
+        other => other,
+    };
+    Ok(Handle::from(opened?))
 }
 
-/// The files of a trial whose content is compared, in order; seeded by the tree and the trial.
-fn chosen(settings: &Settings<'_>) -> Vec<u64> {
+/// The files of a trial whose content is compared, in order: one of each run of neighbours, drawn
+/// anew for every trial.
+fn chosen(settings: &Settings<'_>, draw: u64) -> Vec<u64> {
     let segments = segments(settings.listing.files(), settings.extent);
     let count: u64 = segments.iter().map(|s| s.end - s.start).sum();
-    let first = match settings.extent {
-        Extent::Part { first_operation, .. } => first_operation,
-        Extent::Passes(_) => 0,
-    };
     let all: Vec<u64> = match count <= CHECKED_FILES {
         true => segments.into_iter().flatten().collect(),
         false => {
-            let at = |n: u64| {
-                let step = (u128::from(n) * 2 + 1) * u128::from(count);
-                (step / u128::from(2 * CHECKED_FILES)) as u64
-            };
+            let from =
+                |n: u64| (u128::from(n) * u128::from(count) / u128::from(CHECKED_FILES)) as u64;
+            let one = |n: u64| from(n) + mix(draw, n) % (from(n + 1) - from(n));
             let file = |position: u64| (segments[0].start + position) % settings.listing.files();
-            (0..CHECKED_FILES).map(|n| file((at(n) + first * 7919) % count)).collect()
+            (0..CHECKED_FILES).map(|n| file(one(n))).collect()
         }
     };
     let mut left = CHECKED_BYTES;
@@ -140,15 +140,20 @@ struct Compared {
     bytes: u64,
     word: u32,
     wrong: bool,
+    /// Only some of the files were to be compared.
+    in_part: bool,
 }
 
 impl Compared {
     fn into(self, kind: &str, measurement: &mut Measurement) {
+        if self.in_part {
+            measurement.flags.push(Code::PartChecked);
+        }
         measurement.metrics.insert("checked_files".into(), self.files as f64);
         measurement.metrics.insert("checked_bytes".into(), self.bytes as f64);
         let (hex, matches) = (format!("{:08x}", self.word), Some(!self.wrong));
         measurement.proof.digest = Some(Digest { kind: kind.into(), hex, matches });
-        if self.wrong {
+        if self.wrong && !measurement.flags.contains(&Code::CheckFailed) {
             measurement.flags.push(Code::CheckFailed);
         }
     }
@@ -172,7 +177,9 @@ pub(super) fn read(
     let mut compared = Compared { word, ..Compared::default() };
     let mut by_file = seen.to_vec();
     by_file.sort_unstable();
-    for file in chosen(settings) {
+    let chosen = chosen(settings, draw(0, measurement));
+    compared.in_part = (chosen.len() as u64) < files_of_pass(settings);
+    for file in chosen {
         let Ok(at) = by_file.binary_search_by_key(&file, |(number, _)| *number) else { continue };
         let mut should = 0;
         let same = original.pieces(file, |at, piece| {
@@ -188,6 +195,29 @@ pub(super) fn read(
     compared.wrong |= complete && measurement.bytes != expected;
     compared.into(Consume::Xor.word(), measurement);
     Ok(())
+}
+
+/// Whether a trial did as many files and bytes as it was to do; one that met a full disk or a tree
+/// that changed has said so.
+pub(super) fn done_as_planned(settings: &Settings<'_>, measurement: &mut Measurement) {
+    let told = [Code::Truncated, Code::TreeChanged, Code::CheckFailed];
+    if measurement.flags.iter().any(|flag| told.contains(flag)) {
+        return;
+    }
+    let files = files_of_pass(settings);
+    let bytes = match settings.operation {
+        FileOperation::Read | FileOperation::Write | FileOperation::Copy => all_bytes(settings),
+        FileOperation::Create | FileOperation::Stat | FileOperation::Remove => 0,
+    };
+    let planned = (files.saturating_mul(passes(settings.extent)), bytes);
+    if (measurement.operations, measurement.bytes) != planned {
+        measurement.flags.push(Code::CheckFailed);
+    }
+}
+
+fn files_of_pass(settings: &Settings<'_>) -> u64 {
+    let ranges = segments(settings.listing.files(), settings.extent);
+    ranges.iter().map(|range| range.end - range.start).sum()
 }
 
 fn all_bytes(settings: &Settings<'_>) -> u64 {
@@ -234,7 +264,9 @@ pub(super) fn own_trees(
         _ => {
             compared.wrong = there != measurement.operations;
             let root = numbered(&settings.own, passes(settings.extent) - 1);
-            contents(settings, &root, &mut compared).map_err(failed)?;
+            let chosen = chosen(settings, draw(0, measurement));
+            compared.in_part = (chosen.len() as u64) < files_of_pass(settings);
+            contents(settings, &root, &chosen, &mut compared).map_err(failed)?;
         }
     }
     compared.into("content", measurement);
@@ -264,12 +296,17 @@ fn count(listing: &Listing, root: &Path) -> Result<u64, Errno> {
 }
 
 /// Compares the chosen files byte for byte.
-fn contents(settings: &Settings<'_>, root: &Path, compared: &mut Compared) -> Result<(), Errno> {
+fn contents(
+    settings: &Settings<'_>,
+    root: &Path,
+    chosen: &[u64],
+    compared: &mut Compared,
+) -> Result<(), Errno> {
     let mut original = Original::of(settings, root)?;
     let (made, mut opener) = (open_root(root)?, Opener::default());
     let (fold, mut buffer) = (xor32(), vec![0; PIECE]);
     let empty = settings.operation == FileOperation::Create;
-    for file in chosen(settings) {
+    for &file in chosen {
         let handle = open(settings.listing, &made, &mut opener, file)?;
         let size = if empty { 0 } else { settings.listing.size(file) };
         compared.files += 1;
@@ -290,4 +327,56 @@ fn contents(settings: &Settings<'_>, root: &Path, compared: &mut Compared) -> Re
         compared.wrong |= same != Ok(true);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::Listing;
+    use super::super::settings::Settings;
+    use super::{chosen, done_as_planned};
+    use crate::workload::{Extent, Subject, Trial};
+    use iolab_model::catalog::{Code, Factor, Level, Levels};
+    use iolab_model::result::Measurement;
+    use iolab_model::tree::{Body, Shape, Tree};
+
+    fn with_settings(operation: &str, test: impl FnOnce(&Settings<'_>)) {
+        let (sizes, shape) = ("1000".parse().unwrap(), Shape::Shared);
+        let tree = Tree { files: 5000, sizes, shape, body: Body::Random, seed: 1 };
+        let listing = Listing::Made(tree);
+        let levels = Levels::new().with(Factor::Operation, Level::word(operation));
+        let path = Path::new("/nonexistent");
+        let subject = Some(Subject { path, bytes: 0, seed: 1, tree: Some(&listing) });
+        let trial = Trial { levels: &levels, extent: Extent::Passes(2), subject, scratch: path };
+        test(&Settings::of(&trial).unwrap());
+    }
+
+    /// A way to copy or to write that moved fewer bytes than it was to was seen only where one of the
+    /// compared files was hit.
+    #[test]
+    fn what_was_done_is_held_against_the_plan() {
+        for (operation, bytes) in [("write", 10_000_000), ("copy", 10_000_000), ("create", 0)] {
+            with_settings(operation, |settings| {
+                for (operations, bytes, right) in
+                    [(10_000, bytes, true), (10_000, bytes + 1, false), (9_999, bytes, false)]
+                {
+                    let mut seen = Measurement { operations, bytes, ..Measurement::default() };
+                    done_as_planned(settings, &mut seen);
+                    let wrong = seen.flags.contains(&Code::CheckFailed);
+                    assert_eq!(wrong, !right, "{operations} files, {bytes} bytes");
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn files_are_drawn_anew_one_of_each_run_of_neighbours() {
+        with_settings("write", |settings| {
+            let (first, second) = (chosen(settings, 1), chosen(settings, 2));
+            assert_eq!(first.len(), super::CHECKED_FILES as usize);
+            assert!(first.is_sorted_by(|a, b| a < b), "each once, all over the tree");
+            assert_ne!(first, second, "the same files were compared in every trial");
+        });
+    }
 }

@@ -12,12 +12,11 @@ use iolab_model::catalog::Code;
 use iolab_model::result::{Digest, Fault, Measurement};
 
 use super::super::Trial;
+use super::super::piece_choice::{PieceChoice, draw, tell};
 use super::task::Task;
 
 /// Bytes read at a time.
 const PIECE_BYTES: u64 = 256 << 10;
-/// Of a larger trial only every n-th piece is read back, about this much in all.
-const CHECKED_BYTES: u64 = 64 << 20;
 
 /// Reads back what the trial has written, through the page cache, outside of its window.
 pub fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result<(), Fault> {
@@ -47,14 +46,16 @@ pub fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result<(), Fa
         task.layout.each_range(|range| sum += range.end - range.start);
         sum
     };
-    let every = all.div_ceil(CHECKED_BYTES).max(1);
-    let (mut index, mut result) = (trial.subject.map_or(0, |s| s.seed) % every, Ok(()));
+    let seed = trial.subject.map_or(0, |subject| subject.seed);
+    let choice = PieceChoice::new(all, draw(seed, measurement));
+    let (mut index, mut checked_bytes, mut result) = (0, 0, Ok(()));
     task.layout.each_range(|range| {
         for piece in pieces(range) {
-            index += 1;
-            if result.is_ok() && index.is_multiple_of(every) {
+            if result.is_ok() && choice.takes(index) {
+                checked_bytes += piece.end - piece.start;
                 result = back.read(task.base_bytes, piece);
             }
+            index += 1;
         }
     });
     result.map_err(|error| task.failed("read back", &error))?;
@@ -63,6 +64,7 @@ pub fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result<(), Fa
     let digest = back.crc.finish().and_then(|partial| partial.digest());
     let (kind, hex) = digest.ok_or_else(|| Fault::new("digest a file", "it has no digest"))?;
     measurement.proof.digest = Some(Digest { kind: kind.into(), hex, matches: Some(same) });
+    tell(measurement, checked_bytes, all);
     if !same {
         measurement.flags.push(Code::CheckFailed);
     }

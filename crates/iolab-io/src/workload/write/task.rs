@@ -198,14 +198,14 @@ pub fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
                 fallocate(&file, FallocateFlags::empty(), 0, task.file_bytes)
                     .map_err(|errno| no_preallocation(&task, errno))?;
             }
-            fsync(file.as_fd()).map_err(|errno| task.fault(errno.into()))
+            fsync(file.as_fd()).map_err(|errno| task.fault(Stop::of_sync(errno)))
         }
         Target::Append => {
             let (file, pool) = (task.make()?, task.pool()?);
             let head: Vec<u8> =
                 pool.bytes().iter().copied().cycle().take(HEAD_BYTES as usize).collect();
             file.write_all_at(&head, 0).map_err(|error| task.failed("fill", &error))?;
-            fsync(file.as_fd()).map_err(|errno| task.fault(errno.into()))?;
+            fsync(file.as_fd()).map_err(|errno| task.fault(Stop::of_sync(errno)))?;
             if task.direct { forget(&task, &file) } else { Ok(()) }
         }
     }

@@ -60,8 +60,9 @@ impl Source<'_> {
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = self.text[line_start..].lines().next().unwrap_or_default();
         let inside = (start - line_start).min(line.len());
-        let end = self.floor(at.end).clamp(start, line_start + line.len().max(inside));
-        let shown = window(line, inside, end.saturating_sub(line_start));
+        // What stands at the end of a line may be the end itself, which is not of it.
+        let end = self.floor(at.end).saturating_sub(line_start).clamp(inside, line.len());
+        let shown = window(line, inside, end);
         FileError {
             name: self.name.to_owned(),
             line: before.matches('\n').count() + 1,
@@ -159,6 +160,18 @@ mod tests {
 
     fn shown(text: &str, at: std::ops::Range<usize>) -> String {
         Source { name: "a.toml", text }.refuse(at, "wrong", "write right").to_string()
+    }
+
+    /// A text that broke off at the end of a line, `\r\n`, ended the program.
+    #[test]
+    fn trouble_at_the_very_end_of_a_line_is_shown_there() {
+        for text in ["a = \r\n", "a = \r", "a\r\nb = '\r\n", "\r\n", "\n"] {
+            for from in 0..=text.len() {
+                for to in from..=text.len() + 1 {
+                    assert!(shown(text, from..to).contains("wrong"));
+                }
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,6 @@
+//! A stream of the agent's.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| (iolab_test::fuzz::target("frame").feed)(bytes));

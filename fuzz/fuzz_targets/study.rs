@@ -1,0 +1,6 @@
+//! A study with its claims.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| (iolab_test::fuzz::target("study").feed)(bytes));
