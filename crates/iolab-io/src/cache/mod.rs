@@ -11,15 +11,10 @@ mod survey;
 
 pub use direct::{before_direct, conclude_direct};
 pub use drain::{Drained, drain};
-<<<<<<< HEAD
 pub use evict::{evict, evict_written, prime, prime_end};
-pub use prepare::{conclude, flag, just_mounted, looked_at, prepare, prepare_written};
-=======
-pub use evict::{evict, evict_written, prime};
 pub use prepare::{
     conclude, flag, flag_of_effort, just_mounted, looked_at, prepare, prepare_written,
 };
->>>>>>> hub/main
 pub use prober::{Prober, Rejected};
 pub use residency::{Probe, device_read_bytes};
 pub use stored::stored_bytes;
