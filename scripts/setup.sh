@@ -21,6 +21,9 @@ mksquashfs:squashfs-tools
 mkfs.erofs:erofs-utils
 fuse-overlayfs:fuse-overlayfs
 fio:fio
+ssh:openssh-client
+/usr/sbin/sshd:openssh-server
+ip:iproute2
 strace:strace
 asciidoctor:asciidoctor
 /usr/include/benchmark/benchmark.h:libbenchmark-dev

@@ -107,11 +107,7 @@ impl Host {
         let own = rustix::system::uname();
         let own =
             format!("{} {}", own.sysname().to_string_lossy(), own.machine().to_string_lossy());
-        if machine != own {
-            let cause = format!(
-                "it is {machine}, and this program is for {own}; install iolab there and name it: \
-                 --on-program PATH"
-            );
+        if let Some(cause) = why_not_copied(machine, &own) {
             return Err(Fault::new(format!("{doing} {}", self.name), cause));
         }
         let program = File::open(OWN).map_err(|error| Fault::of("read this program", &error))?;
@@ -164,6 +160,16 @@ impl Location for Host {
     }
 }
 
+/// Why a program for one machine, as `uname -sm` names it, is not brought to another.
+fn why_not_copied(there: &str, own: &str) -> Option<String> {
+    (there != own).then(|| {
+        format!(
+            "it is {there}, and this program is for {own}; install iolab there and name it: \
+             --on-program PATH"
+        )
+    })
+}
+
 /// A word of a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
@@ -178,7 +184,7 @@ fn own_name() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Host, quoted};
+    use super::{Host, quoted, why_not_copied};
 
     #[test]
     fn what_ssh_would_take_for_an_option_is_no_machine() {
@@ -189,6 +195,9 @@ mod tests {
         let words = host.words("echo it's");
         let after = words.iter().skip_while(|word| *word != "--").skip(1).collect::<Vec<_>>();
         assert_eq!(after, ["user@nas", r"exec sh -c 'echo it'\''s'"]);
+        let why = why_not_copied("Linux riscv64", "Linux x86_64").unwrap();
+        assert!(why.starts_with("it is Linux riscv64") && why.ends_with("--on-program PATH"));
+        assert_eq!(why_not_copied("Linux x86_64", "Linux x86_64"), None);
         assert_eq!(quoted("/opt/a b/iolab"), "'/opt/a b/iolab'");
     }
 }

@@ -94,7 +94,12 @@ fn differing(then: &Environment, now: &Environment) -> Vec<String> {
         (is_file && second != Some(first))
             .then(|| format!("{key}: {} → {now}", first.as_str().unwrap_or_default()))
     };
-    facts.iter().filter_map(fact).chain(then.0.iter().filter_map(file)).collect()
+    let host = |of: &Environment| of.text(Fact::RunHost).unwrap_or("this machine").to_owned();
+    let (first, second) = (host(then), host(now));
+    let moved =
+        (first != second).then(|| format!("{}: {first} → {second}; --on names it", Fact::RunHost));
+    let facts = facts.iter().filter_map(fact);
+    facts.chain(then.0.iter().filter_map(file)).chain(moved).collect()
 }
 
 fn outcome(cell: &CellRecord) -> CellOutcome {

@@ -22,7 +22,8 @@ pub(super) fn estimate(samples: &[Sample], work: &Work) -> Option<Estimate> {
         false => s.measurement.repetitions.max(1) as f64,
     };
     let operations = |s: &Sample| s.measurement.operations.max(1) as f64;
-    let bytes = |s: &Sample| s.measurement.bytes as f64 / 1e9;
+    // Nanoseconds over these are seconds a byte.
+    let bytes = |s: &Sample| s.measurement.bytes as f64 * 1e9;
     let moves = steady(samples).all(|s| s.measurement.bytes > 0);
     Some(Estimate {
         wall_ns: per(|s| s.measurement.wall_ns, &passes)?,
@@ -70,5 +71,37 @@ pub fn fill_estimates(document: &mut Document) {
         if !cell.samples.iter().any(bounded) {
             cell.estimate = estimate(&cell.samples, &unused);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::estimate;
+    use crate::work::Work;
+    use iolab_model::result::{Measurement, Phase, Sample};
+
+    fn trial(round: u32, wall_ns: u64) -> Sample {
+        let (bytes, operations) = (200 << 20, 200);
+        let measurement =
+            Measurement { wall_ns, bytes, operations, repetitions: 1, ..Measurement::default() };
+        Sample { round, position: 0, phase: Phase::Steady, epoch: 0, measurement, fault: None }
+    }
+
+    /// Two rows of 137 ms once had 1.43 and 1.22 GiB/s beside them: the middle of few speeds that lie
+    /// far apart is not the speed of the middle.
+    #[test]
+    fn a_time_and_its_speed_are_of_one_trial() {
+        let walls = [72e6, 126e6, 256e6, 632e6, 99e6, 130e6, 131e6, 140e6];
+        let samples: Vec<Sample> =
+            (3..).zip(walls).map(|(r, wall)| trial(r, wall as u64)).collect();
+        let seen = estimate(&samples, &Work::default()).unwrap();
+        let speed = seen.bytes_per_second.unwrap();
+        let of = |wall_ns: f64| f64::from(200 << 20) / wall_ns * 1e9;
+        let same = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
+        same(speed.median, of(seen.wall_ns.median));
+        same(speed.low.unwrap(), of(seen.wall_ns.high.unwrap()));
+        same(speed.high.unwrap(), of(seen.wall_ns.low.unwrap()));
+        same(speed.min, of(632e6));
+        assert!(speed.low < Some(speed.median) && speed.q1 < speed.q3);
     }
 }
