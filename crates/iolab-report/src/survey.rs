@@ -372,7 +372,12 @@ fn confidence(runs: &[(Topic, Cow<'_, Document>)]) -> String {
     let mut line = format!("Confidence: {words}.");
     match (caution, raise) {
         (Some(Warning { code, text }), _) => {
-            line += &format!(" Caution: {} ({code})", text.trim_end_matches('.'))
+            // What a code means, where its text alone is no sentence.
+            let told = match text.starts_with(char::is_lowercase) && text.len() < 40 {
+                true => format!("{}: {text}", code.summary()),
+                false => text.clone(),
+            };
+            line += &format!(" Caution: {} ({code})", told.trim_end_matches('.'))
         }
         (None, Some(raise)) => line += &format!(" Better with: {}", raise.trim_end_matches('.')),
         (None, None) => return line,

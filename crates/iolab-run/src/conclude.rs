@@ -194,6 +194,7 @@ fn raise_text(raise: &Raise) -> String {
             let more = so_many(*instances as usize, "renewal");
             format!("{more} of the files more (iolab more)")
         }
+        Raise::Quieter => "a machine on which trials differ less".to_owned(),
         Raise::LongerTrials(factor) => {
             format!("trials {} as long: a larger --file-size", ratio_text(*factor))
         }

@@ -44,7 +44,7 @@ pub enum End {
 pub struct Watch<'a> {
     /// Closed at its other end: nobody waits for the child any more.
     pub alive: Option<BorrowedFd<'a>>,
-    /// Asked every [`GUARD_EVERY`]; false: the child must end.
+    /// Asked many times a second; false: the child must end.
     pub guard: Option<&'a dyn Fn() -> bool>,
 }
 

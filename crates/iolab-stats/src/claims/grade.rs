@@ -5,6 +5,9 @@ use iolab_model::result::Grade;
 
 /// Steady rounds that a grade above C needs.
 const ROUNDS: usize = 20;
+/// So many times the rounds that there are is no advice: "about 6907 rounds more" was said of a run of
+/// half a minute.
+const FAR: usize = 30;
 /// o/T that an A allows.
 const OVERHEAD: f64 = 0.01;
 /// File instances that an A needs, where they matter.
@@ -38,6 +41,8 @@ pub enum Raise {
     Instances(u32),
     /// Work that takes longer, by this factor.
     LongerTrials(f64),
+    /// Trials that differ less: no number of rounds that anybody waits for would do.
+    Quieter,
 }
 
 /// The grade of figures that are sound, and what would raise it; `None` for an A.
@@ -70,7 +75,10 @@ fn more_rounds(evidence: &Evidence, share: f64) -> Raise {
     let high = evidence.at_most.filter(|high| high.is_finite()).unwrap_or(0.0);
     let times = (high / share.ln_1p()).max(1.0).powi(2) - 1.0;
     let by_width = (times * evidence.rounds.max(1) as f64).ceil().min(1e9) as u32;
-    Raise::Rounds(short.max(evidence.forecast.unwrap_or(by_width)).max(1))
+    match short.max(evidence.forecast.unwrap_or(by_width)).max(1) {
+        more if more as usize > FAR * evidence.rounds.max(ROUNDS) => Raise::Quieter,
+        more => Raise::Rounds(more),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +101,8 @@ mod tests {
         assert!(matches!(grade(&wide), (Grade::B, Some(Raise::Rounds(60..70)))));
         let none = Evidence { at_most: None, forecast: Some(30), ..a };
         assert_eq!(grade(&none), (Grade::C, Some(Raise::Rounds(30))));
+        let wild = Evidence { at_most: Some(0.7), forecast: None, rounds: 40, ..a };
+        assert_eq!(grade(&wild), (Grade::C, Some(Raise::Quieter)));
         let clock = Evidence { overhead: 0.05, ..a };
         assert_eq!(grade(&clock), (Grade::B, Some(Raise::LongerTrials(5.0))));
         let placed = Evidence { instances: Some(2), ..a };
