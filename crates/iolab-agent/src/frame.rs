@@ -1,7 +1,10 @@
 //! One message on a stream: a 4-byte little-endian length and that many bytes of JSON.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -56,6 +59,22 @@ fn fill(input: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<bool>
         }
     }
     Ok(true)
+}
+
+/// Waits for a frame; false where none began in time.
+///
+/// # Errors
+/// What poll(2) answers.
+pub fn is_heard(input: &File, silence: Option<Duration>) -> io::Result<bool> {
+    let Some(silence) = silence else { return Ok(true) };
+    let limit = Timespec { tv_sec: silence.as_secs() as i64, tv_nsec: 0 };
+    let mut asked = [PollFd::new(input, PollFlags::IN)];
+    loop {
+        match poll(&mut asked, Some(&limit)) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return Ok(other? > 0),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::frame::{read_frame, write_frame};
+use super::frame::{is_heard, read_frame, write_frame};
 use super::inspect::inspect;
 use super::instance::Instance;
 use super::kept;
@@ -58,19 +58,6 @@ pub fn serve_streams(
         }
     }
     Ok(())
-}
-
-/// Waits for a request; false where none came in time.
-fn is_heard(input: &File, silence: Option<Duration>) -> io::Result<bool> {
-    let Some(silence) = silence else { return Ok(true) };
-    let limit = Timespec { tv_sec: silence.as_secs() as i64, tv_nsec: 0 };
-    let mut asked = [PollFd::new(input, PollFlags::IN)];
-    loop {
-        match poll(&mut asked, Some(&limit)) {
-            Err(rustix::io::Errno::INTR) => {}
-            other => return Ok(other? > 0),
-        }
-    }
 }
 
 /// `None`: the controller has gone.

@@ -61,7 +61,8 @@ impl Part {
         let leader = answer.filter(bounded).and_then(Answer::leader);
         // What moves bytes is compared by the byte, whatever a write or a block of it is.
         let speed = |cell: &CellRecord| Figure::Speed.of(cell);
-        let by_byte = timed.iter().all(|cell| speed(cell).is_some());
+        let by_byte = matches!(columns.first(), Some(Figure::Operation(_)))
+            && timed.iter().all(|cell| speed(cell).is_some());
         let time = |cell: &CellRecord| match by_byte {
             true => speed(cell).map_or(f64::INFINITY, |speed| -speed),
             false => figure(cell, &columns).unwrap_or(f64::INFINITY),

@@ -255,7 +255,7 @@ fn where_it_cannot_work_it_says_why() {
     let line = |text: &str| home.run(&text.split(' ').collect::<Vec<_>>());
     line("meta --files 0").refused(2, &["zero"]);
     line("meta --files 99999999999").refused(2, &["greatest files"]);
-    line("meta --files 500000000 --operation stat").refused(20, &["no inodes", "remove files"]);
+    line("meta --files 500000000 --operation stat").refused(20, &["no space", "the files need"]);
     line("meta --pass last").refused(2, &["first, second, steady"]);
     line("meta --operation stats").refused(2, &["did you mean stat"]);
     line("meta /proc/self").refused(20, &["/proc/self"]);
