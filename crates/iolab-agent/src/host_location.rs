@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
 
 use super::location::{Location, Started, SurveyError, inspect_by};
 use super::messages::{InspectOrder, Inspection, PlaceTerms};
@@ -38,6 +39,9 @@ pub struct Host {
     name: String,
     /// The iolab there that is started; absent: a copy of this one.
     program: Option<String>,
+    /// The command that starts it, once it was seen to run: a run connects more than once, and every
+    /// look there is a connection more.
+    ready: Arc<OnceLock<String>>,
 }
 
 impl Host {
@@ -51,7 +55,8 @@ impl Host {
             let cause = "it is no name of a machine; give what you write behind ssh";
             return Err(Fault::new(format!("reach {name:?}"), cause));
         }
-        Ok(Host { name: name.to_owned(), program: program.map(str::to_owned) })
+        let program = program.map(str::to_owned);
+        Ok(Host { name: name.to_owned(), program, ready: Arc::default() })
     }
 
     fn ssh(&self, script: &str) -> Command {
@@ -102,6 +107,23 @@ impl Host {
         Ok(path)
     }
 
+    /// The command that starts an iolab there, seen to run.
+    fn ready(&self) -> Result<&str, Fault> {
+        if let Some(program) = self.ready.get() {
+            return Ok(program);
+        }
+        let program = self.program()?;
+        // What is printed at the start says whether it runs at all: a program that was linked with
+        // another C library does not.
+        let version = self.asked("start iolab on", &format!("{program} --version"), Stdio::null());
+        version.map_err(|fault| {
+            let fix = "a static build runs anywhere (make dist), or name the one there: \
+                       --on-program PATH";
+            Fault { cause: format!("{}; {fix}", fault.cause), ..fault }
+        })?;
+        Ok(self.ready.get_or_init(|| program))
+    }
+
     fn copy(&self, path: &str, machine: &str) -> Result<(), Fault> {
         let doing = "copy iolab to";
         let own = rustix::system::uname();
@@ -123,15 +145,7 @@ impl Host {
 
 impl Location for Host {
     fn connect(&self) -> Result<Box<dyn Transport>, Fault> {
-        let program = self.program()?;
-        // What is printed at the start says whether it runs at all: a program that was linked with
-        // another C library does not.
-        let version = self.asked("start iolab on", &format!("{program} --version"), Stdio::null());
-        version.map_err(|fault| {
-            let fix = "a static build runs anywhere (make dist), or name the one there: \
-                       --on-program PATH";
-            Fault { cause: format!("{}; {fix}", fault.cause), ..fault }
-        })?;
+        let program = self.ready()?;
         let start = self.words(&format!("exec {program} agent {SILENCE_S}"));
         let agent = LocalChild::start_command("ssh".into(), start);
         let agent = agent.map_err(|error| Fault::of(format!("reach {}", self.name), &error))?;

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::TextStyle;
-use super::grid::{self, Column, Field};
 use super::style::Tint;
 use iolab_record::history::{RunStatus, RunSummary};
 
@@ -20,48 +19,40 @@ pub fn history_table(runs: &[RunSummary], look: &TextStyle, out: &mut dyn Write)
     if runs.is_empty() {
         return writeln!(out, "There are no runs yet.");
     }
-    for chunk in runs.chunks(runs.len().max(1)) {
-        out.write_all(table(chunk, look).as_bytes())?;
+    let sparks = sparks(runs, look);
+    let widest = runs.iter().map(|run| run.id.to_string().len()).max().unwrap_or(0).max(3);
+    writeln!(
+        out,
+        "{}",
+        look.paint(Tint::Faint, &format!("{:widest$}  started (UTC)     what", "run"))
+    )?;
+    for run in runs {
+        // "2026-03-01T10:00:00Z": the minute will do.
+        let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
+        let head = format!("{:<widest$}  {started}  ", run.id);
+        let spark = sparks.get(&run.id).map_or("", String::as_str);
+        out.write_all(look.wrap(&head, &look.text(&told(run, spark))).as_bytes())?;
     }
     Ok(())
 }
 
-fn table(runs: &[RunSummary], look: &TextStyle) -> String {
-    let columns = [
-        Column::new("run", false, 0),
-        Column::new("started", false, 1),
-        Column::new("status", false, 2),
-        Column::new("cells", true, 4),
-        Column::new("trials", true, 5),
-        Column::new("trend", false, 3),
-        Column::new("what", false, 0),
-    ];
-    // "2026-03-01T10:00:00Z": the minute will do.
-    let started =
-        |run: &RunSummary| run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
-    let sparks = sparks(runs, look);
-    // Beside a trend the number of trials goes first.
-    let fixed = 16 + 6 + 16 + if sparks.is_empty() { 12 } else { SPARK + 6 };
-    let room = look.columns().saturating_sub(fixed).max(12);
-    let row = |run: &RunSummary| {
-        let (status, ink) = match run.status {
-            _ if run.name.is_some() => (run.name.as_deref().unwrap_or(""), Some(Tint::Good)),
-            RunStatus::Complete if run.pinned => ("pinned", Some(Tint::Good)),
-            RunStatus::Complete => ("complete", None),
-            RunStatus::Partial => ("partial", Some(Tint::Caution)),
-        };
-        vec![
-            Field::from(run.id.to_string()),
-            look.text(&started(run)).into(),
-            Field { text: look.text(status), ink },
-            run.cells.to_string().into(),
-            run.samples.to_string().into(),
-            sparks.get(&run.id).cloned().unwrap_or_default().into(),
-            shortened(look, run.answer.as_deref().unwrap_or(&run.title), room).into(),
-        ]
+/// What was asked, and the first of what was answered: the rest is the report's.
+fn told(run: &RunSummary, spark: &str) -> String {
+    let mut told = run.title.clone();
+    let status = match run.status {
+        RunStatus::Partial => Some("partial"),
+        RunStatus::Complete => None,
     };
-    let rows: Vec<Vec<Field>> = runs.iter().map(row).collect();
-    grid::draw(look, &columns, &rows)
+    let marks = [run.name.as_deref(), status, run.pinned.then_some("pinned")];
+    let marks: Vec<&str> =
+        marks.into_iter().flatten().chain((!spark.is_empty()).then_some(spark)).collect();
+    if !marks.is_empty() {
+        told += &format!(" ({})", marks.join(", "));
+    }
+    if let Some(answer) = &run.answer {
+        told += &format!(" · {}", answer.split("; ").next().unwrap_or(answer));
+    }
+    told
 }
 
 /// Beside the newest run of each experiment that has at least three: its best cell's time.
@@ -82,28 +73,6 @@ fn sparks(runs: &[RunSummary], look: &TextStyle) -> HashMap<u64, String> {
             Some((all.first()?.id, look.spark(&values)))
         })
         .collect()
-}
-
-/// The beginning of a text, with an ellipsis where it goes on.
-fn shortened(look: &TextStyle, text: &str, room: usize) -> String {
-    use unicode_width::UnicodeWidthChar;
-    let text = look.text(text);
-    let more = look.text("…");
-    let mut out = String::new();
-    let mut width = 0;
-    for c in text.chars() {
-        width += c.width().unwrap_or(0);
-        if width > room {
-            while !out.is_empty()
-                && unicode_width::UnicodeWidthStr::width(out.as_str()) + more.len().min(3) > room
-            {
-                out.pop();
-            }
-            return out.trim_end().to_owned() + &more;
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// The list for programs: an array of objects, newest first.

@@ -1,8 +1,11 @@
 //! The one screen of `iolab quick`: what several runs say together, in at most 24 lines.
 
+mod fitted;
+mod mapping;
 mod pick;
 mod written;
 
+use fitted::{Line, fitted};
 use pick::{Pick, is_advised};
 
 pub use iolab_model::result::Topic;
@@ -11,12 +14,10 @@ use std::borrow::Cow;
 
 use crate::style::TextStyle;
 use iolab_model::catalog::{
-    CacheState, Factor, MethodClass, NamedCall, Severity, bytes_text, count_text, rate_text,
-    ratio_digits, ratio_text, time_text,
+    CacheState, Factor, NamedCall, Severity, bytes_text, count_text, rate_text, time_text,
 };
 use iolab_model::result::{
-    Answer, AnswerKind, CellRecord, CellStanding, Document, Finding as FoundAlong, FindingKind,
-    Grade, Warning,
+    Answer, AnswerKind, CellRecord, Document, Finding as FoundAlong, FindingKind, Grade, Warning,
 };
 
 /// What stands where not one round came to its end: a line that is missing would not be missed.
@@ -29,10 +30,29 @@ const LINES: usize = 23;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Finding {
     label: &'static str,
-    lines: Vec<String>,
+    lines: Vec<Line>,
     advice: Option<String>,
-    /// Costs one after another, of which the last may be cut.
-    is_list: bool,
+    /// Whether what is advised rests on an answer that is rough.
+    rough: bool,
+}
+
+impl Finding {
+    fn of(label: &'static str) -> Finding {
+        Finding { label, ..Finding::default() }
+    }
+
+    /// What is said instead of an answer.
+    fn say(&mut self, text: impl Into<String>) {
+        self.lines.push(Line::of(text));
+    }
+
+    fn advise(&mut self, advice: String, answer: &Answer) {
+        self.rough |= answer.grade >= Grade::C;
+        self.advice = Some(match self.advice.take() {
+            Some(before) => format!("{before}, {advice}"),
+            None => advice,
+        });
+    }
 }
 
 /// The whole screen. `heading` is the first line, `next` the last.
@@ -43,51 +63,46 @@ pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, look: &Text
     let of = |topic| runs.iter().find(|(t, _)| *t == topic).map(|(_, d)| &**d);
     let findings = [
         reading(of(Topic::Warm), of(Topic::Cold)),
-        of(Topic::Mapping).map(mapping).unwrap_or_default(),
+        of(Topic::Mapping).map(mapping::mapping).unwrap_or_default(),
         written::writing(of(Topic::Durable), of(Topic::Synced)),
         of(Topic::Copying).map(written::copying).unwrap_or_default(),
         of(Topic::Small).map(small).unwrap_or_default(),
         of(Topic::Calls).map(|run| calls("Calls", run)).unwrap_or_default(),
         of(Topic::Metadata).map(|run| calls("Metadata", run)).unwrap_or_default(),
     ];
-    let with = |costs: usize, each: usize| {
-        let mut out = look.clip("", &look.text(heading), 2);
-        out.push('\n');
-        for finding in findings.iter().filter(|f| !f.lines.is_empty()) {
-            let most = if finding.is_list { costs } else { each };
-            for (at, line) in finding.lines.iter().enumerate() {
-                let label = if at == 0 { finding.label } else { "" };
-                out += &look.clip(&format!("{label:<10}"), &look.text(line), most);
-            }
-        }
-        out.push('\n');
-        let advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
-        if let Some(sentence) = recommendation(&advice) {
-            out += &look.clip("", &look.text(&sentence), 3);
-        }
-        out += &look.clip("", &look.text(&confidence(runs)), 2);
-        out + &look.clip("", &look.text(next), 1)
-    };
-    // What single calls cost gives way first.
-    let tries = [(3, 3), (1, 2), (1, 1)].map(|(costs, each)| with(costs, each));
-    let fits = tries.iter().find(|text| text.lines().count() <= LINES);
-    fits.unwrap_or(&tries[2]).clone()
+    let mut end = String::from("\n");
+    if let Some(sentence) = recommendation(&findings) {
+        end += &look.clip("", &look.text(&sentence), 3);
+    }
+    end += &look.clip("", &look.text(&confidence(runs)), 2);
+    end += &look.clip("", &look.text(next), 1);
+    let start = look.clip("", &look.text(heading), 2) + "\n";
+    let room = LINES.saturating_sub(start.lines().count() + end.lines().count());
+    let lines = findings.iter().flat_map(|finding| {
+        let labels = std::iter::once(finding.label).chain(std::iter::repeat(""));
+        labels.zip(&finding.lines)
+    });
+    start + &fitted(look, &lines.collect::<Vec<_>>(), room) + &end
 }
 
-/// One sentence out of the findings' clauses.
-fn recommendation(advice: &[&str]) -> Option<String> {
+/// One sentence out of the findings' clauses, as sure of itself as they are.
+fn recommendation(findings: &[Finding]) -> Option<String> {
+    let advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
+    let rough = findings.iter().any(|finding| finding.rough);
     let (last, rest) = advice.split_last()?;
-    let list = if rest.is_empty() {
-        (*last).to_owned()
-    } else {
-        format!("{} and {last}", rest.join(", "))
+    let list = match rest {
+        [] => (*last).to_owned(),
+        rest => format!("{} and {last}", rest.join(", ")),
     };
-    Some(format!("Use {list}."))
+    Some(match rough {
+        true => format!("As far as so short a look shows, use {list}."),
+        false => format!("Use {list}."),
+    })
 }
 
 /// Block sizes, warm and cold side by side.
 fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
-    let mut finding = Finding { label: "Reading", ..Finding::default() };
+    let mut finding = Finding::of("Reading");
     let (mut advised, mut seen) = (Vec::new(), 0);
     for (state, document) in [(CacheState::Warm, warm), (CacheState::Cold, cold)] {
         let Some((answer, document)) = document.and_then(|d| Some((d.answers.first()?, d))) else {
@@ -95,15 +110,16 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
         };
         seen += 1;
         if answer.kind == AnswerKind::Invalid {
-            finding.lines.push(format!("{state}: {}", answer.sentence));
+            finding.say(format!("{state}: {}", answer.sentence));
             continue;
         }
         let Some(plateau) = plateau(document, answer) else {
-            finding.lines.push(format!("{state}: {NOTHING}"));
+            finding.say(format!("{state}: {NOTHING}"));
             continue;
         };
-        finding.lines.push(format!("{state} {}", plateau.describe()));
+        finding.lines.push(plateau.line(&state.to_string()));
         if plateau.advised {
+            finding.rough |= answer.grade >= Grade::C;
             advised.push((state, plateau.advice()));
         }
     }
@@ -131,8 +147,10 @@ fn block_advice(advised: &[(CacheState, String)], seen: usize) -> Option<String>
 /// The block to use, as the answer has it.
 struct Plateau {
     block: u64,
-    /// Its bound against the best, and what is slower by how much.
+    /// Its bound against the best.
     standing: String,
+    /// What is slower by how much.
+    behind: Option<String>,
     /// Whether the bound is close enough to say that it should be used.
     advised: bool,
     /// Every larger block is shown to be as good.
@@ -151,7 +169,8 @@ impl Plateau {
         }
     }
 
-    fn describe(&self) -> String {
+    /// `warm 4.9 GiB/s ±5 % · 64 KiB: best of 3`, and what is slower.
+    fn line(&self, what: &str) -> Line {
         let speed = match (self.low, self.high) {
             (Some(low), Some(high)) => {
                 let share = (high - low) / 2.0 / self.speed * 100.0;
@@ -159,7 +178,8 @@ impl Plateau {
             }
             _ => rate_text(self.speed),
         };
-        format!("{speed} · {} blocks: {}", bytes_text(self.block), self.standing)
+        let pick = format!("{what} {speed} · {}: {}", bytes_text(self.block), self.standing);
+        Line::of(pick).with(self.behind.clone())
     }
 }
 
@@ -189,9 +209,11 @@ fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
     let (block, cell) = axis[at];
     let larger = &axis[at + 1..];
     let bounds = cell.estimate.as_ref()?.bytes_per_second.as_ref()?;
+    let pick = Pick { document, answer, cell };
     Some(Plateau {
         block,
-        standing: Pick { document, answer, cell }.standing(&|other| {
+        standing: pick.standing(),
+        behind: pick.behind(&|other| {
             let block = other.factors.number(Factor::Block);
             block.map_or_else(|| other.id.clone(), bytes_text)
         }),
@@ -203,108 +225,14 @@ fn plateau(document: &Document, answer: &Answer) -> Option<Plateau> {
     })
 }
 
-/// One file size of read against mmap: which is faster and by how much.
-struct Contest {
-    bytes: u64,
-    /// Which one; `None`: open.
-    winner: Option<Way>,
-    /// How many times as long the other one takes, at least and at most.
-    low: f64,
-    high: Option<f64>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    Read,
-    Mmap,
-}
-
-fn contests(document: &Document) -> Vec<Contest> {
-    let way = |id: &str| {
-        let cell = document.cells.iter().find(|c| c.id == id)?;
-        let maps = MethodClass::of_cell(&cell.factors)? == MethodClass::Maps;
-        Some(if maps { Way::Mmap } else { Way::Read })
-    };
-    let mut found: Vec<Contest> = document
-        .answers
-        .iter()
-        .filter(|answer| answer.kind != AnswerKind::Invalid)
-        .filter_map(|answer| {
-            let bytes = answer.condition.number(Factor::FileSize)?;
-            let leader = answer.leader()?;
-            let best = answer.standing_of(leader) == CellStanding::Best;
-            let loser = answer.regret.iter().find(|regret| *regret.cell != *leader)?;
-            let winner = if best { way(leader) } else { None };
-            Some(Contest { bytes, winner, low: loser.low, high: loser.high })
-        })
-        .collect();
-    found.sort_by_key(|c| c.bytes);
-    found
-}
-
-/// read against mmap: where one gives way to the other, and where that is open.
-fn mapping(document: &Document) -> Finding {
-    let mut finding = Finding { label: "Mapping", ..Finding::default() };
-    let all = contests(document);
-    if all.is_empty() {
-        finding.lines.push(NOTHING.to_owned());
-        return finding;
-    }
-    let mut parts: Vec<String> = Vec::new();
-    // Neighbouring sizes with the same outcome are one part.
-    for run in all.chunk_by(|a, b| a.winner == b.winner) {
-        let (first, last) = (bytes_text(run[0].bytes), bytes_text(run[run.len() - 1].bytes));
-        let sizes = if first == last { first } else { format!("{first} to {last}") };
-        let low = run.iter().map(|c| c.low).fold(f64::INFINITY, f64::min);
-        let high = run.iter().try_fold(1.0, |most: f64, c| Some(most.max(c.high?)));
-        let by = match high {
-            Some(high) => format!("{}–{}", ratio_digits(low), ratio_text(high)),
-            None => format!("at least {}", ratio_text(low)),
-        };
-        parts.push(match run[0].winner {
-            Some(Way::Read) => format!("read() wins at {sizes} ({by})"),
-            Some(Way::Mmap) => format!("mmap wins at {sizes} ({by})"),
-            None => format!("open at {sizes}"),
-        });
-    }
-    finding.lines.push(parts.join(", "));
-    finding.advice = mapping_advice(&all);
-    finding
-}
-
-/// What to use by size; nothing where they change places more than once.
-fn mapping_advice(all: &[Contest]) -> Option<String> {
-    let decided: Vec<&Contest> = all.iter().filter(|c| c.winner.is_some()).collect();
-    let sides: Vec<&[&Contest]> = decided.chunk_by(|a, b| a.winner == b.winner).collect();
-    let open = decided.len() < all.len();
-    match sides[..] {
-        [only] if !open && only[0].winner == Some(Way::Read) => {
-            Some("read() rather than mmap".to_owned())
-        }
-        [only] if !open && only[0].winner == Some(Way::Mmap) => {
-            Some("mmap rather than read()".to_owned())
-        }
-        [below, above] => {
-            let name = |contest: &Contest| match contest.winner {
-                Some(Way::Mmap) => "mmap",
-                _ => "read()",
-            };
-            let (last, first) = (below[below.len() - 1], above[0]);
-            let (up_to, from) = (bytes_text(last.bytes), bytes_text(first.bytes));
-            Some(format!("{} for files up to {up_to} but {} from {from}", name(last), name(first)))
-        }
-        _ => None,
-    }
-}
-
 /// Small files: with how many workers.
 fn small(document: &Document) -> Finding {
-    let mut finding = Finding { label: "Small", ..Finding::default() };
+    let mut finding = Finding::of("Small");
     let answer = document.answers.iter().find(|answer| answer.leader().is_some());
     let pick = answer.and_then(|answer| Pick::of(document, answer));
     let size = document.cells.iter().find_map(|cell| cell.factors.number(Factor::FileSize));
     let (Some(pick), Some(bytes)) = (pick, size) else {
-        finding.lines.push(NOTHING.to_owned());
+        finding.say(NOTHING);
         return finding;
     };
     let workers = |cell: &CellRecord| match cell.factors.number(Factor::Threads) {
@@ -314,23 +242,26 @@ fn small(document: &Document) -> Finding {
     };
     let ns = pick.cell.estimate.as_ref().map_or(0.0, |e| e.ns_per_operation.median);
     let rate = if ns > 0.0 { count_text((1e9 / ns).round() as u64) } else { "no".to_owned() };
-    finding.lines.push(format!(
-        "{rate} files/s of {} opened, read, closed · {}: {}",
+    let line = format!(
+        "{rate} files/s of {} read · {}: {}",
         bytes_text(bytes),
         workers(pick.cell),
-        pick.standing(&workers)
-    ));
-    let advised = is_advised(pick.answer, &pick.cell.id);
-    finding.advice = advised.then(|| match workers(pick.cell).as_str() {
-        "1 worker" => "one worker for small files".to_owned(),
-        more => format!("{more} for small files"),
-    });
+        pick.standing()
+    );
+    finding.lines.push(Line::of(line).with(pick.behind(&workers)));
+    if is_advised(pick.answer, &pick.cell.id) {
+        let advice = match workers(pick.cell).as_str() {
+            "1 worker" => "one worker for small files".to_owned(),
+            more => format!("{more} for small files"),
+        };
+        finding.advise(advice, pick.answer);
+    }
     finding
 }
 
 /// The floor: what one call costs.
 fn calls(label: &'static str, document: &Document) -> Finding {
-    let mut finding = Finding { label, is_list: true, ..Finding::default() };
+    let mut finding = Finding::of(label);
     let costs: Vec<String> = document
         .cells
         .iter()
@@ -345,10 +276,10 @@ fn calls(label: &'static str, document: &Document) -> Finding {
             Some(format!("{name} {}", time_text(ns)))
         })
         .collect();
-    finding.lines.push(match costs.is_empty() {
-        true => NOTHING.to_owned(),
-        false => costs.join(" · "),
-    });
+    match costs.is_empty() {
+        true => finding.say(NOTHING),
+        false => finding.lines.push(Line::list(costs)),
+    }
     finding
 }
 

@@ -112,10 +112,10 @@ impl<'a> Calibrator<'a> {
             let epoch = fixed_epoch.unwrap_or_else(|| self.epoch(round_ns, left_ns, units));
             let needed = self.needed_rounds(units, epoch);
             let reaches = rounds_that_fit(left_ns, round_ns, self.renew_ns, epoch) >= needed;
-            TrialLength { longest_ns, doses, round_ns, epoch, needed, reaches }
+            let cost_ns = cost_of_round_ns(round_ns, self.renew_ns, epoch);
+            TrialLength { longest_ns, doses, round_ns, cost_ns, epoch, needed, reaches }
         });
-        let needed_ns =
-            gone_ns + fit.needed * cost_of_round_ns(fit.round_ns, self.renew_ns, fit.epoch);
+        let needed_ns = gone_ns + fit.needed * fit.cost_ns;
         Ok(Calibration {
             clock: self.clock,
             trial_min_ns: least,
@@ -124,6 +124,7 @@ impl<'a> Calibrator<'a> {
             epoch_rounds: fit.epoch,
             renew_ns: self.renew_ns as u64,
             round_ns: fit.round_ns as u64,
+            needed_rounds: fit.needed,
             needed_ns: (!fit.reaches).then_some((needed_ns * 1.05) as u64),
         })
     }

@@ -10,7 +10,7 @@ use super::{
     DriveError, Event, ExclusionReason, Executor, History, Observer, Outcome, Policy, StopSignal,
     Stopped,
 };
-use iolab_model::catalog::{Code, rough_time_text};
+use iolab_model::catalog::Code;
 use iolab_model::plan::Plan;
 
 /// Drives a plan to its end. `stop` is asked between trials. With a history the run goes on where
@@ -89,6 +89,7 @@ fn new<'a, 'o>(
         retired: vec![false; plan.conditions.len()],
         spent_ns: history.map_or(0, |h| h.elapsed_ns),
         trees_made_ns: 0.0,
+        foretold: false,
         round: first_round,
         first_round,
         rounds_in_epoch: 0,
@@ -115,18 +116,10 @@ impl Driver<'_, '_> {
         let rounds = rounds.min(self.policy.greatest_rounds);
         let round_ns = round_ns as u64;
         self.tell(&Event::Calibrated { clock, round_ns, rounds })?;
-        if let Some(needed) = self.out.calibration.needed_ns {
-            self.warn(
-                Code::InsufficientBudget,
-                format!(
-                    "the budget of {} is short: about {rounds} rounds fit, and an answer takes at \
-                     least {}; take a longer --budget, or fewer levels",
-                    rough_time_text(plan.protocol.budget_ns as f64),
-                    rough_time_text(needed as f64),
-                ),
-            )?;
-        }
         let stopped = self.rounds()?;
+        if !self.foretold && self.out.calibration.needed_ns.is_some() {
+            self.tell_short(rounds)?;
+        }
         if stopped == Stopped::Resolved {
             // The forecast was too dark.
             self.out.warnings.retain(|warning| warning.code != Code::InsufficientBudget);

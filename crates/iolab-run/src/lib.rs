@@ -12,6 +12,7 @@ mod conclude;
 mod document;
 mod drive;
 mod estimate;
+mod foretold;
 mod interim;
 mod name;
 mod observations;

@@ -90,7 +90,10 @@ pub struct Calibration {
     pub renew_ns: u64,
     /// What one round costs, renewal aside.
     pub round_ns: u64,
-    /// Budget that would buy the fewest rounds, where this one does not.
+    /// Rounds that an answer needs, uncounted ones too.
+    pub needed_rounds: f64,
+    /// Budget that would buy the fewest rounds, where this one does not: by the pilots, and once
+    /// there were some rounds, by what these took.
     pub needed_ns: Option<u64>,
 }
 

@@ -93,6 +93,8 @@ pub(super) struct Driver<'a, 'o> {
     pub(super) spent_ns: u64,
     /// What it took to make the trees of files.
     pub(super) trees_made_ns: f64,
+    /// Whether it was seen from rounds that were played whether the budget reaches.
+    pub(super) foretold: bool,
     /// The next round.
     pub(super) round: u32,
     /// The first round of this process.
@@ -123,6 +125,7 @@ impl Driver<'_, '_> {
             let enough = self.plan.protocol.rounds.unwrap_or(self.policy.greatest_rounds);
             self.tell_round(enough)?;
             self.round += 1;
+            self.foretell()?;
             if steady >= enough {
                 return Ok(Stopped::Rounds);
             }

@@ -38,6 +38,9 @@ pub(crate) fn twin_finding(twin: Option<&Control>, delta: f64) -> Option<Finding
     Some(Finding::new(Code::TwinOff, vec![], detail))
 }
 
+/// A drift from which on absolute figures are no measure of the machine.
+const A_LOT: f64 = 0.25;
+
 pub(crate) fn machine_finding(machine: &[f64], rules: &Rules) -> Option<Finding> {
     let drift = find_drift(&[Suspect::new(machine, rules.delta.ln_1p())], rules.seed)?;
     let size = percent(drift.amount.exp_m1());
@@ -45,7 +48,11 @@ pub(crate) fn machine_finding(machine: &[f64], rules: &Rules) -> Option<Finding>
         Some(at) => format!("all cells changed by {size} at once, after {at} rounds"),
         None => format!("all cells changed by {size} over the run"),
     };
-    Some(Finding::new(Code::MachineDrift, vec![], format!("{detail} (p {})", p_text(drift.p))))
+    let code = match drift.amount.abs() >= A_LOT.ln_1p() {
+        true => Code::MachineShifted,
+        false => Code::MachineDrift,
+    };
+    Some(Finding::new(code, vec![], format!("{detail} (p {})", p_text(drift.p))))
 }
 
 /// Findings from the context and the claims alone.
@@ -135,4 +142,33 @@ pub(crate) fn outlier_findings(
         found.push(Finding::new(Code::OutliersMatter, vec![], detail));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::machine_finding;
+    use crate::Rules;
+    use iolab_model::catalog::Code;
+
+    /// "The machine changed speed by 79 %" once stood among the notes alone.
+    #[test]
+    fn a_machine_that_changed_a_lot_is_no_note() {
+        let rules = Rules {
+            alpha: 0.05,
+            delta: 0.02,
+            pairs: 1.0,
+            unit_rounds: 1,
+            cost: Vec::new(),
+            seed: 1,
+        };
+        let found = |slope: f64| {
+            let wave = |at: usize| 0.004 * ((at * 7 % 5) as f64 - 2.0);
+            let machine: Vec<f64> = (0..60).map(|at| slope * at as f64 / 60.0 + wave(at)).collect();
+            machine_finding(&machine, &rules).map(|finding| finding.code)
+        };
+        assert_eq!(found(0.0), None);
+        assert_eq!(found(0.1), Some(Code::MachineDrift));
+        assert_eq!(found(0.58), Some(Code::MachineShifted));
+        assert_eq!(found(-0.58), Some(Code::MachineShifted));
+    }
 }

@@ -11,7 +11,7 @@ use super::benchmark_filter::BenchmarkFilter;
 use super::commands::{Cli, Command};
 use super::measure::Measure;
 use super::terminal_io::{self, Ending, Exit, Failure};
-use super::verbosity::{Talk, When};
+use super::verbosity::Talk;
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec;
@@ -76,7 +76,7 @@ pub fn run() -> Ending {
     };
     let mut measured = Vec::new();
     let mut names = Vec::new();
-    let talk = Talk { quiet: !flags.list, verbose: false, color: When::Auto };
+    let talk = Talk { quiet: !flags.list, ..Talk::default() };
     for command in commands {
         let Some(measure) = measure_of(command)? else { return Ok(Exit::Done) };
         let alter = |plan: &mut Plan| narrow(plan, &flags);

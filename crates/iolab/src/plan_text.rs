@@ -327,13 +327,19 @@ fn expectation(plan: &Plan) -> String {
     let time = rough_time_text(plan.cost.time_ns as f64);
     match plan.protocol.rounds {
         Some(rounds) => format!("about {time} for {rounds} rounds"),
+        None if plan.cost.rounds_at_best < FEWEST_STEADY => format!(
+            "at most {time}; even on a fast machine {} at most fit, and an answer takes \
+             {FEWEST_STEADY}: take a longer --budget, or fewer levels",
+            so_many(plan.cost.rounds_at_best as usize, "round")
+        ),
         None if plan.cost.rounds < FEWEST_STEADY => format!(
-            "at most {time}; by a cautious guess only {} fit, and an answer takes {FEWEST_STEADY}: \
-             take a longer --budget, or fewer levels",
-            so_many(plan.cost.rounds as usize, "round")
+            "at most {time}; on a slow machine {} fit, on a fast one {}, and an answer takes \
+             {FEWEST_STEADY}; the first rounds show it",
+            so_many(plan.cost.rounds as usize, "round"),
+            plan.cost.rounds_at_best
         ),
         None => format!(
-            "at most {time}; about {} rounds fit, fewer if the answer is clear sooner",
+            "at most {time}; {} rounds or more fit, fewer are needed if the answer is clear sooner",
             plan.cost.rounds
         ),
     }
@@ -370,7 +376,7 @@ fn json(plan: &Plan) -> serde_json::Value {
         "notes": plan.notes,
         "cost": {
             "time_ns": plan.cost.time_ns,
-            "rounds": plan.cost.rounds,
+            "rounds": plan.cost.rounds, "rounds_at_best": plan.cost.rounds_at_best,
             "bytes_written": plan.cost.bytes_written,
             "space_bytes": plan.cost.space_bytes,
             "privileges": plan.cost.privileges,

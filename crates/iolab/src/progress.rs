@@ -166,7 +166,9 @@ impl Observer for Progress {
                 self.round(*round, *elapsed_ns, *remaining_ns);
             }
             // Now it can be stopped and asked for less; after the rounds it would be too late.
-            Event::Warning(warning) if warning.code == Code::InsufficientBudget => {
+            Event::Warning(warning)
+                if warning.code == Code::InsufficientBudget && !self.talk.in_parts =>
+            {
                 self.announce(&warning.text);
             }
             Event::Warning(warning) if self.talk.verbose => {

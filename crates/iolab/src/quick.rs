@@ -45,6 +45,7 @@ impl Quick {
         let protocol = self.protocol.read()?;
         let directory = absolute(&self.directory)?;
         let store = self.store.store.as_deref();
+        let talk = &talk.of_parts();
         let order = QuickOrder {
             directory: &directory,
             protocol: &protocol,

@@ -20,6 +20,9 @@ pub struct Talk {
     /// Colours; NO_COLOR and TERM=dumb are honoured
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: When,
+    /// Whether several runs are made for one command, whose budgets are not the person's.
+    #[arg(skip)]
+    pub in_parts: bool,
 }
 
 /// When to use colours.
@@ -33,6 +36,11 @@ pub enum When {
 }
 
 impl Talk {
+    /// The same for the parts of one command.
+    pub fn of_parts(&self) -> Talk {
+        Talk { in_parts: true, ..self.clone() }
+    }
+
     /// Whether a person looks on: what happens on the way is the live line's, and stays off the screen
     /// that the report is going to fill.
     pub fn is_brief(&self) -> bool {

@@ -85,6 +85,8 @@ codes! {
         "A trend or a step in the difference itself, larger than what matters, was found (Mann–Kendall or Pettitt, p < 0.01). What is said of these two cells covers the difference at both ends of the run; where one was faster at first and the other later, neither is called slower.";
     MachineDrift "MACHINE_DRIFT" Note "the machine changed speed during the run"
         "All cells became faster or slower together. Comparisons within rounds are not harmed; absolute figures are.";
+    MachineShifted "MACHINE_SHIFTED" Caution "the machine changed speed a lot during the run"
+        "All cells became faster or slower together, by a quarter or more. Comparisons within rounds are not harmed; a speed or a time of this run is no measure of the machine. Measure again when nothing else runs.";
     CarryOver "CARRY_OVER" Caution "a trial depends on what ran before it"
         "Residuals differ by the preceding cell or by the position in the round. What the preceding cell leaves behind (dirty pages, warm caches) can make a difference of the size that is stated: differences up to that are not claimed, and bounds are wider by it. Positions are drawn at random, so they favour nobody.";
     Autocorrelated "AUTOCORRELATED" Note "neighbouring rounds are alike"

@@ -249,6 +249,9 @@ fn middle(cells: &[Cell], axes: &Axes) -> Option<usize> {
     fitting.min_by_key(|(_, cell)| distance(cell)).map(|(index, _)| index)
 }
 
+/// So many files are named in a title.
+const NAMED_FILES: usize = 3;
+
 /// What the run is about: `read data.bin: method × block`.
 fn title(info: &WorkloadInfo, axes: &Axes) -> String {
     let several: Vec<&str> =
@@ -261,16 +264,27 @@ fn title(info: &WorkloadInfo, axes: &Axes) -> String {
         title = format!("{title} {operation}");
     }
     if let Some([Level::Number(files)]) = counts {
-        let of = if axes.contains_key(&Factor::Sizes) { " of" } else { "" };
+        let sized = match axes.get(&Factor::FileSize).map(Vec::as_slice) {
+            Some([Level::Number(bytes)]) => *bytes > 0,
+            _ => matches!(axes.get(&Factor::Sizes).map(Vec::as_slice), Some([Level::Word(_)])),
+        };
+        let of = if sized { " of" } else { "" };
         let noun = if *files == 1 { "file" } else { "files" };
         title = format!("{title}, {} {noun}{of}", count_text(*files));
     }
     if let Some([Level::Word(sizes)]) = axes.get(&Factor::Sizes).map(Vec::as_slice) {
         title = format!("{title} {sizes}");
     }
-    if let Some([Level::Path(path)]) = axes.get(&Factor::File).map(Vec::as_slice) {
-        let name = path.file_name().map_or(path.as_path(), std::path::Path::new);
-        title = format!("{title} {}", path_to_text(name));
+    let files = axes.get(&Factor::File).map_or(&[][..], Vec::as_slice);
+    let name = |level: &Level| match level {
+        Level::Path(path) => {
+            Some(path_to_text(path.file_name().map_or(path.as_path(), std::path::Path::new)))
+        }
+        _ => None,
+    };
+    let names: Vec<String> = files.iter().filter_map(name).collect();
+    if (1..=NAMED_FILES).contains(&names.len()) {
+        title = format!("{title} {}", names.join(", "));
     }
     if let Some([Level::Number(bytes @ 1..)]) = axes.get(&Factor::FileSize).map(Vec::as_slice) {
         title = format!("{title} {}", bytes_text(*bytes));

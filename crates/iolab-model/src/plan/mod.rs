@@ -287,8 +287,10 @@ pub struct Cost {
     pub bytes_written: u64,
     /// Greatest space taken at a time.
     pub space_bytes: u64,
-    /// Steady rounds that are expected to fit.
+    /// Steady rounds that are expected to fit, on a slow machine.
     pub rounds: u32,
+    /// The same on a fast one.
+    pub rounds_at_best: u32,
     /// What it needs that an ordinary person may not have.
     pub privileges: Vec<String>,
 }

@@ -180,7 +180,11 @@ fn title(document: &Document, machine: &[(u32, f64)], outliers: usize) -> String
     let drift = codes.find(|c| {
         matches!(
             c,
-            Code::MachineDrift | Code::ContrastDrift | Code::NonStationary | Code::CarryOver
+            Code::MachineDrift
+                | Code::MachineShifted
+                | Code::ContrastDrift
+                | Code::NonStationary
+                | Code::CarryOver
         )
     });
     let rounds = machine.iter().map(|(_, ratio)| *ratio);
@@ -189,7 +193,7 @@ fn title(document: &Document, machine: &[(u32, f64)], outliers: usize) -> String
     };
     let words = match drift {
         // What it came back from is no shift from the first rounds to the last.
-        Some(Code::MachineDrift) => match span(rounds) {
+        Some(Code::MachineDrift | Code::MachineShifted) => match span(rounds) {
             Some(span) => format!("The machine changed speed during the run: {}", usual(span)),
             None => "The machine changed speed during the run".to_owned(),
         },

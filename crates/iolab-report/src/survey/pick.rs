@@ -22,12 +22,12 @@ impl<'a> Pick<'a> {
         Some(Pick { document, answer, cell })
     }
 
-    /// `best of 3 · 4 KiB 1.2–1.4× as long`, `at most 3 % slower than the best of 3`.
-    pub(super) fn standing(&self, name: &dyn Fn(&CellRecord) -> String) -> String {
+    /// `best of 3`, `at most 3 % slower than the best of 3`.
+    pub(super) fn standing(&self) -> String {
         let of = self.answer.regret.len();
         let best = self.answer.standing_of(&self.cell.id) == CellStanding::Best;
         let high = self.answer.regret_of(&self.cell.id).and_then(|regret| regret.high);
-        let mut text = match high {
+        match high {
             _ if best => format!("best of {of}"),
             None => format!("no bound against the best of {of} yet"),
             Some(_) => {
@@ -38,15 +38,11 @@ impl<'a> Pick<'a> {
                     _ => format!("{bound} {than} the best of {of}"),
                 }
             }
-        };
-        if let Some(behind) = self.behind(name) {
-            text += &format!(" · {behind}");
         }
-        text
     }
 
-    /// The one that is shown to be slower by the most.
-    fn behind(&self, name: &dyn Fn(&CellRecord) -> String) -> Option<String> {
+    /// The one that is shown to be slower by the most: `4 KiB 1.2–1.4× as long`.
+    pub(super) fn behind(&self, name: &dyn Fn(&CellRecord) -> String) -> Option<String> {
         let slower = self.answer.regret.iter().filter(|regret| regret.excluded && regret.low > 1.0);
         let slowest = slower.max_by(|a, b| a.low.total_cmp(&b.low))?;
         let cell = self.document.cells.iter().find(|cell| *cell.id == *slowest.cell)?;

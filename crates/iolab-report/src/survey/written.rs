@@ -1,33 +1,29 @@
 //! What the survey says of writing and copying.
 
 use super::pick::{Pick, is_advised};
-use super::{Finding, plateau};
-use iolab_model::catalog::{Factor, MethodClass, Sync, bytes_text, rate_text, time_text};
+use super::{Finding, Line, NOTHING, plateau};
+use iolab_model::catalog::{Factor, MethodClass, Sync, Until, bytes_text, rate_text, time_text};
 use iolab_model::result::{AnswerKind, CellRecord, Document, Phase};
 
 /// How fast data become durable, and what a sync costs.
 pub(super) fn writing(durable: Option<&Document>, synced: Option<&Document>) -> Finding {
-    let mut finding = Finding { label: "Writing", ..Finding::default() };
+    let mut finding = Finding::of("Writing");
     if let Some((document, answer)) = durable.and_then(|d| Some((d, d.answers.first()?))) {
         match (answer.kind, plateau(document, answer)) {
-            (AnswerKind::Invalid, _) => finding.lines.push(answer.sentence.clone()),
-            (_, None) => finding.lines.push("nothing could be measured".to_owned()),
+            (AnswerKind::Invalid, _) => finding.say(answer.sentence.clone()),
+            (_, None) => finding.say(NOTHING),
             (_, Some(plateau)) => {
-                let speed = plateau.describe();
-                let flush = flush_ns(document).map_or_else(String::new, |ns| {
-                    format!(" · the flush at the end takes {}", time_text(ns))
-                });
-                finding.lines.push(format!("durable {speed}{flush}"));
-                finding.advice = plateau.advised.then(|| format!("{} to write", plateau.advice()));
+                let flush = flush_ns(document)
+                    .map(|ns| format!("the flush at the end takes {}", time_text(ns)));
+                finding.lines.push(plateau.line(Until::Durable.word()).with(flush));
+                if plateau.advised {
+                    finding.advise(format!("{} to write", plateau.advice()), answer);
+                }
             }
         }
     }
-    if let Some((line, advice)) = synced.and_then(syncs) {
-        finding.lines.push(line);
-        finding.advice = match (finding.advice, advice) {
-            (Some(one), Some(more)) => Some(format!("{one}, {more}")),
-            (one, more) => one.or(more),
-        };
+    if let Some(document) = synced {
+        syncs(document, &mut finding);
     }
     finding
 }
@@ -43,16 +39,19 @@ fn flush_ns(document: &Document) -> Option<f64> {
 }
 
 /// What it costs to have each block safe before the next, and which way is cheaper.
-fn syncs(document: &Document) -> Option<(String, Option<String>)> {
+fn syncs(document: &Document, finding: &mut Finding) -> Option<()> {
     let answer = document.answers.iter().find(|answer| answer.leader().is_some())?;
     let pick = Pick::of(document, answer)?;
     let named = |cell: &CellRecord| cell.factors.word().map_or_else(|| cell.id.clone(), bare);
     let each = time_text(pick.cell.estimate.as_ref()?.ns_per_operation.median);
     let block = bytes_text(pick.cell.factors.number(Factor::Block)?);
     let sync = pick.cell.factors.word()?;
-    let line = format!("each {block} {} {each}: {}", way(sync), pick.standing(&named));
-    let advised = is_advised(answer, &pick.cell.id);
-    Some((line, advised.then(|| format!("{} where each block must be safe", bare(sync)))))
+    let line = Line::of(format!("each {block} {} {each}: {}", way(sync), pick.standing()));
+    finding.lines.push(line.with(pick.behind(&named)));
+    if is_advised(answer, &pick.cell.id) {
+        finding.advise(format!("{} where each block must be safe", bare(sync)), answer);
+    }
+    Some(())
 }
 
 fn way(sync: Sync) -> String {
@@ -72,27 +71,28 @@ fn bare(sync: Sync) -> String {
 
 /// The way to copy that the answer says to take, what may be as fast, and what is slower.
 pub(super) fn copying(document: &Document) -> Finding {
-    let mut finding = Finding { label: "Copying", ..Finding::default() };
+    let mut finding = Finding::of("Copying");
     let Some(answer) = document.answers.first() else { return finding };
     if answer.kind == AnswerKind::Invalid {
-        finding.lines.push(answer.sentence.clone());
+        finding.say(answer.sentence.clone());
         return finding;
     }
     let Some(pick) = Pick::of(document, answer) else { return finding };
     let leader = pick.cell;
     let speed = leader.estimate.as_ref().and_then(|e| e.bytes_per_second.as_ref());
     let speed = speed.map_or_else(String::new, |speed| rate_text(speed.median));
-    let mut line = format!("{speed} · {}: {}", name(leader), pick.standing(&name));
+    let line = Line::of(format!("{speed} · {}: {}", name(leader), pick.standing()));
     let clones = |cell: &&CellRecord| {
         MethodClass::of_cell(&cell.factors) == Some(MethodClass::Clones) && cell.estimate.is_some()
     };
-    if let Some(cell) = document.cells.iter().find(clones) {
+    let clone = document.cells.iter().find(clones).map(|cell| {
         let wall_ns = cell.estimate.as_ref().map_or(0.0, |e| e.wall_ns.median);
-        line += &format!(" · a clone takes {}", time_text(wall_ns));
+        format!("a clone takes {}", time_text(wall_ns))
+    });
+    finding.lines.push(line.with(pick.behind(&name)).with(clone));
+    if is_advised(answer, &leader.id) {
+        finding.advise(format!("{} to copy", name(leader)), answer);
     }
-    finding.lines.push(line);
-    let advised = is_advised(answer, &leader.id);
-    finding.advice = advised.then(|| format!("{} to copy", name(leader)));
     finding
 }
 

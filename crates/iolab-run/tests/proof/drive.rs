@@ -275,6 +275,18 @@ fn too_small_a_budget_says_how_much_would_do() {
     assert!(out.steady_rounds >= 17);
 }
 
+/// "About 7 rounds fit, and an answer takes 20" stood before runs of 74 rounds.
+#[test]
+fn what_pilots_made_once_is_in_no_forecast() {
+    let plan = plan(&shape(4, 20));
+    let mut machine = machine(&[1e6, 1.001e6, 1.002e6, 1.003e6]);
+    machine.pilot_around_ns = 450e6;
+    let out = run(&plan, &mut machine);
+    let short = out.warnings.iter().find(|w| w.code == Code::InsufficientBudget);
+    assert!(out.steady_rounds > 40 && short.is_none(), "{} {short:?}", out.steady_rounds);
+    assert_eq!(out.calibration.needed_ns, None);
+}
+
 #[test]
 fn a_short_budget_shortens_trials_rather_than_giving_up() {
     let shape = PlanShape { file_bytes: 1 << 30, ..shape(6, 8) };

@@ -26,5 +26,5 @@ pub use hopeless::{Pace, QUARTER, due, given_up, hopeless};
 pub use pick::{Pick, Unsound, Verdict, pick, plateau};
 pub use report::{CellClaim, Claims, Facts, NotCompared, Rules, Standing, claims};
 pub use series::{Round, Table, Trial};
-pub use stopping::{Progress, Wanting, leaving, narrowed, runner_up, wanting};
+pub use stopping::{Progress, Wanting, leaving, narrowed, wanting};
 pub use watch::Watch;

@@ -51,17 +51,6 @@ pub fn wanting(claims: &Claims, progress: &Progress) -> Vec<Wanting> {
     wanting
 }
 
-/// The compared cell with the smallest regret (at least, then at most) beside the winner or the pick.
-pub fn runner_up(claims: &Claims) -> Option<usize> {
-    let leading = leading(claims)?;
-    let key = |cell: &usize| (claims.cells[*cell].low, claims.cells[*cell].high);
-    let others = claims.compared().into_iter().filter(|cell| *cell != leading);
-    others.min_by(|a, b| {
-        let (a, b) = (key(a), key(b));
-        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
-    })
-}
-
 fn leading(claims: &Claims) -> Option<usize> {
     match claims.verdict {
         Verdict::Winner { cell, .. } => Some(cell),
@@ -99,7 +88,7 @@ pub fn leaving(claims: &Claims, precision: f64) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Progress, Wanting, leaving, runner_up, wanting};
+    use super::{Progress, Wanting, leaving, wanting};
     use crate::claims::{Claims, Facts, Rules, Table, Trial, claims};
 
     /// Cells at these levels with a small seesaw.
@@ -152,6 +141,6 @@ mod tests {
         let excluded = seen(&[0.0, 0.5, 0.9], 8, 0.0);
         assert_eq!((excluded.best.as_slice(), leaving(&excluded, 0.05)), ([0].as_slice(), vec![]));
         let settled = seen(&[0.0, 0.5, 0.9], 10, 0.0);
-        assert_eq!((leaving(&settled, 0.05), runner_up(&settled)), (vec![1, 2], Some(1)));
+        assert_eq!(leaving(&settled, 0.05), [1, 2]);
     }
 }

@@ -86,6 +86,17 @@ impl Control {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What an answer is made from; nothing while the file system hangs, and the one that waits for
+    /// its answer is held.
+    fn awake<R>(&self, reply: R, held: fn(R) -> Held) -> Option<(MutexGuard<'_, State>, R)> {
+        let mut state = self.state();
+        if state.hangs() {
+            state.held.push(held(reply));
+            return None;
+        }
+        Some((state, reply))
+    }
+
     /// From now on this goes wrong; what was counted begins anew.
     pub fn set(&self, fault: DataFault) {
         let mut state = self.state();

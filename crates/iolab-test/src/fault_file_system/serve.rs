@@ -122,7 +122,7 @@ impl State {
     }
 
     /// Whether this call is the one that hangs.
-    fn hangs(&mut self) -> bool {
+    pub(super) fn hangs(&mut self) -> bool {
         let first = self.fault == DataFault::Hangs && self.held.is_empty();
         if self.fault == DataFault::Slow {
             std::thread::sleep(Duration::from_millis(1));
@@ -293,11 +293,9 @@ impl Filesystem for Server {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let mut state = self.control.state();
-        if state.hangs() {
-            state.held.push(Held::Read(reply));
+        let Some((mut state, reply)) = self.control.awake(reply, Held::Read) else {
             return;
-        }
+        };
         match state.read(ino.0, at, size as usize) {
             Ok(bytes) => reply.data(&bytes),
             Err(errno) => reply.error(Errno::from_i32(errno)),
@@ -316,11 +314,9 @@ impl Filesystem for Server {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let mut state = self.control.state();
-        if state.hangs() {
-            state.held.push(Held::Write(reply));
+        let Some((mut state, reply)) = self.control.awake(reply, Held::Write) else {
             return;
-        }
+        };
         match state.write(ino.0, at, data) {
             Ok(taken) => reply.written(taken),
             Err(errno) => reply.error(Errno::from_i32(errno)),

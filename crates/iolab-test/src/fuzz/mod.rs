@@ -31,39 +31,31 @@ pub struct Target {
     pub turns: u64,
 }
 
+impl Target {
+    const fn new(
+        name: &'static str,
+        feed: fn(&[u8]),
+        seeds: &'static [&'static str],
+        turns: u64,
+    ) -> Target {
+        Target { name, feed, seeds, turns }
+    }
+}
+
+const EXPERIMENT_FILES: &[&str] =
+    &["crates/iolab-model/src/spec/file/example.toml", "fuzz/corpus/experiment_file"];
+const RUNS: &str = "crates/iolab/tests/fixtures/runs";
+const IMPORTS: &str = "crates/iolab/tests/fixtures/import";
+
 /// All that read.
 pub const TARGETS: [Target; 7] = [
-    Target { name: "levels", feed: levels, seeds: &["fuzz/corpus/levels"], turns: 300 },
-    Target {
-        name: "experiment_file",
-        feed: experiment_file,
-        seeds: &["crates/iolab-model/src/spec/file/example.toml", "fuzz/corpus/experiment_file"],
-        turns: 300,
-    },
-    Target {
-        name: "study",
-        feed: study,
-        seeds: &["crates/iolab-study/studies", "fuzz/corpus/study"],
-        turns: 50,
-    },
-    Target { name: "frame", feed: frame, seeds: &["fuzz/corpus/frame"], turns: 3000 },
-    Target {
-        name: "record",
-        feed: record,
-        seeds: &["crates/iolab/tests/fixtures/runs", "fuzz/corpus/record"],
-        turns: 400,
-    },
-    Target { name: "store", feed: store, seeds: &[], turns: 60 },
-    Target {
-        name: "import",
-        feed: imported,
-        seeds: &[
-            "crates/iolab/tests/fixtures/import",
-            "crates/iolab/tests/fixtures/runs",
-            "fuzz/corpus/import",
-        ],
-        turns: 300,
-    },
+    Target::new("levels", levels, &["fuzz/corpus/levels"], 300),
+    Target::new("experiment_file", experiment_file, EXPERIMENT_FILES, 300),
+    Target::new("study", study, &["crates/iolab-study/studies", "fuzz/corpus/study"], 50),
+    Target::new("frame", frame, &["fuzz/corpus/frame"], 3000),
+    Target::new("record", record, &[RUNS, "fuzz/corpus/record"], 400),
+    Target::new("store", store, &[], 60),
+    Target::new("import", imported, &[IMPORTS, RUNS, "fuzz/corpus/import"], 300),
 ];
 
 /// The target of this name.

@@ -29,6 +29,8 @@ pub struct VirtualMachine {
     pub fixed_operations: f64,
     /// Time of a trial outside its window.
     pub around_ns: f64,
+    /// The same of a trial outside the rounds, beside that: what pilots make once.
+    pub pilot_around_ns: f64,
     /// Time of a renewal, for each instance that is primed.
     pub renew_ns: f64,
     /// Cells whose trials fail at once from this round on (calibration counts as 0).
@@ -74,6 +76,7 @@ impl VirtualMachine {
             facts: ClockFacts { resolution_ns: 1.0, pair_cost_ns: 40.0 },
             fixed_operations: 0.0,
             around_ns: 10_000.0,
+            pilot_around_ns: 0.0,
             renew_ns: 10_000.0,
             failing: BTreeMap::new(),
             hanging: BTreeMap::new(),
@@ -229,7 +232,8 @@ impl Executor for VirtualMachine {
             self.now_ns += order.limit_ns as f64;
             return Err(ExecutorError::Trial(lost("passed its time limit")));
         }
-        self.now_ns += wall_ns + self.around_ns;
+        let once_ns = if order.round.is_none() { self.pilot_around_ns } else { 0.0 };
+        self.now_ns += wall_ns + self.around_ns + once_ns;
         let cache = self.unproven.contains(&cell).then(|| CacheProof {
             reason: Some("pages were still resident".into()),
             ..CacheProof::default()

@@ -2,7 +2,7 @@
 
 use super::errors::errno;
 use super::flags::advice;
-use super::known::Asked;
+use super::known::{Asked, OneHandle};
 use super::state::State;
 use super::words::{self, Words};
 use crate::call::{Call, CallKind};
@@ -118,12 +118,8 @@ impl Applied<'_> {
         self.call.detail = buffers;
     }
 
-    pub(super) fn on_handle(
-        &mut self,
-        kind: CallKind,
-        asked: Asked,
-        offset: Option<usize>,
-    ) -> Result<bool, TraceError> {
+    pub(super) fn on_handle(&mut self, known: OneHandle) -> Result<bool, TraceError> {
+        let OneHandle { kind, asked, offset } = known;
         if !self.on(0)? {
             return Ok(false);
         }

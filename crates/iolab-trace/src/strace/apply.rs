@@ -40,11 +40,11 @@ pub(super) fn apply(
         Shape::Close | Shape::CloseRange | Shape::Duplicate | Shape::Control | Shape::Device => {
             applied.descriptors(shape)?
         }
-        Shape::Transfer { kind, asked, offset } => applied.transfer(kind, asked, offset)?,
+        Shape::Transfer(known) => applied.transfer(known)?,
         Shape::Seek => applied.seek()?,
         Shape::Map => applied.map()?,
         Shape::OnMap { kind } => applied.on_map(kind),
-        Shape::OnHandle { kind, asked, offset } => applied.on_handle(kind, asked, offset)?,
+        Shape::OnHandle(known) => applied.on_handle(known)?,
         Shape::Between { kind, from, to, offset, asked } => {
             applied.between(kind, (from, to), offset, asked)?
         }

@@ -2,7 +2,7 @@
 
 use super::applied::Applied;
 use super::flags::words_of;
-use super::known::{Asked, Shape};
+use super::known::{OneHandle, Shape};
 use super::state::Slot;
 use super::words;
 use crate::call::CallKind;
@@ -42,10 +42,10 @@ impl Applied<'_> {
                     b"F_DUPFD_CLOEXEC" => self.duplicate(true),
                     b"F_SETFD" => self.close_on_exec(),
                     b"F_SETFL" => self.status_flags(),
-                    _ => self.on_handle(CallKind::Other, Asked::Nothing, None),
+                    _ => self.on_handle(OneHandle::plain(CallKind::Other)),
                 }
             }
-            _ => self.on_handle(CallKind::Other, Asked::Nothing, None),
+            _ => self.on_handle(OneHandle::plain(CallKind::Other)),
         }
     }
 

@@ -12,6 +12,15 @@ pub(super) enum Asked {
     Vector(usize),
 }
 
+/// What is known of a call on one descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OneHandle {
+    pub kind: CallKind,
+    pub asked: Asked,
+    /// The argument that says where; else it is where the handle stands.
+    pub offset: Option<usize>,
+}
+
 /// How the words of a call are read. Numbers are indices of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -30,11 +39,7 @@ pub(super) enum Shape {
     /// ioctl: FICLONE, and others that change nothing.
     Device,
     /// Bytes moved at an offset of its own (`Some`) or the handle's.
-    Transfer {
-        kind: CallKind,
-        asked: Asked,
-        offset: Option<usize>,
-    },
+    Transfer(OneHandle),
     Seek,
     Map,
     /// On a range of memory.
@@ -42,11 +47,7 @@ pub(super) enum Shape {
         kind: CallKind,
     },
     /// On a descriptor.
-    OnHandle {
-        kind: CallKind,
-        asked: Asked,
-        offset: Option<usize>,
-    },
+    OnHandle(OneHandle),
     /// On a name.
     OnPath {
         kind: CallKind,
@@ -89,6 +90,13 @@ pub(super) enum Shape {
     ChangeDirectoryTo,
 }
 
+impl OneHandle {
+    /// A call that asks for no bytes and says no place.
+    pub const fn plain(kind: CallKind) -> OneHandle {
+        OneHandle { kind, asked: Asked::Nothing, offset: None }
+    }
+}
+
 const fn on_path(kind: CallKind) -> Shape {
     Shape::OnPath { kind, at: None, path: 0 }
 }
@@ -98,11 +106,11 @@ const fn at_path(kind: CallKind) -> Shape {
 }
 
 const fn on_handle(kind: CallKind) -> Shape {
-    Shape::OnHandle { kind, asked: Asked::Nothing, offset: None }
+    Shape::OnHandle(OneHandle::plain(kind))
 }
 
 const fn moves(kind: CallKind, asked: Asked, offset: Option<usize>) -> Shape {
-    Shape::Transfer { kind, asked, offset }
+    Shape::Transfer(OneHandle { kind, asked, offset })
 }
 
 const fn between(kind: CallKind, from: usize, to: usize, offset: usize, asked: usize) -> Shape {
@@ -180,32 +188,56 @@ const KNOWN: &[(&str, Shape)] = &{
         ("msync", Shape::OnMap { kind: K::MapSync }),
         (
             "fadvise64",
-            Shape::OnHandle { kind: K::Advise, asked: Asked::Argument(2), offset: Some(1) },
+            Shape::OnHandle(OneHandle {
+                kind: K::Advise,
+                asked: Asked::Argument(2),
+                offset: Some(1),
+            }),
         ),
         (
             "readahead",
-            Shape::OnHandle { kind: K::Advise, asked: Asked::Argument(2), offset: Some(1) },
+            Shape::OnHandle(OneHandle {
+                kind: K::Advise,
+                asked: Asked::Argument(2),
+                offset: Some(1),
+            }),
         ),
         ("fsync", on_handle(K::Sync)),
         ("fdatasync", on_handle(K::DataSync)),
         (
             "sync_file_range",
-            Shape::OnHandle { kind: K::RangeSync, asked: Asked::Argument(2), offset: Some(1) },
+            Shape::OnHandle(OneHandle {
+                kind: K::RangeSync,
+                asked: Asked::Argument(2),
+                offset: Some(1),
+            }),
         ),
         ("sync", Shape::SyncAll),
         ("syncfs", on_handle(K::SyncAll)),
         (
             "ftruncate",
-            Shape::OnHandle { kind: K::Truncate, asked: Asked::Argument(1), offset: None },
+            Shape::OnHandle(OneHandle {
+                kind: K::Truncate,
+                asked: Asked::Argument(1),
+                offset: None,
+            }),
         ),
         (
             "ftruncate64",
-            Shape::OnHandle { kind: K::Truncate, asked: Asked::Argument(1), offset: None },
+            Shape::OnHandle(OneHandle {
+                kind: K::Truncate,
+                asked: Asked::Argument(1),
+                offset: None,
+            }),
         ),
         ("truncate", on_path(K::Truncate)),
         (
             "fallocate",
-            Shape::OnHandle { kind: K::Allocate, asked: Asked::Argument(3), offset: Some(2) },
+            Shape::OnHandle(OneHandle {
+                kind: K::Allocate,
+                asked: Asked::Argument(3),
+                offset: Some(2),
+            }),
         ),
         ("rename", Shape::TwoPaths { kind: K::Rename, first: (None, 0), second: (None, 1) }),
         (

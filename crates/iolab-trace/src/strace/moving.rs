@@ -1,18 +1,14 @@
 //! Calls that move bytes, and those that say where: their offsets become explicit.
 
 use super::applied::{Applied, HandleView};
-use super::known::Asked;
+use super::known::OneHandle;
 use super::words;
 use crate::call::CallKind;
 use crate::error::TraceError;
 
 impl Applied<'_> {
-    pub(super) fn transfer(
-        &mut self,
-        kind: CallKind,
-        asked: Asked,
-        offset: Option<usize>,
-    ) -> Result<bool, TraceError> {
+    pub(super) fn transfer(&mut self, known: OneHandle) -> Result<bool, TraceError> {
+        let OneHandle { kind, asked, offset } = known;
         if !self.on(0)? {
             return Ok(false);
         }

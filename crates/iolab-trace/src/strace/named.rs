@@ -2,7 +2,7 @@
 
 use super::applied::Applied;
 use super::flags::open_flags;
-use super::known::{Asked, Shape};
+use super::known::{Asked, OneHandle, Shape};
 use super::names::absolute;
 use super::state::Slot;
 use super::words;
@@ -23,12 +23,15 @@ impl NamedCall<'_, '_> {
             Shape::Open { at, path, flags } => self.open(at, path, flags),
             Shape::StatAt { at, path, result } => self.stat(at, path, result),
             Shape::StatHandle => {
-                let kept = self.0.on_handle(CallKind::StatHandle, Asked::Nothing, None)?;
+                let kept = self.0.on_handle(OneHandle::plain(CallKind::StatHandle))?;
                 self.seen(1);
                 Ok(kept)
             }
             Shape::List => {
-                let kept = self.0.on_handle(CallKind::List, Asked::Argument(2), None)?;
+                let kept = self.0.on_handle(OneHandle {
+                    asked: Asked::Argument(2),
+                    ..OneHandle::plain(CallKind::List)
+                })?;
                 self.0.call.detail = words::entries(self.0.argument(1));
                 let file = self.0.call.file;
                 if kept && self.0.succeeded() {
@@ -56,7 +59,7 @@ impl NamedCall<'_, '_> {
                 Ok(kept)
             }
             Shape::ChangeDirectoryTo => {
-                let kept = self.0.on_handle(CallKind::ChangeDirectory, Asked::Nothing, None)?;
+                let kept = self.0.on_handle(OneHandle::plain(CallKind::ChangeDirectory))?;
                 self.go_to();
                 Ok(kept)
             }
@@ -156,7 +159,7 @@ impl NamedCall<'_, '_> {
     fn stat(&mut self, at: Option<usize>, path: usize, result: usize) -> Result<bool, TraceError> {
         let is_empty = words::string(self.0.argument(path)).is_some_and(|path| path.is_empty());
         let kept = match is_empty && at.is_some() {
-            true => self.0.on_handle(CallKind::StatHandle, Asked::Nothing, None)?,
+            true => self.0.on_handle(OneHandle::plain(CallKind::StatHandle))?,
             false => self.on_path(CallKind::Stat, at, path)?,
         };
         self.seen(result);
@@ -198,7 +201,7 @@ impl NamedCall<'_, '_> {
         self.0.call.kind = kind;
         // utimensat(3, NULL, …) is on the descriptor.
         if at.is_some() && self.0.argument(path) == b"NULL" {
-            return self.0.on_handle(kind, Asked::Nothing, None);
+            return self.0.on_handle(OneHandle::plain(kind));
         }
         let Some(file) = self.name(at, path)? else { return Ok(false) };
         self.0.call.file = file;

@@ -75,6 +75,7 @@ impl RunStudies {
                 continue;
             }
             let store = self.store.store.as_deref();
+            let talk = &talk.of_parts();
             let run = StudyRun { terms: &terms, store, argv: argv(), console: talk };
             let outcome = run.measure(study, jobs)?;
             judged.push((study, self.conclude(study, &outcome)?));

@@ -3,6 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use rustix::process::Signal;
+use serde_json::Value;
+
 use crate::cli_support::{Home, Said, wait_for};
 
 /// Whether programs can be traced here; else the test is skipped aloud.
@@ -17,11 +20,11 @@ fn traceable(test: &str) -> bool {
     false
 }
 
-fn json(said: &Said) -> serde_json::Value {
+fn json(said: &Said) -> Value {
     serde_json::from_str(&said.out).unwrap()
 }
 
-fn row<'a>(profile: &'a serde_json::Value, name: &str) -> &'a serde_json::Value {
+fn row<'a>(profile: &'a Value, name: &str) -> &'a Value {
     let rows = profile["files"].as_array().unwrap();
     let named = rows.iter().find(|row| row["name"].as_str().unwrap().ends_with(name));
     named.unwrap_or_else(|| panic!("no {name} in {profile}"))
@@ -164,6 +167,26 @@ fn a_command_that_fails_or_is_not_there_is_told() {
     assert!(said.err.contains("signal 9") || said.err.contains("status 137"), "{}", said.err);
 }
 
+fn kill(pid: u32, signal: Signal) {
+    let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// The profile of a shell's line whose recording is stopped once it is `ready`.
+fn stopped(home: &Home, line: &str, ready: impl FnMut() -> bool) -> Value {
+    let mut child = home
+        .command()
+        .args(["record", "-o", "long.trace", "--", "sh", "-c", line])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for("the command", ready);
+    // As a terminal does not: to iolab alone.
+    kill(child.id(), Signal::TERM);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    json(&home.run(&["profile", "long.trace", "--json"]).fine())
+}
+
 /// A program that never ends: what it did is kept.
 #[test]
 fn ctrl_c_keeps_what_is_recorded() {
@@ -173,18 +196,7 @@ fn ctrl_c_keeps_what_is_recorded() {
     let home = Home::new();
     home.file("in", 5000);
     let line = "read x < in; echo ready > flag; exec sleep 1000";
-    let mut child = home
-        .command()
-        .args(["record", "-o", "long.trace", "--", "sh", "-c", line])
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_for("the command", || home.path("flag").exists());
-    // As a terminal does not: to iolab alone.
-    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let profile = json(&home.run(&["profile", "long.trace", "--json"]).fine());
+    let profile = stopped(&home, line, || home.path("flag").exists());
     assert!(row(&profile, "/in")["read_bytes"].as_u64().unwrap() > 0);
 }
 
@@ -197,22 +209,11 @@ fn a_command_that_will_not_end_is_left_to_run() {
     }
     let home = Home::new();
     let line = "trap \"\" TERM; echo $$ > pid; while :; do date > now; sleep 0.05; done";
-    let mut child = home
-        .command()
-        .args(["record", "-o", "long.trace", "--", "sh", "-c", line])
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let pid_of = |name: &str| fs::read_to_string(home.path(name)).ok()?.trim().parse::<i32>().ok();
-    wait_for("the command", || pid_of("pid").is_some() && home.path("now").exists());
-    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let pid = || fs::read_to_string(home.path("pid")).ok()?.trim().parse::<u32>().ok();
+    let profile = stopped(&home, line, || pid().is_some() && home.path("now").exists());
     fs::remove_file(home.path("now")).unwrap();
     wait_for("the command to go on", || home.path("now").exists());
-    let left = rustix::process::Pid::from_raw(pid_of("pid").unwrap()).unwrap();
-    rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
-    let profile = json(&home.run(&["profile", "long.trace", "--json"]).fine());
+    kill(pid().unwrap(), Signal::KILL);
     assert!(row(&profile, "/now")["calls"].as_u64().unwrap() > 0);
 }
 
@@ -269,7 +270,7 @@ fn fio_replays_what_is_exported() {
     let said = String::from_utf8_lossy(&fio.stdout).into_owned();
     assert!(fio.status.success(), "{said}{}", String::from_utf8_lossy(&fio.stderr));
     let start = said.find('{').unwrap();
-    let result: serde_json::Value = serde_json::from_str(&said[start..]).unwrap();
+    let result: Value = serde_json::from_str(&said[start..]).unwrap();
     let job = &result["jobs"][0];
     assert_eq!(job["write"]["io_bytes"], 40 * 4096, "{said}");
     assert_eq!(job["read"]["io_bytes"], 10, "{said}");

@@ -1,0 +1,45 @@
+//! Whether the budget reaches, seen from the first rounds: a pilot pays for what is made once, and
+//! forecasts from pilots alone were off tenfold, to both sides.
+
+use super::budget::{UNCOUNTED_ROUNDS, cost_of_round_ns};
+use super::rounds::{Driver, Halt};
+use iolab_model::catalog::{Code, rough_time_text};
+
+/// Where so much of the budget is gone, it is told after fewer rounds than the uncounted ones.
+const LATEST_SHARE: f64 = 0.2;
+
+impl Driver<'_, '_> {
+    /// Once: now it can be stopped and asked for less, after the rounds it would be too late.
+    pub(super) fn foretell(&mut self) -> Result<(), Halt> {
+        let played = self.round - self.first_round;
+        let (elapsed_ns, usable_ns) = (self.elapsed_ns(), self.usable_ns());
+        let seen = played >= UNCOUNTED_ROUNDS || elapsed_ns > LATEST_SHARE * usable_ns;
+        if self.foretold || !seen {
+            return Ok(());
+        }
+        self.foretold = true;
+        let calibration = &self.out.calibration;
+        let (renew_ns, epoch) = (calibration.renew_ns as f64, calibration.epoch_rounds);
+        let round_ns = cost_of_round_ns(self.trials_ns(), renew_ns, epoch);
+        let fitting = f64::from(played) + (usable_ns - elapsed_ns).max(0.0) / round_ns;
+        let wanted = (calibration.needed_rounds - f64::from(played)).max(0.0);
+        let needed_ns = 1.05 * (elapsed_ns + wanted * round_ns);
+        let short = fitting < calibration.needed_rounds;
+        self.out.calibration.needed_ns = short.then_some(needed_ns as u64);
+        if short { self.tell_short(fitting as u32) } else { Ok(()) }
+    }
+
+    /// That so many rounds fit, and an answer takes more.
+    pub(super) fn tell_short(&mut self, rounds: u32) -> Result<(), Halt> {
+        let Some(needed_ns) = self.out.calibration.needed_ns else { return Ok(()) };
+        self.warn(
+            Code::InsufficientBudget,
+            format!(
+                "the budget of {} is short: about {rounds} rounds fit, and an answer takes at \
+                 least {}; take a longer --budget, or fewer levels",
+                rough_time_text(self.plan.protocol.budget_ns as f64),
+                rough_time_text(needed_ns as f64),
+            ),
+        )
+    }
+}
