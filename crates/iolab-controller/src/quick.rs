@@ -82,7 +82,7 @@ impl QuickOrder<'_> {
         resumes: Option<Resumed>,
     ) -> Result<Measured, Error> {
         let (store, argv, console) = (self.store, self.argv.clone(), self.console);
-        Session { prepared, store, argv, resumes, console }.measure()
+        Session { prepared, store, argv, resumes, aim: None, console }.measure()
     }
 }
 

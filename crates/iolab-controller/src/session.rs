@@ -10,8 +10,9 @@ use super::resume::Resumed;
 use super::{contenders, history, wall_clock, work_ahead};
 use iolab_agent::{LookOrder, Started, Transport};
 use iolab_model::catalog::{Fact, Family, path_to_text};
+use iolab_model::plan::Plan;
 use iolab_model::result::{Document, Environment, PlaceFacts, RunInfo, Warning};
-use iolab_run::{self as run, CellOutcome, Outcome, RemoteExecutor};
+use iolab_run::{self as run, CellOutcome, Observer, Outcome, Policy, RemoteExecutor};
 
 /// A run that is to be measured.
 pub struct Session<'a> {
@@ -23,9 +24,15 @@ pub struct Session<'a> {
     pub argv: Vec<String>,
     /// The run that this one goes on with.
     pub resumes: Option<Resumed>,
+    /// What it is for, where that is not its own answers: by cell of what was measured so far, whether
+    /// more rounds are wanted.
+    pub aim: Option<&'a Aim<'a>>,
     /// Who sees it, and may end it.
     pub console: &'a dyn Console,
 }
+
+/// By cell, whether more rounds of it are wanted.
+pub type Aim<'a> = dyn Fn(&Document) -> Vec<bool> + 'a;
 
 /// What a run gave.
 #[derive(Debug)]
@@ -68,7 +75,7 @@ impl Session<'_> {
         for warning in &warnings {
             self.console.detail(&format!("  {}: {}", warning.code, warning.text));
         }
-        let driven = self.drive(started, &mut recorder, &stop, look);
+        let driven = self.drive(started, &mut recorder, &stop, look, &environment);
         let Some(mut outcome) = driven.outcome else {
             recorder.discard();
             let nothing = || Error::NothingToMeasure("no trial came to its end".to_owned());
@@ -134,8 +141,10 @@ impl Session<'_> {
         recorder: &mut Recorder,
         stop: &Stop,
         look: LookOrder,
+        environment: &Environment,
     ) -> Driven {
         let plan = &self.prepared.plan;
+        let policy = Policy { aim: self.aim_of(plan, environment), ..Policy::default() };
         let Started { agent, directory, terms, .. } = started;
         let cpus = &plan.protocol.cpus;
         let mut executor = RemoteExecutor::at(agent, &plan.workload, &directory, cpus)
@@ -143,8 +152,8 @@ impl Session<'_> {
             .with_places(terms);
         let mut progress = self.console.progress();
         let history = self.resumes.as_ref().map(|resumed| resumed.history.clone());
-        let driven =
-            run::drive(plan, &mut executor, &mut [recorder, &mut *progress], history, stop);
+        let observers: &mut [&mut dyn Observer] = &mut [recorder, &mut *progress];
+        let driven = run::drive_by(&policy, plan, &mut executor, observers, history, stop);
         drop(progress);
         let places = executor.places();
         let changes = self.changes(executor.agent(), &look);
@@ -159,6 +168,16 @@ impl Session<'_> {
             }
         };
         Driven { outcome, failure, places, changes }
+    }
+
+    /// The aim as the rounds ask it.
+    fn aim_of<'s>(
+        &'s self,
+        plan: &'s Plan,
+        environment: &'s Environment,
+    ) -> Option<Box<run::Aim<'s>>> {
+        let aim = self.aim?;
+        Some(Box::new(move |outcome| aim(&run::so_far(plan, outcome, environment.clone()))))
     }
 
     /// What has changed on the machine meanwhile; nothing where its agent is gone.

@@ -1,15 +1,11 @@
 //! A study: every experiment a run in the history, then what its claims are judged by.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::console::Console;
 use super::error::Error;
-use super::history::{self, newest};
 use super::placement::Placement;
 use super::prepared::Prepared;
-use super::resume::resumed;
-use super::session::{Measured, Session};
 use iolab_model::catalog::Factor;
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::Document;
@@ -170,85 +166,6 @@ fn useful(plan: &Plan, claims: &[&Claim]) -> Result<(), NotTested> {
     match claims.iter().map(idle).collect::<Option<Vec<String>>>() {
         Some(whys) => whys.into_iter().next().map_or(Ok(()), |why| Err(NotTested::NoCell(why))),
         None => Ok(()),
-    }
-}
-
-/// Measures a study.
-pub struct StudyRun<'a> {
-    /// How.
-    pub terms: &'a StudyTerms,
-    /// The file of the history; absent: the usual one.
-    pub store: Option<&'a Path>,
-    /// The command line, lossless.
-    pub argv: Vec<String>,
-    /// Who sees it, and may end it.
-    pub console: &'a dyn Console,
-}
-
-impl StudyRun<'_> {
-    /// Every job, one after the other. One that fails costs its own claims alone.
-    ///
-    /// # Errors
-    /// The history cannot be read.
-    pub fn measure(&self, study: &Study, jobs: Vec<Job<'_>>) -> Result<StudyRuns, Error> {
-        let mut outcome = StudyRuns::default();
-        let number_of_jobs = jobs.len();
-        for (number, job) in jobs.into_iter().enumerate() {
-            let name = &job.trial.name;
-            if !job.left_out.is_empty() {
-                outcome.left_out.push((name.clone(), job.left_out));
-            }
-            let run = match (job.planned, outcome.interrupted) {
-                (_, true) => Err(NotTested::Interrupted),
-                (Err(why), _) => Err(why),
-                (Ok(prepared), _) => {
-                    self.console.note(&format!(
-                        "{}: experiment {} of {number_of_jobs}, {name}",
-                        study.name,
-                        number + 1,
-                    ));
-                    let run = self.one(&prepared)?;
-                    outcome.interrupted = run.as_ref().is_ok_and(|run| !run.run.complete);
-                    run.map_err(NotTested::Failed)
-                }
-            };
-            if let Err(why) = &run {
-                self.console.note(&format!("{}: {name} is not tested: {why}", study.name));
-            }
-            outcome.runs.insert(name.clone(), run);
-        }
-        Ok(outcome)
-    }
-
-    /// The run of an experiment: from the history, gone on with, or new.
-    fn one(&self, prepared: &Prepared) -> Result<Result<Document, Error>, Error> {
-        let mut resumes = None;
-        if let Some(document) = self.earlier(&prepared.plan.title)? {
-            // A run of other cells, after a change of the study or of the machine, is none.
-            let complete = document.run.complete;
-            if let Ok(found) = resumed(document, &prepared.plan) {
-                if complete {
-                    return Ok(Ok(found.document));
-                }
-                resumes = Some(found);
-            }
-        }
-        self.console.announce(&prepared.plan);
-        let (store, argv, console) = (self.store, self.argv.clone(), self.console);
-        let measured = Session { prepared, store, argv, resumes, console }.measure();
-        Ok(measured.map(|Measured { document, failure }| {
-            if let Some(failure) = failure {
-                console.say(&format!("iolab: {failure}"));
-            }
-            document
-        }))
-    }
-
-    fn earlier(&self, title: &str) -> Result<Option<Document>, Error> {
-        if !self.terms.resume {
-            return Ok(None);
-        }
-        newest(&history::open(self.store, &[], self.console)?, title, u64::MAX)
     }
 }
 

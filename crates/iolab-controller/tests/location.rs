@@ -70,8 +70,14 @@ fn measured(machine: &FarMachine) -> Document {
     let history = tempfile::tempdir().unwrap();
     let store = history.path().join("history.db");
     let (argv, console) = (vec!["iolab".to_owned()], &Silence);
-    let session =
-        Session { prepared: &prepared, store: Some(&store), argv, resumes: None, console };
+    let session = Session {
+        prepared: &prepared,
+        store: Some(&store),
+        argv,
+        resumes: None,
+        aim: None,
+        console,
+    };
     let measured = session.measure().unwrap();
     assert!(measured.failure.is_none(), "{:?}", measured.failure);
     measured.document

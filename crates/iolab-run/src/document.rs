@@ -50,6 +50,38 @@ pub fn document(plan: &Plan, outcome: Outcome, run: RunInfo, environment: Enviro
     }
 }
 
+/// What was measured so far, with nothing concluded from it: what a question between rounds is judged
+/// by.
+pub fn so_far(plan: &Plan, outcome: &Outcome, environment: Environment) -> Document {
+    let cells = plan.cells.iter().zip(&outcome.cells).map(|(cell, seen)| {
+        let left = seen.left.as_ref();
+        let (status, reason) = match (&cell.skip, left) {
+            (Some(skip), _) => (CellStatus::Skipped, Some(skip.clone())),
+            (None, Some(left)) => (left.why.status(), Some(left.reason.clone())),
+            (None, None) => (CellStatus::Measured, None),
+        };
+        CellRecord {
+            id: cell.id.clone(),
+            factors: cell.levels.clone(),
+            status,
+            reason,
+            exclusion: left.filter(|_| cell.skip.is_none()).map(|left| left.why),
+            samples: seen.samples.clone(),
+            estimate: None,
+        }
+    });
+    Document {
+        schema: SCHEMA.to_owned(),
+        run: RunInfo { seed: plan.protocol.seed, ..RunInfo::default() },
+        environment,
+        experiment: experiment(plan, outcome),
+        cells: cells.collect(),
+        twin: None,
+        answers: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
 /// Flags the steady trials of these rounds as outliers, and no other.
 fn flag_outliers(samples: &mut [Sample], rounds: &[u32]) {
     for sample in samples {

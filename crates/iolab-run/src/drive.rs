@@ -1,6 +1,7 @@
 //! From a plan to an outcome: makes the files, calibrates, runs the rounds, and hands over what
 //! there is however it ends.
 
+use super::aimed::Asked;
 use super::answer_rules::rules_of;
 use super::budget::cost_of_round_ns;
 use super::calibrate::{Calibrator, insist, runnable};
@@ -87,6 +88,8 @@ fn new<'a, 'o>(
         parts_done: vec![u64::from(first_round); plan.conditions.len()],
         seldom: vec![false; plan.cells.len()],
         retired: vec![false; plan.conditions.len()],
+        settled: vec![false; plan.cells.len()],
+        asked: Asked::default(),
         spent_ns: history.map_or(0, |h| h.elapsed_ns),
         trees_made_ns: 0.0,
         foretold: false,
@@ -116,7 +119,11 @@ impl Driver<'_, '_> {
         let rounds = rounds.min(self.policy.greatest_rounds);
         let round_ns = round_ns as u64;
         self.tell(&Event::Calibrated { clock, round_ns, rounds })?;
-        let stopped = self.rounds()?;
+        // Of a run that is gone on with, what is wanted is known before its next round.
+        let stopped = match self.reached_aim() {
+            true => Stopped::Resolved,
+            false => self.rounds()?,
+        };
         if !self.foretold && self.out.calibration.needed_ns.is_some() {
             self.tell_short(rounds)?;
         }

@@ -47,6 +47,9 @@ impl Driver<'_, '_> {
         if !steady {
             return Ok(false);
         }
+        if self.plan.protocol.rounds.is_none() && self.policy.aim.is_some() {
+            return Ok(self.reached_aim());
+        }
         let mut open = false;
         for index in 0..self.plan.conditions.len() {
             open |= !self.retired[index] && !self.may_stop(index)?;

@@ -3,6 +3,7 @@
 //! to an [`Observer`].
 
 mod agent_executor;
+mod aimed;
 mod answer_rules;
 mod answer_text;
 mod budget;
@@ -31,7 +32,7 @@ mod work;
 pub use agent_executor::RemoteExecutor;
 pub use budget::FEWEST_STEADY;
 pub use conclude::{Conclusion, conclude, twin};
-pub use document::{document, experiment};
+pub use document::{document, experiment, so_far};
 pub use drive::{drive, drive_by};
 pub use estimate::fill_estimates;
 pub use iolab_model::result::ExclusionReason;
@@ -39,7 +40,7 @@ pub use outcome::{
     Amount, Calibration, CellOutcome, Dose, DriveError, History, Left, Outcome, StopSignal,
     Stopped, TwinTrial,
 };
-pub use policy::{Judge, Policy};
+pub use policy::{Aim, Judge, Policy};
 pub use schedule::{below, seed_for, shuffle, stream};
 pub use work::{WINDOW_BYTES, Work};
 

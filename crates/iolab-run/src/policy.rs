@@ -1,6 +1,7 @@
 //! The choices that make the protocol sound, in one place. The default is the protocol; tests break
 //! one choice at a time and must then see the guarantee fail. No command line reaches this.
 
+use super::Outcome;
 use iolab_stats::claims::{self, Claims, Watch};
 
 /// No run does more steady rounds than this.
@@ -16,6 +17,9 @@ const LOOKING_SHARE: f64 = 0.05;
 
 /// How the claims of an answer are made after a round.
 pub type Judge<'a> = dyn Fn(&Watch, &claims::Rules) -> Claims + 'a;
+
+/// By cell of the plan, whether more rounds of it are wanted; asked between rounds.
+pub type Aim<'a> = dyn Fn(&Outcome) -> Vec<bool> + 'a;
 
 /// The choices.
 pub struct Policy<'a> {
@@ -40,6 +44,10 @@ pub struct Policy<'a> {
     pub shared_ranges: bool,
     /// The claims after a round.
     pub judge: Box<Judge<'a>>,
+    /// What the run is for, where that is not its own answers: the claims of a study. Cells that it
+    /// wants no more of leave, and the run ends when it wants none. Its questions must hold at every
+    /// moment, as the answers do.
+    pub aim: Option<Box<Aim<'a>>>,
 }
 
 impl Default for Policy<'_> {
@@ -55,6 +63,7 @@ impl Default for Policy<'_> {
             equal_traffic: true,
             shared_ranges: true,
             judge: Box::new(|watch, rules| watch.claims(rules, &claims::Facts::default())),
+            aim: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The rounds themselves.
 
+use super::aimed::Asked;
 use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
 use super::observations::{ConditionLog, RoundLog, Seen, Unit};
@@ -89,6 +90,10 @@ pub(super) struct Driver<'a, 'o> {
     pub(super) seldom: Vec<bool>,
     /// By condition: resolved, its time goes to the rest.
     pub(super) retired: Vec<bool>,
+    /// By cell: what the run is for waits no more for it.
+    pub(super) settled: Vec<bool>,
+    /// When it is asked again which those are.
+    pub(super) asked: Asked,
     /// Time spent before this process.
     pub(super) spent_ns: u64,
     /// What it took to make the trees of files.
@@ -152,6 +157,7 @@ impl Driver<'_, '_> {
         let condition = self.plan.cells[cell].condition;
         self.out.cells[cell].left.is_none()
             && self.dose(cell).is_some()
+            && !self.settled[cell]
             && !self.retired.get(condition).copied().unwrap_or(false)
     }
 

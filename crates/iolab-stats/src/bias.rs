@@ -62,7 +62,7 @@ fn contrasts(watch: &Watch, claims: &Claims, hub: usize) -> Vec<(usize, Vec<f64>
         .collect()
 }
 
-fn lag1(d: &[f64]) -> f64 {
+pub(crate) fn lag1(d: &[f64]) -> f64 {
     let mut series = Series::new(d.to_vec());
     series.sort();
     series.lag1()
@@ -93,7 +93,12 @@ fn behind_the_moved(
 }
 
 /// Every drift among the contrasts, each tested within the family of those that are left.
-fn drifts_of(contrasts: &[(usize, Vec<f64>)], hub: usize, material: f64, seed: u64) -> Vec<Drift> {
+pub(crate) fn drifts_of(
+    contrasts: &[(usize, Vec<f64>)],
+    hub: usize,
+    material: f64,
+    seed: u64,
+) -> Vec<Drift> {
     let centre = |d: &[f64]| median(d).unwrap_or(0.0);
     let suspect =
         |d: &Vec<f64>| Suspect::new(d, material.max(SHARE_OF_DIFFERENCE * centre(d).abs()));

@@ -1,5 +1,6 @@
 //! Samples → intervals, comparisons, answer, grade, flags. Pure: numbers in, numbers out.
 
+mod betting;
 mod between_runs;
 mod bias;
 mod carry_over;
@@ -16,9 +17,11 @@ mod rank;
 mod regression;
 mod series;
 mod shape;
+mod sides;
 mod sign;
 mod verdict;
 
+pub use betting::mean_bounds;
 pub use between_runs::{Basis, Between, Seen, between};
 pub use change::{Change, changes};
 pub use compare::{pairs, verdict};
@@ -29,6 +32,7 @@ pub use rank::{Test, spearman};
 pub use regression::{Line, line};
 pub use series::median;
 pub use shape::{TwoStates, quantised, two_states};
+pub use sides::{Sides, bounds_of, sides};
 pub use sign::fixed_rank;
 pub use verdict::{Judgement, claimed, half_width, judge};
 

@@ -1,7 +1,7 @@
 //! A run as a claim sees it: the cells of a side, two sides against each other.
 
+use super::best_of::{Against, BestOf};
 use super::evidence::{How, Ratio, contrast, ratio};
-use super::regrets::{Against, Regrets};
 use super::select::Selection;
 use super::shown::lacking;
 use super::terms::{Choice, Measure, Per};
@@ -47,6 +47,11 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// A difference smaller than this share does not matter: what the run calls alike.
+    pub(super) fn delta(&self) -> f64 {
+        self.document.experiment.protocol.delta
+    }
+
     /// How cells are compared where the claim's error is shared by so many looks.
     pub(super) fn how(&self, looks: usize) -> How {
         let error = self.alpha / looks.max(1) as f64;
@@ -75,7 +80,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Against, String> {
         let how = self.how(looks);
         match self.choice {
-            Choice::Best => Regrets::of(self.document, a, b, how)?.against(),
+            Choice::Best => BestOf::of(self.document, a, b, how)?.against(),
             Choice::Every => self.every(a, b, looks).map(Against::of),
         }
     }

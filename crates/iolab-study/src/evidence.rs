@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::shown::steady;
+use super::stretch::{SHORT_NS, stretched};
 use super::terms::{Measure, Per};
 use iolab_model::catalog::{CacheState, Code, Factor};
 use iolab_model::result::{CellRecord, Document, Interval, Sample};
-use iolab_stats::{Observations, Rules, fixed_rank, pairs};
+use iolab_stats::{Rules, Sides, bounds_of, mean_bounds, median};
 
 /// The run of each experiment by its name, or why there is none.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +51,13 @@ impl Ratio {
     /// The second is shown to be faster.
     pub fn below_one(&self) -> bool {
         self.interval.high.is_some_and(|high| high < 1.0)
+    }
+
+    /// Time of the first over time of the second.
+    pub(super) fn turned(self) -> Ratio {
+        let over = |bound: Option<f64>| bound.map(|bound| 1.0 / bound);
+        let Interval { low, high } = self.interval;
+        Ratio { ratio: 1.0 / self.ratio, interval: Interval { low: over(high), high: over(low) } }
     }
 
     /// All of the interval lies from `low` to `high`.
@@ -201,8 +209,11 @@ fn combined(
     how: How,
     scale: fn(f64) -> f64,
 ) -> Option<(f64, Interval, bool)> {
+    let cells: Vec<&CellRecord> = parts.iter().map(|(_, cell)| *cell).collect();
+    let long = how.measure.is_lost_in_ticks().then(|| stretched(&cells));
+    let cells: Vec<&CellRecord> = long.as_ref().map_or(cells, |long| long.iter().collect());
     let mut sums: BTreeMap<u32, (u32, f64, usize)> = BTreeMap::new();
-    for (weight, cell) in parts {
+    for ((weight, _), cell) in parts.iter().zip(&cells) {
         for sample in steady(cell) {
             let y = scale(time_ns(cell, sample, how.measure, how.per));
             let sum = sums.entry(sample.round).or_insert((sample.epoch, 0.0, 0));
@@ -213,7 +224,6 @@ fn combined(
     }
     sums.retain(|_, (_, _, cells)| *cells == parts.len());
     let sums: Vec<(u32, f64)> = sums.into_values().map(|(epoch, sum, _)| (epoch, sum)).collect();
-    let cells: Vec<&CellRecord> = parts.iter().map(|(_, cell)| *cell).collect();
     median_of(&sums, &rules(document, how.error, by_epoch(&cells)))
         .map(|(median, interval)| (median, interval, unequal(&cells)))
 }
@@ -244,44 +254,44 @@ pub(super) fn rules(document: &Document, alpha: f64, by_epoch: bool) -> Rules {
     }
 }
 
-/// Median and interval of values by round, each with its renewal of the files.
+/// Median and interval of values by round, each with its renewal of the files. Each end of the
+/// interval holds by itself with the whole error.
 fn median_of(values: &[(u32, f64)], rules: &Rules) -> Option<(f64, Interval)> {
-    let rounds = values.len();
-    let seen = Observations {
-        y: vec![values.iter().map(|(_, value)| *value).collect(), vec![0.0; rounds]],
-        position: vec![vec![None; rounds]; 2],
-        before: vec![vec![None; rounds]; 2],
-        epoch: values.iter().map(|(epoch, _)| *epoch).collect(),
-        ..Observations::default()
-    };
-    let pair = pairs(&seen, rules).into_iter().next()?;
-    Some((pair.median, pair.interval))
+    let (epoch, values): (Vec<u32>, Vec<f64>) = values.iter().copied().unzip();
+    let (median, Sides { low, high }) = bounds_of(&values, &epoch, rules)?;
+    let bound = |bound: f64| Some(bound).filter(|bound| bound.is_finite());
+    Some((median, Interval { low: bound(low), high: bound(high) }))
 }
 
-/// Blocks of rounds that a share is taken over: a single short trial is less than the tick by
-/// which the kernel splits user from system time, so that only many together have a share.
-const SHARE_BLOCKS: usize = 10;
-
-/// The share of the elapsed time that a measure takes: over all steady trials together, with the
-/// interval of the median over blocks of rounds (for this number of blocks; nobody looks early).
-pub(super) fn share(cell: &CellRecord, measure: Measure, error: f64) -> Option<(f64, Interval)> {
-    let samples: Vec<&Sample> = steady(cell).collect();
-    let of = |samples: &[&Sample]| {
-        let sum = |measure| samples.iter().map(|s| taken_ns(s, measure) as f64).sum::<f64>();
-        let elapsed = sum(Measure::Elapsed);
-        (elapsed > 0.0).then(|| sum(measure) / elapsed)
-    };
-    let size = samples.len().div_ceil(SHARE_BLOCKS).max(1);
-    let mut blocks: Vec<f64> = samples.chunks(size).filter_map(of).collect();
-    blocks.sort_unstable_by(f64::total_cmp);
-    let interval = match fixed_rank(blocks.len() as u32, error) as usize {
-        0 => Interval::default(),
-        rank => {
-            let (low, high) = (blocks[rank - 1], blocks[blocks.len() - rank]);
+/// The share of the elapsed time that a measure takes: over all steady trials together, with its
+/// interval. Of long trials it is that of the median over stretches of rounds (where one ends is known
+/// from the elapsed time alone, so that somebody may look after each), of short ones, of which each
+/// is a tick or none, that of the mean.
+pub(super) fn share(
+    cell: &CellRecord,
+    measure: Measure,
+    document: &Document,
+    error: f64,
+) -> Option<(f64, Interval)> {
+    let of = |s: &Sample| taken_ns(s, measure) as f64 / s.measurement.wall_ns.max(1) as f64;
+    let sum = |of: Measure| steady(cell).map(|s| taken_ns(s, of)).sum::<u64>();
+    let elapsed: Vec<f64> = steady(cell).map(|s| s.measurement.wall_ns as f64).collect();
+    let interval = match median(&elapsed)? < SHORT_NS {
+        true => {
+            let shares: Vec<f64> = steady(cell).map(of).collect();
+            let Sides { low, high } = mean_bounds(&shares, error);
             Interval { low: Some(low), high: Some(high) }
         }
+        false => {
+            let long = stretched(&[cell]);
+            let shares: Vec<(u32, f64)> =
+                long.iter().flat_map(steady).map(|s| (0, of(s))).collect();
+            let found = median_of(&shares, &rules(document, error, false));
+            found.map_or(Interval::default(), |(_, interval)| interval)
+        }
     };
-    Some((of(&samples)?, interval))
+    let all = sum(Measure::Elapsed);
+    (all > 0).then(|| (sum(measure) as f64 / all as f64, interval))
 }
 
 /// Every digest that the trials of a cell left.

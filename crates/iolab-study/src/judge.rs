@@ -3,8 +3,8 @@
 use super::bench::Bench;
 use super::claim::Claim;
 use super::evidence::{Evidence, unequal};
-use super::ruling::{Ruled, Ruling, Verdict};
-use super::select::text;
+use super::ruling::{Ruling, Verdict};
+use super::select::{Selection, text};
 use super::terms::Spread;
 use iolab_model::catalog::{Factor, Level};
 use iolab_model::result::{CellRecord, Document};
@@ -18,25 +18,62 @@ pub fn judge(claim: &Claim, evidence: &Evidence<'_>) -> Ruling {
     if let Some(missing) = claim.needs.missing(document) {
         return Ruling::new(Verdict::NotTested, missing);
     }
+    let bench = bench(claim, document, evidence.alpha);
+    let ruled = match claim.spread {
+        Spread::Each(factor, enough) => {
+            each(claim, &bench, factor, enough).map(|(ruling, _)| ruling)
+        }
+        Spread::Once | Spread::Average(_) => claim.test.judge(&bench),
+    };
+    let ruling = ruled.unwrap_or_else(|why| Ruling::new(Verdict::NotTested, why));
+    allowing(claim, document, ruling)
+}
+
+/// The run as the claim sees it.
+fn bench<'a>(claim: &Claim, document: &'a Document, alpha: f64) -> Bench<'a> {
     let average = match claim.spread {
         Spread::Average(factor) => Some(factor),
         _ => None,
     };
-    let bench = Bench {
+    Bench {
         document,
         of: claim.of.clone(),
         measure: claim.measure,
         per: claim.per,
         choice: claim.choice,
         average,
-        alpha: evidence.alpha,
+        alpha,
+    }
+}
+
+/// By cell of the run, whether more rounds of it may decide a claim that is open: none where all of
+/// these claims are decided, or cannot be.
+pub fn open_cells(claims: &[&Claim], document: &Document, alpha: f64) -> Vec<bool> {
+    let mut open = vec![false; document.cells.len()];
+    let tested = claims.iter().filter(|claim| claim.needs.missing(document).is_none());
+    for claim in tested {
+        let wanted = opened(claim, &bench(claim, document, alpha));
+        for (open, cell) in open.iter_mut().zip(&document.cells) {
+            *open |= wanted.iter().any(|of| of.takes(&cell.factors));
+        }
+    }
+    open
+}
+
+/// What an open claim waits for.
+fn opened(claim: &Claim, bench: &Bench<'_>) -> Vec<Selection> {
+    let of = match claim.spread {
+        Spread::Each(factor, enough) => match each(claim, bench, factor, enough) {
+            Ok((ruling, open)) if ruling.verdict == Verdict::Inconclusive => open,
+            _ => Vec::new(),
+        },
+        Spread::Once | Spread::Average(_) => match claim.test.judge(bench) {
+            Ok(ruling) if ruling.verdict == Verdict::Inconclusive => vec![claim.of.clone()],
+            _ => Vec::new(),
+        },
     };
-    let ruled = match claim.spread {
-        Spread::Each(factor, enough) => each(claim, &bench, factor, enough),
-        Spread::Once | Spread::Average(_) => claim.test.judge(&bench),
-    };
-    let ruling = ruled.unwrap_or_else(|why| Ruling::new(Verdict::NotTested, why));
-    allowing(claim, document, ruling)
+    let sides = claim.test.decided_by();
+    of.iter().flat_map(|of| sides.iter().map(|side| of.and(side))).collect()
 }
 
 /// Says so where the cells did parts of unequal length, and something was allowed for it.
@@ -59,36 +96,61 @@ fn allowing(claim: &Claim, document: &Document, ruling: Ruling) -> Ruling {
 
 /// The claim at each level of a factor. It holds where it holds at `enough` of them, at all where
 /// nothing is said; it does not where too many are left at which it is shown not to.
-fn each(claim: &Claim, bench: &Bench<'_>, factor: Factor, enough: Option<usize>) -> Ruled {
+///
+/// That it holds at u of n is said wrongly only where it fails at n − u + 1 or more, and holds wrongly
+/// at one of these at least: so many share the error, and where all are asked for each has the whole.
+/// That it fails is the same turned round: at n − u + 1 of n. With the ruling, the cells of the levels
+/// that are open.
+fn each(
+    claim: &Claim,
+    bench: &Bench<'_>,
+    factor: Factor,
+    enough: Option<usize>,
+) -> Result<(Ruling, Vec<Selection>), String> {
     let levels = bench.levels(factor);
-    let enough = enough.unwrap_or(levels.len());
-    let at = |looks: usize| -> Vec<(String, Ruling)> {
+    let n = levels.len();
+    if n == 0 {
+        return Err(format!("no level of {factor} was measured"));
+    }
+    let enough = enough.unwrap_or(n).clamp(1, n);
+    let at = |looks: usize| {
         let one = |level: &Level| {
             let of = bench.of.at(factor, level.clone());
-            let alpha = bench.alpha / looks.max(1) as f64;
+            let alpha = bench.alpha / looks as f64;
             let ruled = claim.test.judge(&Bench { of, alpha, ..bench.clone() });
             let ruling = ruled.unwrap_or_else(|why| Ruling::new(Verdict::NotTested, why));
             (text(factor, level), ruling)
         };
-        levels.iter().map(one).collect()
+        levels.iter().map(one).collect::<Vec<(String, Ruling)>>()
     };
-    // To say wrongly that all of them hold, the one level at which it does not must be judged
-    // wrongly: each may have the whole error. Every other verdict picks levels, and shares it.
-    let mut seen = at(1);
-    let all = seen.iter().all(|(_, ruling)| ruling.verdict == Verdict::Replicated);
-    if !all || enough < levels.len() {
-        seen = at(levels.len());
+    let fails = n - enough + 1;
+    let mut seen = at(fails);
+    if fails != enough {
+        seen = seen.into_iter().zip(at(enough)).map(settled).collect();
     }
     let count = |verdict| seen.iter().filter(|(_, r)| r.verdict == verdict).count();
-    let holds = count(Verdict::Replicated);
     let verdict = match () {
-        () if seen.is_empty() => return Err(format!("no level of {factor} was measured")),
-        () if holds >= enough => Verdict::Replicated,
-        () if levels.len() - count(Verdict::Contradicted) < enough => Verdict::Contradicted,
-        () if count(Verdict::NotTested) == seen.len() => return Err(seen[0].1.why.clone()),
+        () if count(Verdict::Replicated) >= enough => Verdict::Replicated,
+        () if count(Verdict::Contradicted) >= fails => Verdict::Contradicted,
+        () if count(Verdict::NotTested) == n => return Err(seen[0].1.why.clone()),
         () => Verdict::Inconclusive,
     };
-    Ok(together(&seen, verdict))
+    let open = levels.iter().zip(&seen).filter(|(_, (_, r))| r.verdict == Verdict::Inconclusive);
+    let open = open.map(|(level, _)| bench.of.at(factor, level.clone())).collect();
+    Ok((together(&seen, verdict), open))
+}
+
+/// What holds with the error that is meant for that, what fails with the other; else it is open.
+fn settled((holding, failing): ((String, Ruling), (String, Ruling))) -> (String, Ruling) {
+    match (holding.1.verdict, failing.1.verdict) {
+        (Verdict::Replicated | Verdict::NotTested, _) => holding,
+        (_, Verdict::Contradicted) => failing,
+        (Verdict::Contradicted, _) => {
+            let (name, ruling) = holding;
+            (name, Ruling { verdict: Verdict::Inconclusive, ..ruling })
+        }
+        _ => holding,
+    }
 }
 
 /// One ruling of many: the level that decides gives its ratio, and all are named.

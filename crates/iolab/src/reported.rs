@@ -19,7 +19,7 @@ pub fn session<'a>(
 ) -> Result<Session<'a>, Failure> {
     output.spare_files_of(&prepared.plan)?;
     let store = output.store.store.as_deref();
-    Ok(Session { prepared, store, argv, resumes, console: talk })
+    Ok(Session { prepared, store, argv, resumes, aim: None, console: talk })
 }
 
 /// Says what is going to happen, measures, records and reports.

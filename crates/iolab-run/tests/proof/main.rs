@@ -1,6 +1,7 @@
 //! The protocol proven on a virtual machine with a virtual clock.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod aimed;
 mod answers;
 mod coverage;
 mod decisions;

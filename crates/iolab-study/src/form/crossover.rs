@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{Form, Test};
 use crate::along::place;
 use crate::bench::Bench;
+use crate::best_of::Against;
 use crate::claim_keys::{Keys, place_of};
 use crate::keys::must;
-use crate::regrets::Against;
-use crate::ruling::{Ruled, Ruling, Verdict};
+use crate::ruling::{Ruled, Ruling, Verdict, no_faster};
 use crate::saying::{Saying, level};
 use crate::select::Selection;
 use iolab_model::catalog::{Factor, Level};
@@ -49,66 +49,97 @@ struct Crossover {
     between: (u64, u64),
 }
 
+/// One level with both sides at it.
+type Step = (u64, Against);
+
 impl Crossover {
-    /// Both sides at each level that both have.
-    fn seen(&self, bench: &Bench<'_>) -> Result<Vec<(u64, Against)>, String> {
-        let levels: Vec<u64> =
-            bench.along(self.axis, &self.a)?.iter().map(|(level, _)| *level).collect();
+    /// Both sides at each level that both have, where the claim's error is shared by so many looks.
+    fn seen(
+        &self,
+        bench: &Bench<'_>,
+        levels: &[u64],
+        looks: &dyn Fn(u64) -> usize,
+    ) -> Result<Vec<Step>, String> {
         let mut seen = Vec::new();
-        for level in &levels {
-            let at = |side: &Selection| bench.cells(&side.at(self.axis, Level::Number(*level)));
+        for level in levels.iter().copied() {
+            let at = |side: &Selection| bench.cells(&side.at(self.axis, Level::Number(level)));
             if let (Ok(first), Ok(second)) = (at(&self.a), at(&self.b)) {
-                seen.push((*level, bench.between(&first, &second, levels.len())?));
+                seen.push((level, bench.between(&first, &second, looks(level))?));
             }
         }
         Ok(seen)
     }
 
-    /// The change is somewhere between two levels: only where all of that stretch is claimed, or
-    /// none of it, is the claim judged.
-    fn placed(&self, low: u64, high: u64) -> Verdict {
+    /// That they change places within the stretch says that the first is faster at its first level and
+    /// the second at its last: two statements, both wanted, each with the whole error.
+    fn holds(&self, seen: &[Step]) -> Option<Ruling> {
         let (from, to) = self.between;
-        match () {
-            () if low >= from && high <= to => Verdict::Replicated,
-            () if high <= from || low >= to => Verdict::Contradicted,
-            () => Verdict::Inconclusive,
-        }
+        let first = seen.iter().find(|(level, _)| *level >= from)?;
+        let last = seen.iter().rfind(|(level, _)| *level <= to)?;
+        let shown = first.0 < last.0 && first.1.first_faster && last.1.second_faster;
+        shown.then(|| Ruling::new(Verdict::Replicated, self.why(first, last)))
+    }
+
+    fn why(&self, (low, first): &Step, (high, second): &Step) -> String {
+        let place = |level: u64| place(self.axis, level);
+        format!(
+            "time of {} over that of {} is {} at {} and {} at {}",
+            self.b,
+            self.a,
+            first.ratio,
+            place(*low),
+            second.ratio,
+            place(*high)
+        )
+    }
+
+    /// A level that shows it to be elsewhere. Whichever does is a choice, and all share the error.
+    fn fails(&self, seen: &[Step], delta: f64) -> Option<Ruling> {
+        let (from, to) = self.between;
+        let below = seen.iter().filter(|(level, _)| *level <= from);
+        let mut below = below.filter_map(|(level, found)| {
+            let alike = no_faster(&found.ratio, delta)?;
+            Some((*level, found.ratio, format!("{} should be faster there: {alike}", self.a)))
+        });
+        let above = seen.iter().filter(|(level, _)| *level >= to);
+        let mut above = above.filter_map(|(level, found)| {
+            let alike = no_faster(&found.ratio.turned(), delta)?;
+            Some((*level, found.ratio, format!("{} should be faster there: {alike}", self.b)))
+        });
+        let (level, ratio, why) = below.next_back().or_else(|| above.next())?;
+        let why = format!("at {} {why}", place(self.axis, level));
+        Some(Ruling::by(Verdict::Contradicted, ratio, why))
     }
 }
 
 impl Test for Crossover {
     fn judge(&self, bench: &Bench<'_>) -> Ruled {
-        let seen = self.seen(bench)?;
-        let last_a = seen.iter().rev().find(|(_, found)| found.first_faster);
-        let first_b = seen.iter().find(|(_, found)| found.second_faster);
-        let place = |level: u64| place(self.axis, level);
-        Ok(match (last_a, first_b) {
-            (Some((low, first)), Some((high, second))) if low < high => {
-                let (first, second, b, a) = (first.ratio, second.ratio, &self.b, &self.a);
-                let why = format!(
-                    "it lies between {} and {}: time of {b} over that of {a} is {first} at the \
-                     one and {second} at the other",
-                    place(*low),
-                    place(*high)
-                );
-                Ruling::new(self.placed(*low, *high), why)
+        let along = bench.along(self.axis, &self.a)?;
+        let levels: Vec<u64> = along.iter().map(|(level, _)| *level).collect();
+        let (from, to) = self.between;
+        let begins = levels.iter().rfind(|level| **level <= from);
+        let ends = levels.iter().find(|level| **level >= to);
+        let alone = self.seen(bench, &levels, &|_| 1)?;
+        // A level far from the stretch that goes the other way takes the claim away too. Where the
+        // stretch begins and ends it is likeliest to be seen: these two have half of the error.
+        let bounds = |level: u64| Some(&level) == begins || Some(&level) == ends;
+        let looks = |level: u64| if bounds(level) { 4 } else { 2 * levels.len() };
+        let shared = self.seen(bench, &levels, &looks)?;
+        if let Some(ruling) = self.fails(&shared, bench.delta()) {
+            return Ok(ruling);
+        }
+        if let Some(ruling) = self.holds(&alone) {
+            return Ok(ruling);
+        }
+        let ends = (
+            alone.iter().rfind(|(level, _)| *level <= from),
+            alone.iter().find(|(level, _)| *level >= to),
+        );
+        Ok(match ends {
+            (Some(below), Some(above)) => {
+                Ruling::new(Verdict::Inconclusive, self.why(below, above))
             }
-            (Some((low, _)), Some((high, found))) => {
-                let why = format!(
-                    "the first is faster at {} and the second at {}: no one crossing",
-                    place(*low),
-                    place(*high)
-                );
-                Ruling::by(Verdict::Contradicted, found.ratio, why)
-            }
-            (Some(_), None) if seen.last().is_some_and(|(_, found)| found.first_faster) => {
-                Ruling::new(Verdict::Contradicted, "the first is faster up to the largest level")
-            }
-            (None, Some(_)) if seen.first().is_some_and(|(_, found)| found.second_faster) => {
-                let why = "the second is faster from the smallest level on";
-                Ruling::new(Verdict::Contradicted, why)
-            }
-            _ => Ruling::new(Verdict::Inconclusive, "no side is shown to be faster on both ends"),
+            _ => Ruling::new(Verdict::Inconclusive, "no level lies on both sides of the stretch"),
         })
     }
 
@@ -129,5 +160,13 @@ impl Test for Crossover {
 
     fn marks(&self) -> Vec<u64> {
         vec![self.between.0, self.between.1]
+    }
+
+    fn decided_by(&self) -> Vec<Selection> {
+        let at = |level: u64| {
+            let level = Level::Number(level);
+            [self.a.at(self.axis, level.clone()), self.b.at(self.axis, level)]
+        };
+        [at(self.between.0), at(self.between.1)].concat()
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Form, Test};
 use crate::bench::Bench;
-use crate::evidence::{difference, ratio};
+use crate::evidence::{Ratio, difference, ratio};
 use crate::keys::time;
-use crate::ruling::{Ruled, Ruling, judged};
+use crate::ruling::{Bounded, Ruled, Ruling, ranged};
 use crate::saying::Saying;
 use crate::select::Selection;
 use crate::words::Bound;
@@ -33,13 +33,18 @@ struct Difference {
 impl Test for Difference {
     fn judge(&self, bench: &Bench<'_>) -> Ruled {
         let (first, second) = (bench.one(&self.a)?, bench.one(&self.b)?);
-        let how = bench.how(1);
         let apart = || format!("{} and {} share no steady round", first.id, second.id);
-        let ratio = ratio(first, second, bench.document, how).ok_or_else(apart)?;
-        let (ns, interval) = difference(first, second, bench.document, how).ok_or_else(apart)?;
-        let verdict = judged(&interval, -self.most_ns, self.most_ns);
-        let (seen, most) = (span_text(ns, &interval), time_text(self.most_ns));
-        Ok(Ruling::by(verdict, ratio, format!("the difference is {seen}; {most} claimed at most")))
+        let at = |looks| {
+            let how = bench.how(looks);
+            let ratio = ratio(first, second, bench.document, how).ok_or_else(apart)?;
+            let (ns, interval) =
+                difference(first, second, bench.document, how).ok_or_else(apart)?;
+            Ok(Apart { ns, interval, ratio })
+        };
+        let (verdict, found) = ranged((-self.most_ns, self.most_ns), at)?;
+        let (seen, most) = (span_text(found.ns, &found.interval), time_text(self.most_ns));
+        let why = format!("the difference is {seen}; {most} claimed at most");
+        Ok(Ruling::by(verdict, found.ratio, why))
     }
 
     fn said(&self, saying: &Saying) -> String {
@@ -53,6 +58,19 @@ impl Test for Difference {
 
     fn bounds(&self) -> Vec<Bound> {
         vec![Bound::Time(self.most_ns)]
+    }
+}
+
+/// How far two times lie apart.
+struct Apart {
+    ns: f64,
+    interval: Interval,
+    ratio: Ratio,
+}
+
+impl Bounded for Apart {
+    fn interval(&self) -> &Interval {
+        &self.interval
     }
 }
 

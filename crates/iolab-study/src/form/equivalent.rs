@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Form, Test};
 use crate::bench::Bench;
-use crate::ruling::{Ruled, Ruling, Verdict, judged};
+use crate::ruling::{Ruled, Ruling, Verdict, ranged};
 use crate::saying::{Saying, percent};
 use crate::select::Selection;
 use crate::words::Bound;
@@ -27,9 +27,9 @@ struct Equivalent {
 
 impl Test for Equivalent {
     fn judge(&self, bench: &Bench<'_>) -> Ruled {
-        let ratio = bench.sides(&self.a, &self.b, 1)?.ratio;
         let most = 1.0 + self.tolerance;
-        let verdict = judged(&ratio.interval, 1.0 / most, most);
+        let at = |looks| Ok(bench.sides(&self.a, &self.b, looks)?.ratio);
+        let (verdict, ratio) = ranged((1.0 / most, most), at)?;
         let why = match verdict {
             Verdict::Replicated => "no difference beyond the tolerance",
             Verdict::Contradicted => "they differ by more than the tolerance",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Direction, Form, Test};
 use crate::bench::Bench;
 use crate::keys::range;
-use crate::ruling::{Ruled, Ruling, Verdict, range_text, within};
+use crate::ruling::{Ruled, Ruling, Verdict, no_faster, range_text, within};
 use crate::saying::Saying;
 use crate::select::Selection;
 use crate::words::Bound;
@@ -29,20 +29,16 @@ struct Faster {
 
 impl Test for Faster {
     fn judge(&self, bench: &Bench<'_>) -> Ruled {
-        let found = bench.sides(&self.a, &self.b, 1)?;
-        let (ratio, delta) = (found.ratio, 1.0 + bench.document.experiment.protocol.delta);
         if let Some(by) = self.by {
-            return Ok(within(ratio, by));
+            return within(by, |looks| Ok(bench.sides(&self.a, &self.b, looks)?.ratio));
         }
-        let (verdict, why) = match () {
-            () if found.first_faster => (Verdict::Replicated, "it is faster here too"),
-            () if found.second_faster => (Verdict::Contradicted, "it is slower here"),
-            () if ratio.inside(1.0 / delta, delta) => {
-                (Verdict::Contradicted, "there is no difference here that matters")
-            }
-            () => (Verdict::Inconclusive, "neither is shown to be faster"),
+        let found = bench.sides(&self.a, &self.b, 1)?;
+        let (verdict, why) = match no_faster(&found.ratio, bench.delta()) {
+            _ if found.first_faster => (Verdict::Replicated, "it is faster here too".to_owned()),
+            Some(alike) => (Verdict::Contradicted, alike),
+            None => (Verdict::Inconclusive, "neither is shown to be faster".to_owned()),
         };
-        Ok(Ruling::by(verdict, ratio, why))
+        Ok(Ruling::by(verdict, found.ratio, why))
     }
 
     fn said(&self, saying: &Saying) -> String {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Form, Test};
 use crate::bench::Bench;
-use crate::regrets::Regrets;
-use crate::ruling::{Ruled, Ruling, Verdict};
+use crate::best_of::BestOf;
+use crate::ruling::{Ruled, Ruling, Verdict, no_faster};
 use crate::saying::Saying;
 use crate::select::Selection;
 use crate::shown::lacking;
@@ -33,16 +33,18 @@ impl Test for Fastest {
         if others.is_empty() {
             return Err("nothing that it could be compared with was measured".into());
         }
-        let regrets = Regrets::of(bench.document, &first, &others, bench.how(1))?;
-        let found = regrets.against()?;
-        let nearest = regrets.best_of_second();
+        let best = BestOf::of(bench.document, &first, &others, bench.how(1))?;
+        let found = best.against()?;
+        let nearest = best.best_of_second();
         let why = format!("against {}, the nearest of {} others", nearest.id, others.len());
-        let verdict = match () {
-            () if found.first_faster => Verdict::Replicated,
-            () if found.second_faster => Verdict::Contradicted,
-            () => Verdict::Inconclusive,
-        };
-        Ok(Ruling::by(verdict, found.ratio, why))
+        let alike = no_faster(&found.ratio, bench.delta());
+        Ok(match alike {
+            _ if found.first_faster => Ruling::by(Verdict::Replicated, found.ratio, why),
+            Some(alike) => {
+                Ruling::by(Verdict::Contradicted, found.ratio, format!("{alike}; {why}"))
+            }
+            None => Ruling::by(Verdict::Inconclusive, found.ratio, why),
+        })
     }
 
     fn said(&self, saying: &Saying) -> String {

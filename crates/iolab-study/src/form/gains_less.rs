@@ -44,9 +44,10 @@ impl Test for GainsLess {
             Ok(bench.sides(&of.and(&self.a), &of.and(&self.b), 1)?.ratio)
         };
         let why = format!("a gain of {} against {}", here(&self.at)?, here(&self.than)?);
+        let most = 1.0 + bench.delta();
         let verdict = match ratio {
             r if r.above_one() => Verdict::Replicated,
-            r if r.below_one() => Verdict::Contradicted,
+            r if r.interval.high.is_some_and(|high| high < most) => Verdict::Contradicted,
             _ => Verdict::Inconclusive,
         };
         Ok(Ruling::by(verdict, ratio, why))

@@ -75,6 +75,14 @@ pub(crate) trait Test: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The cells whose next rounds may decide it: those of its sides, else all that it is about.
+    fn decided_by(&self) -> Vec<Selection> {
+        match self.champion() {
+            None if !self.sides().is_empty() => self.sides().into_iter().cloned().collect(),
+            _ => vec![Selection::default()],
+        }
+    }
+
     /// Those of them that close what a side leaves open: where it is asked, not who.
     fn places(&self) -> Vec<&Selection> {
         Vec::new()

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Form, Test};
 use crate::bench::Bench;
+use crate::best_of::Against;
 use crate::keys::must;
-use crate::regrets::Against;
-use crate::ruling::{Ruled, Ruling, Verdict};
+use crate::ruling::{Ruled, Ruling, Verdict, no_faster};
 use crate::saying::Saying;
 use crate::select::Selection;
 
@@ -51,13 +51,17 @@ impl Test for Order {
         let all = alone.iter().all(|(found, _)| found.first_faster);
         let steps = if all { alone } else { self.steps(bench, self.sides.len() - 1)? };
         let low = |found: &Against| found.ratio.interval.low.unwrap_or(0.0);
-        let turned = steps.iter().find(|(found, _)| found.second_faster);
+        let delta = bench.delta();
+        let turned = steps.iter().find(|(found, _)| no_faster(&found.ratio, delta).is_some());
         let least = steps.iter().min_by(|x, y| low(&x.0).total_cmp(&low(&y.0)));
-        let Some((found, why)) = turned.or(least) else {
+        let Some((found, why)) = turned.filter(|_| !all).or(least) else {
             return Err("one side has no order".into());
         };
         Ok(match () {
-            () if turned.is_some() => Ruling::by(Verdict::Contradicted, found.ratio, why.clone()),
+            () if turned.is_some() && !all => {
+                let alike = no_faster(&found.ratio, delta).unwrap_or_default();
+                Ruling::by(Verdict::Contradicted, found.ratio, format!("{why}: {alike}"))
+            }
             () => {
                 let verdict = if all { Verdict::Replicated } else { Verdict::Inconclusive };
                 Ruling::by(verdict, found.ratio, format!("the least of its steps: {why}"))

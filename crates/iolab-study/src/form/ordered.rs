@@ -7,11 +7,10 @@ use crate::along::span;
 use crate::bench::Bench;
 use crate::evidence::Ratio;
 use crate::keys::falling;
-use crate::ruling::{Ruled, Ruling, Verdict};
+use crate::ruling::{Ruled, Ruling, Verdict, no_faster};
 use crate::saying::Saying;
 use crate::select::Selection;
 use iolab_model::catalog::Factor;
-use iolab_model::result::Interval;
 
 pub(super) const FORM: Form = Form {
     word: "ordered",
@@ -34,7 +33,7 @@ impl Test for Ordered {
         let steps = bench.along(self.axis, &Selection::default())?;
         let delta = 1.0 + bench.document.experiment.protocol.delta;
         // Time of the smaller level over time of the larger one: above 1 where it goes the right way.
-        let turn = |ratio: Ratio| if self.falling { ratio } else { inverse(ratio) };
+        let turn = |ratio: Ratio| if self.falling { ratio } else { ratio.turned() };
         for pair in steps.windows(2) {
             let ratio = turn(bench.between(&pair[1].1, &pair[0].1, steps.len())?.ratio);
             if ratio.interval.high.is_some_and(|high| high < 1.0 / delta) {
@@ -55,9 +54,9 @@ impl Test for Ordered {
             return Ok(Ruling::by(Verdict::Replicated, shown, why));
         }
         let ratio = turn(bench.between(&last.1, &first.1, steps.len())?.ratio);
-        Ok(match ratio.below_one() {
-            true => Ruling::by(Verdict::Contradicted, ratio, format!("not {span}")),
-            false => Ruling::by(Verdict::Inconclusive, shown, span),
+        Ok(match no_faster(&ratio, bench.delta()) {
+            Some(alike) => Ruling::by(Verdict::Contradicted, ratio, format!("not {span}: {alike}")),
+            None => Ruling::by(Verdict::Inconclusive, shown, span),
         })
     }
 
@@ -73,10 +72,4 @@ impl Test for Ordered {
     fn direction(&self) -> Option<Direction<'_>> {
         Some(Direction::Along { falling: self.falling })
     }
-}
-
-fn inverse(ratio: Ratio) -> Ratio {
-    let over = |value: Option<f64>| value.map(|value| 1.0 / value);
-    let interval = Interval { low: over(ratio.interval.high), high: over(ratio.interval.low) };
-    Ratio { ratio: 1.0 / ratio.ratio, interval }
 }

@@ -35,7 +35,8 @@ struct Scales {
 impl Test for Scales {
     fn judge(&self, bench: &Bench<'_>) -> Ruled {
         let at = |level: u64| Selection::default().at(self.axis, Level::Number(level));
-        let ruling = within(bench.sides(&at(self.to), &at(self.from), 1)?.ratio, self.by);
+        let (to, from) = (at(self.to), at(self.from));
+        let ruling = within(self.by, |looks| Ok(bench.sides(&to, &from, looks)?.ratio))?;
         let why = format!("{}, {}", ruling.why, span(self.axis, self.from, self.to));
         Ok(Ruling { why, ..ruling })
     }

@@ -66,9 +66,11 @@ impl Share {
     /// The share in each cell, where the claim's error is shared by so many looks.
     fn seen<'a>(&self, bench: &Bench<'a>, looks: usize) -> Result<Vec<Seen<'a>>, String> {
         let one = |cell: &'a CellRecord| {
-            let found = share(cell, of(bench.measure), bench.alpha / looks as f64);
+            let error = bench.alpha / looks as f64;
+            let found = share(cell, of(bench.measure), bench.document, error);
             let (share, interval) = found.ok_or_else(|| format!("{} has no time", cell.id))?;
-            Ok((judged(&interval, self.from, self.to), share, cell))
+            let from = if self.from > 0.0 { self.from } else { f64::NEG_INFINITY };
+            Ok((judged(&interval, from, self.to), share, cell))
         };
         bench.cells(&Selection::default())?.into_iter().map(one).collect()
     }
@@ -95,11 +97,16 @@ impl Share {
 
 impl Test for Share {
     /// In every cell the share must lie within the bounds; one that is shown not to is enough. To
-    /// name one is a choice and shares the error among the cells, that all of them do is none.
+    /// name one is a choice and shares the error among the cells and their two sides, that all of
+    /// them do is none: what holds with the whole error is not asked again.
     fn judge(&self, bench: &Bench<'_>) -> Ruled {
         let mut seen = self.seen(bench, 1)?;
-        if seen.iter().any(|(verdict, ..)| *verdict != Verdict::Replicated) {
-            seen = self.seen(bench, seen.len())?;
+        let sides = if self.from > 0.0 && self.to.is_finite() { 2 } else { 1 };
+        let shared = self.seen(bench, sides * seen.len().max(1))?;
+        for (one, (verdict, ..)) in seen.iter_mut().zip(shared) {
+            if one.0 == Verdict::Contradicted && verdict != Verdict::Contradicted {
+                one.0 = Verdict::Inconclusive;
+            }
         }
         let beyond = |share: f64| (self.from - share).max(share - self.to);
         seen.sort_by(|x, y| beyond(y.1).total_cmp(&beyond(x.1)));

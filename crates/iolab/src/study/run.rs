@@ -12,7 +12,8 @@ use crate::plan_text;
 use crate::store_args::StoreArgs;
 use crate::terminal_io::{self, Ending, Exit, Failure};
 use crate::verbosity::Talk;
-use iolab_controller::study::{Job, StudyRun, StudyRuns, StudyTerms};
+use iolab_controller::StudyRun;
+use iolab_controller::study::{Job, StudyRuns, StudyTerms};
 use iolab_model::catalog::{bytes_text, rough_time_text};
 use iolab_model::spec::{parse_duration_ns, parse_rounds};
 use iolab_study::{self as study, Evidence, Ruling, SHIPPED, Study};
@@ -76,7 +77,8 @@ impl RunStudies {
             }
             let store = self.store.store.as_deref();
             let talk = &talk.of_parts();
-            let run = StudyRun { terms: &terms, store, argv: argv(), console: talk };
+            let run =
+                StudyRun { terms: &terms, store, argv: argv(), alpha: ALPHA, console: talk };
             let outcome = run.measure(study, jobs)?;
             judged.push((study, self.conclude(study, &outcome)?));
             if outcome.interrupted {

@@ -15,6 +15,7 @@ mod report_data;
 mod report_html;
 mod report_look;
 mod report_runs;
+mod study_bounds;
 mod study_claims;
 mod study_scene;
 mod study_verdicts;

@@ -97,8 +97,14 @@ fn a_plan_runs_through_a_transport_that_no_code_knows() {
     };
     let store = home.path("history.db");
     let (argv, console) = (vec!["iolab".to_owned()], &Silence);
-    let session =
-        Session { prepared: &prepared, store: Some(&store), argv, resumes: None, console };
+    let session = Session {
+        prepared: &prepared,
+        store: Some(&store),
+        argv,
+        resumes: None,
+        aim: None,
+        console,
+    };
     let measured = session.measure().unwrap();
     assert!(measured.failure.is_none() && measured.document.run.complete);
     assert!(measured.document.cells.iter().all(|cell| cell.estimate.is_some()));

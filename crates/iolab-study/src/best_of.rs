@@ -1,27 +1,25 @@
-//! Two sides with several cells: what each cell costs against the best of all of them, from the
-//! same claims that answers rest on.
+//! The best of one side against the best of the other, from the rounds that answers rest on.
 //!
-//! The best of a side is not chosen on the data and then tested as if it had been given: the bounds
-//! of all cells hold together, whichever is the best, so that the bounds of the best of each side
-//! follow from them. Where the cells are those of one answer of the run, the answer's own bounds are
-//! taken, and no verdict can contradict its report.
+//! A claim names its sides before anything is measured, so that each bound may have its whole error
+//! (`iolab_stats::sides`); an answer of the run bounds all of its cells at once, and is wider. The best
+//! of a side is not chosen on the data and then tested as if it had been given.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::evidence::{How, Ratio, UNEQUAL_LN, by_epoch, ratio, rules, time_ns, unequal};
-use super::terms::{Measure, Per};
+use super::stretch::stretched;
+use super::terms::Measure;
 use iolab_model::result::{
     Answer, AnswerKind, CellRecord, Document, ExclusionReason, Interval, Phase, Sample,
 };
-use iolab_stats::claims::Standing;
-use iolab_stats::{Context, Observations, claimed, median};
+use iolab_stats::{Observations, Sides, median, sides};
 
 /// Two sides against each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Against {
     /// Time of the second over time of the first.
     pub(super) ratio: Ratio,
-    /// The first is shown to be faster, though perhaps not by how much.
+    /// The first is shown to be faster.
     pub(super) first_faster: bool,
     /// The second is.
     pub(super) second_faster: bool,
@@ -34,37 +32,34 @@ impl Against {
     }
 }
 
-/// What a cell costs against the best of all: logarithms of ratios of time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Regret {
-    low: f64,
-    high: f64,
-    excluded: bool,
-}
-
-/// Both sides with what each of their cells costs.
-pub(super) struct Regrets<'a> {
+/// Two sides of a claim.
+pub(super) struct BestOf<'a> {
     document: &'a Document,
     a: &'a [&'a CellRecord],
     b: &'a [&'a CellRecord],
     how: How,
-    /// Of the cells of a, then of b.
-    all: Vec<Regret>,
-    /// Median of their times, likewise.
+    /// Of the best of b against the best of a.
+    bounds: Sides,
+    /// Median of the times of a's cells, then of b's.
     medians: Vec<f64>,
 }
 
-impl<'a> Regrets<'a> {
+impl<'a> BestOf<'a> {
     pub(super) fn of(
         document: &'a Document,
         a: &'a [&'a CellRecord],
         b: &'a [&'a CellRecord],
         how: How,
-    ) -> Result<Regrets<'a>, String> {
+    ) -> Result<BestOf<'a>, String> {
         let cells: Vec<&CellRecord> = a.iter().chain(b).copied().collect();
         if a.is_empty() || b.is_empty() {
             return Err("nothing was compared".to_owned());
         }
+        if let Some(answer) = unsound(document, &cells) {
+            return Err(format!("the run gives no sound answer: {}", answer.sentence));
+        }
+        let long = how.measure.is_lost_in_ticks().then(|| stretched(&cells));
+        let cells: Vec<&CellRecord> = long.as_ref().map_or(cells, |long| long.iter().collect());
         let seen = seen(document, &cells, how);
         let nothing = match how.measure {
             Measure::Elapsed => "no steady round",
@@ -74,36 +69,19 @@ impl<'a> Regrets<'a> {
             median(y).ok_or_else(|| format!("{} has {nothing}", cell.id))
         };
         let medians = cells.iter().zip(&seen.y).map(middle).collect::<Result<_, _>>()?;
-        let all = match answer(document, &cells, how) {
-            Some(answer) => recorded(answer, &cells)?,
-            None => computed(&seen, document, &cells, how),
-        };
-        Ok(Regrets { document, a, b, how, all, medians })
+        let rules = rules(document, how.error, by_epoch(&cells));
+        let all: Vec<usize> = (0..cells.len()).collect();
+        let (first, second) = all.split_at(a.len());
+        let allowed = if unequal(&cells) { UNEQUAL_LN } else { 0.0 };
+        let Sides { low, high } = sides(&seen, &rules, first, second);
+        let bounds = Sides { low: low - allowed, high: high + allowed };
+        Ok(BestOf { document, a, b, how, bounds, medians })
     }
 
-    /// The best of b against the best of a. One of the two is the best of all: where that is a, the
-    /// ratio is what b's best costs, else the inverse of what a's best does.
+    /// The best of b against the best of a.
     pub(super) fn against(&self) -> Result<Against, String> {
-        let (a, b) = self.all.split_at(self.a.len());
-        let least = |side: &[Regret], of: fn(&Regret) -> f64| {
-            side.iter().map(of).fold(f64::INFINITY, f64::min)
-        };
-        let slower = |side: &[Regret]| side.iter().all(|cell| cell.excluded);
-        let (first_faster, second_faster) = (slower(b) && !slower(a), slower(a) && !slower(b));
-        let low = match least(b, |cell| cell.low) {
-            low if low > 0.0 => low,
-            _ if first_faster => 0.0,
-            _ => -least(a, |cell| cell.high),
-        };
-        let high = match least(a, |cell| cell.low) {
-            low if low > 0.0 => -low,
-            _ if second_faster => 0.0,
-            _ => least(b, |cell| cell.high),
-        };
-        let bound = |ln: f64| ln.is_finite().then(|| ln.exp());
-        let interval = Interval { low: bound(low), high: bound(high) };
-        let ratio = Ratio { ratio: self.middle()?, interval };
-        Ok(Against { ratio, first_faster, second_faster })
+        let interval = interval_of(self.bounds);
+        Ok(Against::of(Ratio { ratio: self.middle()?, interval }))
     }
 
     /// The cell of b that is the fastest by its median.
@@ -120,59 +98,26 @@ impl<'a> Regrets<'a> {
     }
 }
 
+/// Ratios of bounds that are logarithms; an end that is not known is none.
+pub(super) fn interval_of(Sides { low, high }: Sides) -> Interval {
+    let bound = |ln: f64| ln.is_finite().then(|| ln.exp());
+    Interval { low: bound(low), high: bound(high) }
+}
+
 fn fastest(medians: &[f64]) -> usize {
     let by = |x: &(usize, &f64), y: &(usize, &f64)| x.1.total_cmp(y.1);
     medians.iter().enumerate().min_by(by).map_or(0, |(at, _)| at)
 }
 
-/// The answer whose compared cells are these and no others, asked the same question.
-fn answer<'a>(document: &'a Document, cells: &[&CellRecord], how: How) -> Option<&'a Answer> {
-    let protocol = &document.experiment.protocol;
-    let asked = how.measure == Measure::Elapsed && how.per == Per::Work;
-    if !asked || how.error != protocol.alpha {
-        return None;
-    }
-    let wanted: BTreeSet<&str> = cells.iter().map(|cell| cell.id.as_str()).collect();
+/// The answer with one of these cells that says that nothing is to be believed of it.
+fn unsound<'a>(document: &'a Document, cells: &[&CellRecord]) -> Option<&'a Answer> {
+    let has = |answer: &Answer, cell: &CellRecord| {
+        answer.condition.iter().all(|(factor, level)| cell.factors.get(factor) == Some(level))
+    };
     let is = |answer: &&Answer| {
-        let theirs: BTreeSet<&str> = answer.regret.iter().map(|r| r.cell.as_str()).collect();
-        theirs == wanted
+        answer.kind == AnswerKind::Invalid && cells.iter().any(|cell| has(answer, cell))
     };
     document.answers.iter().find(is)
-}
-
-fn recorded(answer: &Answer, cells: &[&CellRecord]) -> Result<Vec<Regret>, String> {
-    if answer.kind == AnswerKind::Invalid {
-        return Err(format!("the run gives no sound answer: {}", answer.sentence));
-    }
-    let of = |cell: &&CellRecord| {
-        let regret = answer.regret_of(&cell.id);
-        regret.map_or(Regret { low: 0.0, high: f64::INFINITY, excluded: false }, |regret| Regret {
-            low: regret.low.max(1.0).ln(),
-            high: regret.high.map_or(f64::INFINITY, f64::ln),
-            excluded: regret.excluded,
-        })
-    };
-    Ok(cells.iter().map(of).collect())
-}
-
-fn computed(
-    seen: &Observations,
-    document: &Document,
-    cells: &[&CellRecord],
-    how: How,
-) -> Vec<Regret> {
-    let rules = rules(document, how.error, by_epoch(cells));
-    let claims = claimed(seen, &rules, &Context::default());
-    let allowed = if unequal(cells) { UNEQUAL_LN } else { 0.0 };
-    let of = claims.cells.iter().map(|cell| match cell.standing {
-        Standing::NotCompared(_) => Regret { low: 0.0, high: f64::INFINITY, excluded: false },
-        standing => Regret {
-            low: (cell.low - allowed).max(0.0),
-            high: cell.high + allowed,
-            excluded: standing == Standing::Slower && (allowed == 0.0 || cell.low > allowed),
-        },
-    });
-    of.collect()
 }
 
 /// Cells by round as the statistics want them.
