@@ -24,15 +24,20 @@ pub struct Session<'a> {
     pub argv: Vec<String>,
     /// The run that this one goes on with.
     pub resumes: Option<Resumed>,
-    /// What it is for, where that is not its own answers: by cell of what was measured so far, whether
-    /// more rounds are wanted.
-    pub aim: Option<&'a Aim<'a>>,
+    /// What it is for, where that is not its own answers.
+    pub aim: Option<Aim<'a>>,
     /// Who sees it, and may end it.
     pub console: &'a dyn Console,
 }
 
-/// By cell, whether more rounds of it are wanted.
-pub type Aim<'a> = dyn Fn(&Document) -> Vec<bool> + 'a;
+/// What a run is for.
+#[derive(Clone, Copy)]
+pub struct Aim<'a> {
+    /// By cell of what was measured so far, whether more rounds of it are wanted.
+    pub wanted: &'a dyn Fn(&Document) -> Vec<bool>,
+    /// Time that the rounds may take beyond that of the plan.
+    pub extra_ns: u64,
+}
 
 /// What a run gave.
 #[derive(Debug)]
@@ -144,7 +149,8 @@ impl Session<'_> {
         environment: &Environment,
     ) -> Driven {
         let plan = &self.prepared.plan;
-        let policy = Policy { aim: self.aim_of(plan, environment), ..Policy::default() };
+        let extra_ns = self.aim.map_or(0, |aim| aim.extra_ns);
+        let policy = Policy { aim: self.aim_of(plan, environment), extra_ns, ..Policy::default() };
         let Started { agent, directory, terms, .. } = started;
         let cpus = &plan.protocol.cpus;
         let mut executor = RemoteExecutor::at(agent, &plan.workload, &directory, cpus)
@@ -176,7 +182,7 @@ impl Session<'_> {
         plan: &'s Plan,
         environment: &'s Environment,
     ) -> Option<Box<run::Aim<'s>>> {
-        let aim = self.aim?;
+        let aim = self.aim?.wanted;
         Some(Box::new(move |outcome| aim(&run::so_far(plan, outcome, environment.clone()))))
     }
 

@@ -9,7 +9,7 @@ use super::error::Error;
 use super::history::{self, newest};
 use super::prepared::Prepared;
 use super::resume::{Resumed, resumed};
-use super::session::{Measured, Session};
+use super::session::{Aim, Measured, Session};
 use super::study::{Job, NotTested, StudyRuns, StudyTerms};
 use iolab_model::result::Document;
 use iolab_study::{Claim, Study, open_cells};
@@ -57,15 +57,15 @@ impl StudyRun<'_> {
             let run = match (job.planned, outcome.interrupted) {
                 (_, true) => Err(NotTested::Interrupted),
                 (Err(why), _) => Err(why),
-                (Ok(mut prepared), _) => {
+                (Ok(prepared), _) => {
                     let place = format!("experiment {} of {number_of_jobs}, {name}", number + 1);
                     self.console.note(&format!("{}: {place}", study.name));
                     let claims: Vec<&Claim> =
                         study.claims.iter().filter(|claim| claim.is_about(name)).collect();
-                    let mine = purse.take(prepared.plan.protocol.budget_ns);
-                    prepared.plan.protocol.budget_ns = mine;
+                    let own_ns = prepared.plan.protocol.budget_ns;
+                    let mine = purse.take(own_ns);
                     let began = Instant::now();
-                    let run = self.one(&prepared, &claims)?;
+                    let run = self.one(&prepared, &claims, mine - own_ns)?;
                     purse.give_back(mine, began);
                     outcome.interrupted = run.as_ref().is_ok_and(|(run, _)| !run.run.complete);
                     match run {
@@ -113,7 +113,7 @@ impl StudyRun<'_> {
             self.console.note(&format!("going on with {}: its claims are open", one.name));
             let began = Instant::now();
             found.extend(&mut one.prepared.plan, more_ns);
-            if let Ok(document) = self.session(&one.prepared, Some(found), &one.claims) {
+            if let Ok(document) = self.session(&one.prepared, Some(found), &one.claims, 0) {
                 outcome.interrupted |= !document.run.complete;
                 outcome.runs.insert(one.name.to_owned(), Ok(document));
             }
@@ -138,6 +138,7 @@ impl StudyRun<'_> {
         &self,
         prepared: &Prepared,
         claims: &[&Claim],
+        extra_ns: u64,
     ) -> Result<Result<(Document, bool), Error>, Error> {
         let mut resumes = None;
         if let Some(document) = self.earlier(&prepared.plan.title)? {
@@ -151,7 +152,8 @@ impl StudyRun<'_> {
             }
         }
         self.console.announce(&prepared.plan);
-        Ok(self.session(prepared, resumes, claims).map(|document| (document, true)))
+        let document = self.session(prepared, resumes, claims, extra_ns);
+        Ok(document.map(|document| (document, true)))
     }
 
     fn session(
@@ -159,10 +161,12 @@ impl StudyRun<'_> {
         prepared: &Prepared,
         resumes: Option<Resumed>,
         claims: &[&Claim],
+        extra_ns: u64,
     ) -> Result<Document, Error> {
         let (store, argv, console) = (self.store, self.argv.clone(), self.console);
         let wanted = |document: &Document| self.open(claims, document);
-        let aim = (self.is_aimed() && !claims.is_empty()).then_some(&wanted as &_);
+        let aim = Aim { wanted: &wanted, extra_ns };
+        let aim = (self.is_aimed() && !claims.is_empty()).then_some(aim);
         let measured = Session { prepared, store, argv, resumes, aim, console }.measure();
         measured.map(|Measured { document, failure }| {
             if let Some(failure) = failure {

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::rounds::Driver;
 
-/// Steady rounds of every cell, wanted or not: its figure stands in a table.
-const ROUNDS_OF_EVERY_CELL: u32 = 10;
+/// Steady rounds of every cell, wanted or not: its figure stands in a table. No claim is decided by
+/// fewer than seven.
+const ROUNDS_OF_EVERY_CELL: u32 = 6;
 /// The aim may take this share of the time of the rounds between two questions.
 const ASKING_SHARE: u32 = 20;
 

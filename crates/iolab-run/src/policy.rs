@@ -48,6 +48,9 @@ pub struct Policy<'a> {
     /// wants no more of leave, and the run ends when it wants none. Its questions must hold at every
     /// moment, as the answers do.
     pub aim: Option<Box<Aim<'a>>>,
+    /// Time beyond the plan's that rounds may take. What a trial does is made for the plan's alone:
+    /// many short ones say more than few long ones.
+    pub extra_ns: u64,
 }
 
 impl Default for Policy<'_> {
@@ -64,6 +67,7 @@ impl Default for Policy<'_> {
             shared_ranges: true,
             judge: Box::new(|watch, rules| watch.claims(rules, &claims::Facts::default())),
             aim: None,
+            extra_ns: 0,
         }
     }
 }

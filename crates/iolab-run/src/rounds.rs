@@ -146,6 +146,7 @@ impl Driver<'_, '_> {
 
     pub(super) fn usable_ns(&self) -> f64 {
         let budget_ns = self.plan.protocol.budget_ns.saturating_sub(self.spent_ns);
+        let budget_ns = budget_ns.saturating_add(self.policy.extra_ns);
         self.spent_ns as f64 + usable_beside_trees_ns(budget_ns, self.trees_made_ns)
     }
 

@@ -18,8 +18,9 @@ pub(super) struct TrialLength {
     pub(super) reaches: bool,
 }
 
-/// A round that costs at most this much more than the shortest is as good as it.
-const AS_SHORT: f64 = 1.1;
+/// A round that costs at most this much more than the shortest is as good as it: where a trial takes a
+/// mount and a write-back of 250 ms, one of 20 ms says less than what its share of the time is worth.
+const AS_SHORT: f64 = 1.5;
 
 /// Trials are halved until the budget reaches. Where it does not even with the shortest, they are
 /// only as short as makes rounds cheap: where the time goes into what surrounds a trial (a mount, a
@@ -75,7 +76,7 @@ mod tests {
         let fit = chosen(10e9, 0.0, 40.0);
         assert_eq!((fit.longest_ns, fit.reaches), (250e6, false));
         let fit = chosen(100e6, 0.0, 1e9);
-        assert!(fit.longest_ns < 20e6 && fit.longest_ns > 1e6, "{}", fit.longest_ns);
+        assert!(fit.longest_ns < 60e6 && fit.longest_ns > 20e6, "{}", fit.longest_ns);
     }
 
     /// Of two files of 200 MiB that were read anew before each round a millisecond was measured: the

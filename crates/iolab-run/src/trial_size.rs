@@ -137,8 +137,16 @@ fn shared_part(pilots: &[Pilot], most_ns: f64, clock_ns: f64) -> Option<u64> {
         return None;
     }
     let shortest = |p: &Pilot| p.fixed_ns + (part / p.work.part_step) as f64 * p.operation_ns;
+    if pilots.iter().map(shortest).fold(0.0, f64::max) > TOO_LONG_NS.max(most_ns) {
+        return None;
+    }
     pilots.iter().all(|p| shortest(p) >= clock_ns).then_some(part)
 }
+
+/// A part that takes the slowest longer than this, because it holds a whole block of the largest, is
+/// none: 64 KiB written byte by byte, each on the disk before the next, took a minute and a half, and
+/// the run ended without a round.
+const TOO_LONG_NS: f64 = 1e9;
 
 /// Operations of a part from which on a part of one operation makes no length of its own: whatever a
 /// trial costs once is spread over the same length but for 1 %.
@@ -244,6 +252,23 @@ mod tests {
         let dear = ClockFacts { resolution_ns: 1.0, pair_cost_ns: 5e4 };
         assert_eq!(trial_min_ns(&dear, 1), 5e6);
         assert_eq!(trial_max_ns(4e9, 40, 10), 9e6);
+    }
+
+    /// One byte with O_SYNC beside 64 KiB: the least that both can do alike took the one 90 s.
+    #[test]
+    fn a_part_that_takes_the_slowest_too_long_is_not_shared() {
+        let at = |operation_ns: f64, part_step: u64| {
+            let operations_per_pass = (1 << 20) / part_step;
+            let work =
+                Work { operations_per_pass, step_bytes: part_step, part_step, ..Work::default() };
+            Pilot { operation_ns, fixed_ns: 0.0, around_ns: 5e5, work }
+        };
+        let amounts = |byte_ns: f64| -> Vec<Amount> {
+            let all = [at(byte_ns, 1), at(4e6, 1 << 16)];
+            doses(&all, &CLOCK, 50e6).into_iter().map(|dose| dose.amount).collect()
+        };
+        assert_eq!(amounts(2e3), [Amount::Operations(1 << 16), Amount::Operations(1)]);
+        assert_eq!(amounts(4e5)[0], Amount::Operations(125), "as long as a trial may be");
     }
 
     #[test]
