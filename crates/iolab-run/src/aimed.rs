@@ -1,29 +1,16 @@
 //! A run that is for something else than its own answers: who still runs, and when it ends.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::asking::Asked;
 use super::rounds::Driver;
 
 /// Steady rounds of every cell, wanted or not: its figure stands in a table. No claim is decided by
 /// fewer than seven.
 const ROUNDS_OF_EVERY_CELL: u32 = 6;
-/// The aim may take this share of the time of the rounds between two questions.
-const ASKING_SHARE: u32 = 20;
-
-/// When the aim is asked again.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
-    /// After this many steady rounds.
-    next: u32,
-}
-
-impl Asked {
-    /// So that asking, which took so long, is a small part of the rounds until then.
-    fn after(steady: u32, took: Duration, round_ns: f64) -> Asked {
-        let rounds = took.as_nanos() as f64 * f64::from(ASKING_SHARE) / round_ns.max(1.0);
-        Asked { next: steady + (rounds.ceil() as u32).max(1) }
-    }
-}
+/// Instances of the files before anything leaves: five, as an answer has them, would be most of a run
+/// in which each renewal costs several rounds.
+const FEWEST_INSTANCES: u32 = 2;
 
 impl Driver<'_, '_> {
     /// True where the run has what it is for. Cells that it waits for no more leave for good: what
@@ -47,9 +34,9 @@ impl Driver<'_, '_> {
         self.active().is_empty()
     }
 
-    /// As many renewals of the files as an answer wants, where they are renewed.
+    /// Nothing is decided by one placement of the files alone, where they are renewed.
     fn has_instances(&self) -> bool {
         let renewed = self.out.calibration.epoch_rounds > 0;
-        !renewed || self.out.epochs as usize >= self.policy.fewest_instances
+        !renewed || self.out.epochs >= FEWEST_INSTANCES
     }
 }

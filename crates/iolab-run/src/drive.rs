@@ -1,8 +1,8 @@
 //! From a plan to an outcome: makes the files, calibrates, runs the rounds, and hands over what
 //! there is however it ends.
 
-use super::aimed::Asked;
 use super::answer_rules::rules_of;
+use super::asking::Asked;
 use super::budget::cost_of_round_ns;
 use super::calibrate::{Calibrator, insist, runnable};
 use super::observations::{ConditionLog, logs};

@@ -6,6 +6,7 @@ mod agent_executor;
 mod aimed;
 mod answer_rules;
 mod answer_text;
+mod asking;
 mod budget;
 mod calibrate;
 mod clone_class;

@@ -1,6 +1,6 @@
 //! The rounds themselves.
 
-use super::aimed::Asked;
+use super::asking::Asked;
 use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
 use super::observations::{ConditionLog, RoundLog, Seen, Unit};

@@ -224,8 +224,21 @@ fn combined(
     }
     sums.retain(|_, (_, _, cells)| *cells == parts.len());
     let sums: Vec<(u32, f64)> = sums.into_values().map(|(epoch, sum, _)| (epoch, sum)).collect();
-    median_of(&sums, &rules(document, how.error, by_epoch(&cells)))
+    let by_epoch = !cancels(parts) && by_epoch(&cells);
+    median_of(&sums, &rules(document, how.error, by_epoch))
         .map(|(median, interval)| (median, interval, unequal(&cells)))
+}
+
+/// Whether where the files lie is no part of the sum: each is as often above the line as below it, as
+/// in a mean of ratios of which each compares two ways of reading one file.
+fn cancels(parts: &[(f64, &CellRecord)]) -> bool {
+    let file = |cell: &CellRecord| {
+        [Factor::File, Factor::FileSize, Factor::Place].map(|of| cell.factors.get(of).cloned())
+    };
+    parts.iter().all(|(_, cell)| {
+        let own = parts.iter().filter(|(_, other)| file(other) == file(cell));
+        own.map(|(weight, _)| weight).sum::<f64>().abs() < 1e-9
+    })
 }
 
 /// Whether the cells have files of their own that are drawn anew every so often: where those lie is

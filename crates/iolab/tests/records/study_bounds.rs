@@ -1,7 +1,7 @@
 //! Bounds that have the whole error where a claim asks for all of several things, and share it where it
 //! asks for one of them; and what a study still waits for.
 
-use crate::study_scene::{SIDES, True, block, ruled, run, run_seeded, study, two};
+use crate::study_scene::{SIDES, True, block, ruled, run, study, two};
 use Verdict::{Contradicted, Inconclusive, Replicated};
 use iolab_model::catalog::{Factor, Level};
 use iolab_study::{Evidence, Study, Verdict, judge, open_cells};
@@ -79,7 +79,7 @@ fn the_cells_of_open_claims_are_those_wanted() {
     };
     let cells = [
         at(4096, 65536, 1e6),
-        at(4096, 4096, 2e6),
+        at(4096, 4096, 1e6),
         at(65536, 65536, 1e6),
         at(65536, 4096, 1.02e6),
         at(65536, 1024, 9e6),
@@ -88,8 +88,9 @@ fn the_cells_of_open_claims_are_those_wanted() {
         study(&format!("[[claim]]\nid = \"c\"\nsays = \"s\"\nexperiment = \"e\"\n{rest}"))
     };
     let open = |study: &Study, rounds: usize| {
-        let mut document = run_seeded(&cells, 5);
+        let mut document = run(&cells);
         document.cells.iter_mut().for_each(|cell| cell.samples.truncate(rounds));
+        document.environment.0.insert("cpu.count".into(), 2.into());
         open_cells(&study.claims.iter().collect::<Vec<_>>(), &document, 0.05)
     };
     let each = form(&format!(
@@ -103,4 +104,33 @@ fn the_cells_of_open_claims_are_those_wanted() {
     assert_eq!(open(&cross, 5), [false, false, true, true, false]);
     let lacking = form(&format!("kind = \"faster\"\n{SIDES}\nneeds = {{ processors = 5000 }}"));
     assert_eq!(open(&lacking, 5), [false; 5], "no round will bring processors");
+}
+
+/// Where files are drawn anew every twenty rounds there are four draws. A mean of ratios, each of two
+/// ways of reading one file, has each file above the line and below it: eighty rounds, not four.
+#[test]
+fn files_that_cancel_are_no_unit() {
+    let at = |size: u64, bytes: u64, ns: f64| {
+        let (mut levels, ns) = block(bytes, ns);
+        levels.push((Factor::FileSize, Level::Number(size)));
+        (levels, ns)
+    };
+    let sizes = [4096, 65536];
+    let cells: Vec<True> =
+        sizes.iter().flat_map(|s| [at(*s, 65536, 1e6), at(*s, 4096, 2e6)]).collect();
+    let ruled = |form: &str| {
+        let mut document = run(&cells);
+        document.experiment.protocol.epoch_rounds = 20;
+        for sample in document.cells.iter_mut().flat_map(|cell| &mut cell.samples) {
+            sample.epoch = sample.round / 20;
+        }
+        let study = study(&format!(
+            "[[claim]]\nid = \"c\"\nsays = \"s\"\nexperiment = \"e\"\nkind = \"faster\"\n{form}"
+        ));
+        let evidence = Evidence { runs: [("e".to_owned(), Ok(&document))].into(), alpha: 0.05 };
+        judge(&study.claims[0], &evidence).verdict
+    };
+    assert_eq!(ruled(&format!("{SIDES}\naverage = \"file-size\"")), Replicated);
+    let apart = "a = { file-size = \"4Ki\", block = \"64Ki\" }\nb = { file-size = \"64Ki\", block = \"4Ki\" }";
+    assert_eq!(ruled(apart), Inconclusive, "four draws");
 }
