@@ -77,8 +77,7 @@ impl RunStudies {
             }
             let store = self.store.store.as_deref();
             let talk = &talk.of_parts();
-            let run =
-                StudyRun { terms: &terms, store, argv: argv(), alpha: ALPHA, console: talk };
+            let run = StudyRun { terms: &terms, store, argv: argv(), alpha: ALPHA, console: talk };
             let outcome = run.measure(study, jobs)?;
             judged.push((study, self.conclude(study, &outcome)?));
             if outcome.interrupted {
