@@ -47,7 +47,7 @@ impl StudyRun<'_> {
     pub fn measure<'a>(&self, study: &'a Study, jobs: Vec<Job<'a>>) -> Result<StudyRuns, Error> {
         let mut outcome = StudyRuns::default();
         let number_of_jobs = jobs.len();
-        let mut purse = Purse::of(&jobs);
+        let mut purse = Purse::of(&jobs, self.terms.budget_ns.unwrap_or(study.budget_ns));
         let mut measured = Vec::new();
         for (number, job) in jobs.into_iter().enumerate() {
             let name = job.trial.name.as_str();
@@ -193,9 +193,11 @@ struct Purse {
 }
 
 impl Purse {
-    fn of(jobs: &[Job<'_>]) -> Purse {
+    /// What belongs to an experiment that cannot be had here is spare from the first.
+    fn of(jobs: &[Job<'_>], total_ns: u64) -> Purse {
         let planned = jobs.iter().filter_map(|job| job.planned.as_ref().ok());
-        Purse { ahead_ns: planned.map(|p| p.plan.protocol.budget_ns).sum(), spare_ns: 0 }
+        let ahead_ns = planned.map(|planned| planned.plan.protocol.budget_ns).sum();
+        Purse { ahead_ns, spare_ns: total_ns.saturating_sub(ahead_ns) }
     }
 
     /// The time of the next job: its own, and of what is spare as large a part as it is of those to
