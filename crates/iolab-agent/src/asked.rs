@@ -56,6 +56,15 @@ impl Asked {
         self.theirs().map(|path| (path.clone(), look(path))).collect()
     }
 
+    /// What is seen of each trace of the person's.
+    pub fn traces<T>(&self, look: &dyn Fn(&Path) -> T) -> BTreeMap<PathBuf, T> {
+        let paths = self.levels(Factor::Trace).iter().filter_map(|level| match level {
+            Level::Path(path) => Some(path),
+            _ => None,
+        });
+        paths.map(|path| (path.clone(), look(path))).collect()
+    }
+
     /// What the workload needs of a method.
     pub fn capability(&self) -> Option<Capability> {
         catalog::capability(&self.workload)

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use iolab_io::method::{METHODS, copy};
 use iolab_io::place::PLACES;
-use iolab_io::workload::{files, meta, operations};
+use iolab_io::workload::{files, meta, operations, replay};
 use iolab_model::catalog::{
     Capability, Contender, Factor, Level, MethodClass, Part, PartKind, PlaceLevel, WorkloadInfo,
     parse_place,
@@ -18,6 +18,7 @@ pub use iolab_io::workload::{WORKLOADS, impossible};
 
 static ALL: LazyLock<Vec<&'static Part>> = LazyLock::new(|| {
     let methods = METHODS.iter().chain(copy::METHODS).chain(copy::files_methods());
+    let methods = methods.chain(replay::METHODS);
     let operations = operations().iter().chain(meta::OPERATIONS).chain(files::OPERATIONS);
     methods.chain(operations).chain(PLACES).collect()
 });

@@ -21,6 +21,7 @@ mod look;
 mod messages;
 mod place_needs;
 mod places;
+mod recorded;
 mod renewal;
 mod serve;
 mod space_watch;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::instance::Identity;
 use super::messages::{LookOrder, Sight};
+use super::recorded;
 use iolab_io::host;
 use iolab_model::catalog::{Family, package_of, path_from_text};
 
@@ -19,6 +20,12 @@ pub fn look(order: &LookOrder) -> Sight {
             let known = host::device_identity(&path, &about);
             let known = known.unwrap_or_else(|| Identity::of(&about).to_string());
             environment.put_named(Family::File, name, known);
+        }
+    }
+    // What a trace says does not change meanwhile: that it is the same file, the facts of files say.
+    for name in order.traces.iter().filter(|_| order.before.is_none()) {
+        if let Some(known) = recorded::record(&path_from_text(name)) {
+            environment.put_named(Family::Trace, name, known);
         }
     }
     let hazards = match &order.before {

@@ -173,6 +173,9 @@ pub struct LookOrder {
     /// Files of the person's as lossless text: what tells each from another of its name is wanted.
     #[serde(default)]
     pub files: Vec<String>,
+    /// Traces of the person's, likewise: what each is is wanted.
+    #[serde(default)]
+    pub traces: Vec<String>,
     /// What was told at an earlier look: what has changed since is a hazard.
     #[serde(default)]
     pub before: Option<Environment>,

@@ -288,7 +288,10 @@ impl AgentState {
     fn limit_bytes(&self, request: &TrialRequest) -> Option<u64> {
         let level = request.levels.get(Factor::Memory)?;
         let instance = request.instance.and_then(|id| self.instances.get(&id));
-        let bytes = memory_limit_bytes(level, instance.map_or(0, |instance| instance.bytes))?;
+        let tree = request.instance.and_then(|id| self.trees.get(&id));
+        let of_file = instance.map(|instance| instance.bytes);
+        let held = of_file.or(tree.map(|tree| tree.subject().bytes)).unwrap_or(0);
+        let bytes = memory_limit_bytes(level, held)?;
         Some(bytes.next_multiple_of(iolab_io::host::page_bytes()))
     }
 

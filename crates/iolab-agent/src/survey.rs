@@ -9,6 +9,7 @@ use super::asked::Asked;
 use super::catalog;
 use super::messages::{Objection, Subject, SurveyOrder};
 use super::place_needs;
+use super::recorded;
 use super::work_directory;
 use iolab_io::place::Scratch;
 use iolab_io::workload::{files, meta};
@@ -41,6 +42,7 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
     Ok(Facts {
         files,
         trees,
+        traces: asked.traces(&recorded::facts),
         free_bytes: space.usable_bytes(),
         free_inodes: space.free_inodes,
         greatest_file_bytes: getrlimit(Resource::Fsize).current,

@@ -13,11 +13,14 @@ use rustix::io::Errno;
 use super::instance::fault;
 use super::kept;
 use super::messages::InstanceOrder;
+use super::recorded;
 use iolab_io::cache::{self, Prober};
+use iolab_io::sys::remove::remove_tree;
 use iolab_io::workload::Subject;
 use iolab_io::workload::files::{
     Listing, MAKE_BLOCK, Opener, clear, make_directories_apart, make_files, scan,
 };
+use iolab_io::workload::replay::{self, Scene};
 use iolab_model::catalog::{CacheState, mix, path_from_text, path_to_text};
 use iolab_model::result::{CacheProof, Fault, Residency};
 use iolab_model::tree::TreeOrder;
@@ -36,6 +39,8 @@ pub struct TreeInstance {
     /// The place that it is on.
     place: Option<String>,
     stands: Stands,
+    /// The trace that its files are those of.
+    scene: Option<Scene>,
     /// Of a person's tree what it was like.
     known: (u64, u64),
 }
@@ -48,6 +53,8 @@ enum Stands {
     Nowhere,
     /// The person's.
     Theirs,
+    /// Made for a trace: trials change it, and bring it back.
+    Recorded,
 }
 
 impl TreeInstance {
@@ -65,6 +72,7 @@ impl TreeInstance {
             seed: order.seed,
             place: order.place.clone(),
             stands,
+            scene: None,
             known: (0, 0),
         };
         let path = directory.join(format!("tree-{}", order.id));
@@ -91,6 +99,17 @@ impl TreeInstance {
                 tree.compare(*files, order.bytes)?;
                 tree.known = tree.fingerprint()?;
                 Ok(tree)
+            }
+            (TreeOrder::Recorded(files), _) => {
+                let trace = recorded::open(&path_from_text(&files.trace), &files.digest)?;
+                let scene = Scene::new(trace, order.seed);
+                let made = replay::make(&scene, &path, wanted).and_then(|()| scan(&path));
+                if made.is_err() {
+                    // Space is given back at once: others may need it to say why this failed.
+                    let _ = remove_tree(&path);
+                }
+                let tree = of(path, Listing::Found(made?), Stands::Recorded);
+                Ok(TreeInstance { scene: Some(scene), ..tree })
             }
             (TreeOrder::Found(_), None) => {
                 Err(Fault::new("look through a tree", "it was not said where it is"))
@@ -131,7 +150,8 @@ impl TreeInstance {
     /// What a trial is told of it.
     pub fn subject(&self) -> Subject<'_> {
         let tree = Some(&self.listing);
-        Subject { path: &self.path, bytes: self.bytes, seed: self.seed, tree }
+        let replay = self.scene.as_ref();
+        Subject { path: &self.path, bytes: self.bytes, seed: self.seed, tree, replay }
     }
 
     /// Goes where its place has gone.
@@ -272,6 +292,8 @@ impl TreeInstance {
     pub fn remove(self) -> Result<(), Fault> {
         match self.stands {
             Stands::Made => clear(&self.listing, &self.path, &self.listing.whole()),
+            Stands::Recorded => remove_tree(&self.path)
+                .map_err(|error| fault(format!("remove {}", path_to_text(&self.path)), &error)),
             Stands::Nowhere | Stands::Theirs => Ok(()),
         }
     }

@@ -72,7 +72,9 @@ pub fn plan_at(location: &dyn Location, experiment: &Experiment) -> Result<Plan,
 fn anchored(experiment: &Experiment) -> Result<Experiment, Error> {
     let mut experiment = experiment.clone();
     experiment.directory = absolute(&experiment.directory)?;
-    for level in experiment.factors.get_mut(&Factor::File).into_iter().flatten() {
+    let named = [Factor::File, Factor::Trace];
+    let paths = experiment.factors.iter_mut().filter(|(factor, _)| named.contains(factor));
+    for level in paths.flat_map(|(_, levels)| levels) {
         if let Level::Path(path) = level {
             *path = absolute(path)?;
         }

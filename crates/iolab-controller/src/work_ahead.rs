@@ -17,7 +17,12 @@ pub fn look_order(plan: &Plan) -> LookOrder {
         directories: directories(plan).iter().map(|path| path_to_text(path)).collect(),
         work: work(plan),
         programs: contenders::programs(plan),
-        files: files(plan).chain(disks(plan)).map(|path| path_to_text(&path)).collect(),
+        files: files(plan)
+            .chain(traces(plan))
+            .chain(disks(plan))
+            .map(|path| path_to_text(&path))
+            .collect(),
+        traces: traces(plan).iter().map(|path| path_to_text(path)).collect(),
         before: None,
     }
 }
@@ -29,6 +34,16 @@ pub fn touched(plan: &Plan) -> Vec<PathBuf> {
 
 fn files(plan: &Plan) -> impl Iterator<Item = PathBuf> + '_ {
     plan.instances.iter().filter_map(|instance| instance.path.clone())
+}
+
+/// Traces that are replayed.
+fn traces(plan: &Plan) -> Vec<PathBuf> {
+    let levels = plan.factors.get(&Factor::Trace).into_iter().flatten();
+    let path = |level: &Level| match level {
+        Level::Path(path) => Some(path.clone()),
+        _ => None,
+    };
+    levels.filter_map(path).collect()
 }
 
 /// Disks of the person's that places are made on. A name such as /dev/sdb is another disk's after

@@ -5,6 +5,7 @@ use iolab_model::catalog::{
 };
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::Sample;
+use iolab_model::tree::TreeOrder;
 
 /// A mapping that is read in sequence is counted in windows of this size, in any other order in
 /// pages.
@@ -76,12 +77,16 @@ impl Work {
         // whole tree; and one flush at the end costs what it costs however few files it is for.
         let ends_in_sync = files.is_some() && cell.levels.word() == Some(Sync::End);
         let remounts = cell.levels.word() == Some(CacheState::Remount);
-        let files = files.filter(|_| !command && !remounts && !ends_in_sync);
+        // Nor has a recorded program a part, and it leaves other files than it found.
+        let recorded = instance
+            .and_then(|i| i.tree.as_ref())
+            .is_some_and(|tree| matches!(tree, TreeOrder::Recorded(_)));
+        let files = files.filter(|_| !command && !remounts && !ends_in_sync && !recorded);
         // A call on a scratch file is no pass over it, and neither has a part. A touch is one call
         // on each file of a tree; the whole is all of them.
         let in_file = match (bytes, cell.levels.get(Factor::Operation)) {
             // A command cannot be told to do a part.
-            _ if command => 1,
+            _ if command || recorded => 1,
             (Some(bytes), None) => bytes.div_ceil(step_bytes).max(1),
             _ if is_touch(cell) => touches(cell),
             _ => 1,
@@ -100,6 +105,7 @@ impl Work {
             once: cell.starts_cold()
                 || ends_in_sync
                 || is_touch(cell)
+                || recorded
                 || cell.writes()
                 || (plan.copies && (large || command))
                 || (command && cell.levels.word() == Some(FileOperation::Copy)),

@@ -10,6 +10,7 @@ mod error;
 pub mod export;
 mod format;
 mod profile;
+pub mod replay;
 mod strace;
 mod trace;
 

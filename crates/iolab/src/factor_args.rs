@@ -36,6 +36,13 @@ pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
                  what writes, the directory to work under [default: .]",
         ));
     }
+    if takes_traces(info) {
+        return command.arg(
+            paths.value_name("TRACE").required(true).value_hint(ValueHint::FilePath).help(
+                "What iolab record or iolab import has made; its files are made here, and removed",
+            ),
+        );
+    }
     command.arg(match takes_files(info) {
         true => paths
             .value_name("FILE")
@@ -57,6 +64,10 @@ fn is_option(info: &WorkloadInfo, factor: Factor) -> bool {
 
 fn works_on_trees(info: &WorkloadInfo) -> bool {
     info.capability == Capability::Files
+}
+
+fn takes_traces(info: &WorkloadInfo) -> bool {
+    info.factors.iter().any(|axis| axis.factor == Factor::Trace)
 }
 
 fn takes_files(info: &WorkloadInfo) -> bool {
@@ -191,6 +202,10 @@ pub fn read(
     let paths: Vec<&OsString> = matches.get_many(PATHS).into_iter().flatten().collect();
     let directory = match paths.as_slice() {
         [] => usual()?,
+        [one] if takes_traces(info) => {
+            factors.insert(Factor::Trace, vec![Level::Path(whole(Path::new(one))?)]);
+            usual()?
+        }
         [one] if !takes_files(info) || works_in(info, Path::new(one), &factors, &is_directory) => {
             whole(Path::new(one))?
         }

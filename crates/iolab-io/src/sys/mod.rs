@@ -19,6 +19,7 @@ pub mod page;
 pub mod path;
 pub mod primer;
 pub mod process;
+pub mod raw_call;
 pub mod remove;
 pub mod resident;
 pub mod ring;

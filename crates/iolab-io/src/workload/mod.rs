@@ -9,6 +9,7 @@ mod ladder;
 pub mod meta;
 mod piece_choice;
 mod read;
+pub mod replay;
 mod spread_directories;
 mod syscall;
 mod write;
@@ -63,6 +64,7 @@ const ALL: &[&Workload] = &[
     &files::WORKLOAD,
     &syscall::WORKLOAD,
     &meta::WORKLOAD,
+    &replay::WORKLOAD,
 ];
 
 /// Every workload's description.
@@ -125,6 +127,8 @@ pub struct Subject<'a> {
     pub seed: u64,
     /// Where it is a tree of files, what is in it; `path` is then its root.
     pub tree: Option<&'a files::Listing>,
+    /// Where it is the files of a trace: which.
+    pub replay: Option<&'a replay::Scene>,
 }
 
 /// What a trial consumes.

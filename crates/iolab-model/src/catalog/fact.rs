@@ -199,6 +199,8 @@ pub enum Family {
     Contender,
     /// What tells a person's file from another of its name, by the file.
     File,
+    /// What a trace is and what of it is replayed, by its file.
+    Trace,
 }
 
 impl Family {
@@ -214,6 +216,7 @@ impl Family {
             Family::Place => "place",
             Family::Contender => "contender",
             Family::File => "file",
+            Family::Trace => "trace",
         };
         format!("{before}.{name}")
     }

@@ -15,6 +15,8 @@ pub enum Factor {
     SourcePlace,
     /// A file of the person's.
     File,
+    /// A trace of the person's: what a program did with files.
+    Trace,
     /// The size of a file that iolab makes, in bytes.
     FileSize,
     /// How the sizes of many files are spread.
@@ -95,10 +97,11 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 30] = [
+    pub const ALL: [Factor; 31] = [
         Factor::Place,
         Factor::SourcePlace,
         Factor::File,
+        Factor::Trace,
         Factor::FileSize,
         Factor::Sizes,
         Factor::Files,
@@ -138,6 +141,9 @@ impl Factor {
                 ("source-place", Condition, Word, "where the source is, if not in the same place")
             }
             Factor::File => ("file", Condition, Path, "a file of yours, never written to"),
+            Factor::Trace => {
+                ("trace", Condition, Path, "what a program did with files (iolab record)")
+            }
             Factor::FileSize => ("file-size", Condition, Bytes, "size of the file that is made"),
             Factor::Sizes => ("sizes", Condition, Word, "how the sizes of files are spread"),
             Factor::Files => ("files", Condition, Count, "how many files"),

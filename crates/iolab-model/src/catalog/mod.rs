@@ -22,6 +22,7 @@ mod phrase;
 mod place;
 mod place_error;
 mod place_words;
+mod replay;
 mod sizes;
 mod sync;
 mod text;
@@ -52,6 +53,7 @@ pub use pattern::Pattern;
 pub use phrase::{goes_without_saying, held_phrase, phrase};
 pub use place::{PlaceLevel, common_size, parse_place, parse_places};
 pub use place_error::PlaceError;
+pub use replay::{RECORDED, ReplayMethod, ReplaySync};
 pub use sizes::{NoSizes, SIZES_FORMS, Sizes};
 pub use sync::Sync;
 pub use text::{

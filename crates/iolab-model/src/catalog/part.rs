@@ -42,6 +42,8 @@ pub enum Capability {
     Attributes,
     /// Does something with each of many files.
     Files,
+    /// Does again what a recorded program did with files.
+    Replay,
     /// Stands for its kind where a directory is surveyed: what people write first, and its rivals.
     Surveyed,
 }

@@ -2,8 +2,8 @@
 
 use super::{
     Atime, AxisWord, CacheState, Consume, Descriptors, Factor, Fill, Kind, Level, Pattern,
-    Readahead, Sparse, Switch, Sync, Target, Touch, Until, bytes_text, count_text, path_to_text,
-    so_many,
+    RECORDED, Readahead, Sparse, Switch, Sync, Target, Touch, Until, bytes_text, count_text,
+    path_to_text, so_many,
 };
 
 /// A level in words, after the name of a cell or in the line of what was held constant:
@@ -52,6 +52,9 @@ fn number_phrase(factor: Factor, number: u64) -> String {
 
 fn word_phrase(factor: Factor, word: &str) -> String {
     match factor {
+        Factor::Method if word == RECORDED => "calls as recorded".to_owned(),
+        Factor::Block if word == RECORDED => "blocks as recorded".to_owned(),
+        Factor::Sync if word == RECORDED => "syncs as recorded".to_owned(),
         Factor::Method | Factor::Contender | Factor::Operation => word.to_owned(),
         Factor::Place => format!("on {word}"),
         Factor::SourcePlace => format!("source on {word}"),

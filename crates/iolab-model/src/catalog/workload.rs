@@ -17,6 +17,8 @@ words! {
     Files "files",
     /// One call on the names and attributes of files.
     Meta "meta",
+    /// What a recorded program did with files.
+    Replay "replay",
 }
 
 impl WorkloadId {
@@ -34,6 +36,7 @@ impl WorkloadId {
             WorkloadId::Syscall => "System calls",
             WorkloadId::Meta => "Metadata calls",
             WorkloadId::Files => "Many files",
+            WorkloadId::Replay => "Replays",
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Facts, PlanError};
 use crate::catalog::{
-    AxisWord, CacheState, Consume, Factor, FactorUse, Level, Part, bytes_text, is_held_warm,
-    memory_limit_bytes,
+    AxisWord, CacheState, Consume, Factor, FactorUse, Level, Part, RECORDED, bytes_text,
+    is_held_warm, memory_limit_bytes,
 };
 use crate::spec::{Experiment, Vocabulary, format_bytes};
 
@@ -27,7 +27,7 @@ pub(super) fn fill(
     let mut axes = Axes::new();
     for axis in vocabulary.info.factors {
         let levels = match experiment.factors.get(&axis.factor) {
-            Some(levels) => levels.clone(),
+            Some(levels) => with_recorded(levels, axis.factor, vocabulary),
             None => default_levels(axis, experiment, vocabulary, facts, notes)?,
         };
         if !levels.is_empty() {
@@ -38,6 +38,14 @@ pub(super) fn fill(
         notes.extend(state_under_limits(&mut axes, facts));
     }
     Ok(axes)
+}
+
+/// What is compared with what the program did must be there: as recorded is always a level.
+fn with_recorded(levels: &[Level], factor: Factor, vocabulary: Vocabulary<'_>) -> Vec<Level> {
+    let recorded = Level::word(RECORDED);
+    let has_one = vocabulary.words(factor).contains(&RECORDED);
+    let before = (has_one && !levels.contains(&recorded)).then_some(recorded);
+    before.into_iter().chain(levels.iter().cloned()).collect()
 }
 
 /// Nobody has said in which state a file is, and under one of the limits it cannot be warm: under each

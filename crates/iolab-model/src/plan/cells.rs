@@ -218,6 +218,7 @@ fn short_file_names(axes: &Axes) -> BTreeMap<&Path, String> {
     let paths: Vec<&Path> = axes
         .get(&Factor::File)
         .into_iter()
+        .chain(axes.get(&Factor::Trace))
         .flatten()
         .filter_map(|level| match level {
             Level::Path(path) => Some(path.as_path()),

@@ -133,6 +133,9 @@ impl Forecast<'_> {
         if let Some(tree) = self.tree_of(cell) {
             let trial = self.trial_of_tree_ns(cell, tree) as f64;
             let part = (trial / self.tree_ns(cell, tree) as f64).min(1.0);
+            if let Some(TreeOrder::Recorded(recorded)) = &tree.tree {
+                return recorded.written_bytes;
+            }
             return if writes_tree(cell) { (tree.bytes as f64 * part) as u64 } else { 0 };
         }
         match cell.writes() || self.copies {

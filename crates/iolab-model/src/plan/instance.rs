@@ -236,6 +236,9 @@ fn wanted(
             None => refuse(format!("nothing is known of {}", name())),
         };
     }
+    if let Some(path) = draft.full.path(Factor::Trace) {
+        return recorded(path, place, facts).map(Some);
+    }
     let invalid = |none: NoTree| Skip { reason: none.to_string(), too_small: false };
     let seed = mix(experiment.protocol.content_seed(), TREE_STREAM);
     if let Some(tree) = Tree::of(&draft.levels, seed).map_err(invalid)? {
@@ -277,6 +280,16 @@ fn can_be_reached(draft: &Draft, wanted: &Wanted, facts: &Facts) -> Result<(), S
         Some(reason) => Err(Skip { reason, too_small: too_small.is_some() }),
         None => Ok(()),
     }
+}
+
+/// The files of a trace.
+fn recorded(path: &Path, place: Option<String>, facts: &Facts) -> Result<Wanted, Skip> {
+    let refuse = |reason: String| Skip { reason, too_small: false };
+    let unknown = || refuse(format!("nothing is known of {}", path_to_text(path)));
+    let trace = facts.traces.get(path).ok_or_else(unknown)?;
+    let trace = trace.as_ref().map_err(|why| refuse(why.clone()))?;
+    let tree = Some(TreeOrder::Recorded(trace.files.clone()));
+    Ok(Wanted { bytes: trace.bytes, place, tree, ..Wanted::default() })
 }
 
 /// A tree of the person's.

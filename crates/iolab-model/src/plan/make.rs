@@ -39,6 +39,7 @@ pub fn make(
     let copies = info.capability == Capability::Copy;
     let mut instances = Instances { copies, ..Instances::default() };
     let cells = place(&draft, &axes, experiment, vocabulary, facts, &mut instances)?;
+    notes.splice(0..0, trace_notes(facts));
     notes.extend(tree_notes(&instances, facts));
     notes.extend(whole_machine_note(&cells, facts));
     notes.extend(experiment.protocol.keep_bytes.map(|bytes| {
@@ -160,6 +161,15 @@ fn place(
     }
 }
 
+/// What of the person's traces cannot be replayed.
+fn trace_notes(facts: &Facts) -> Vec<String> {
+    let note = |(path, trace): (&std::path::PathBuf, &Result<super::TraceFacts, String>)| {
+        let note = trace.as_ref().ok()?.note.as_ref()?;
+        Some(format!("{}: {note}", path_to_text(path)))
+    };
+    facts.traces.iter().filter_map(note).collect()
+}
+
 /// What is left out of the person's trees.
 fn tree_notes(instances: &Instances, facts: &Facts) -> Vec<String> {
     let note = |instance: &super::Instance| {
@@ -275,7 +285,8 @@ fn title(info: &WorkloadInfo, axes: &Axes) -> String {
     if let Some([Level::Word(sizes)]) = axes.get(&Factor::Sizes).map(Vec::as_slice) {
         title = format!("{title} {sizes}");
     }
-    let files = axes.get(&Factor::File).map_or(&[][..], Vec::as_slice);
+    let files = axes.get(&Factor::File).or(axes.get(&Factor::Trace));
+    let files = files.map_or(&[][..], Vec::as_slice);
     let name = |level: &Level| match level {
         Level::Path(path) => {
             Some(path_to_text(path.file_name().map_or(path.as_path(), std::path::Path::new)))

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalog::{CacheState, Factor, Level, Levels, Sync};
 use crate::spec::Protocol;
-use crate::tree::{TreeOrder, space_of_files};
+use crate::tree::{RecordedFiles, TreeOrder, space_of_files};
 
 /// What the plan must know of the machine that the files are on; told by the agent there.
 // Messages are compared in tests; of the one rule among the facts it is enough whether it is there.
@@ -67,6 +67,9 @@ pub struct Facts {
     /// The person's trees by path: what is in them, or why they cannot be used and what to do.
     #[serde(with = "paths")]
     pub trees: BTreeMap<PathBuf, Result<TreeFacts, String>>,
+    /// The person's traces by path: what is in them, or why they cannot be used and what to do.
+    #[serde(default, with = "paths")]
+    pub traces: BTreeMap<PathBuf, Result<TraceFacts, String>>,
     /// Every place that was named, as written.
     pub places: BTreeMap<String, PlaceNeeds>,
     /// The size of every image where none is written.
@@ -85,6 +88,17 @@ pub struct TreeFacts {
     /// Their bytes.
     pub bytes: u64,
     /// What is left out, in words.
+    pub note: Option<String>,
+}
+
+/// What is in a trace of the person's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceFacts {
+    /// The files that a replay of it begins with.
+    pub files: RecordedFiles,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What of it cannot be replayed, in words.
     pub note: Option<String>,
 }
 

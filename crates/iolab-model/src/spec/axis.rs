@@ -84,7 +84,9 @@ impl Vocabulary<'_> {
                 self.contender(text).map(|()| vec![Level::word(text.trim())])
             }
             Kind::Word => self.words_of_list(factor, text),
-            Kind::Bytes if factor == Factor::Memory => self.limits(text),
+            Kind::Bytes if factor == Factor::Memory || !self.words(factor).is_empty() => {
+                self.sizes_or_words(factor, text)
+            }
             Kind::Bytes | Kind::Count => {
                 let numbers = parse_list(text, &|one| self.number(factor, one))?;
                 Ok(numbers.into_iter().map(Level::Number).collect())
@@ -92,13 +94,13 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// Sizes, or ratios of the file to the memory.
-    fn limits(&self, text: &str) -> Result<Vec<Level>, SpecError> {
+    /// Sizes, or ratios of the file to the memory, or words that the axis has beside sizes.
+    fn sizes_or_words(&self, factor: Factor, text: &str) -> Result<Vec<Level>, SpecError> {
         let mut levels: Vec<Level> = Vec::new();
         for (at, item) in items(text)? {
-            let read = match file_to_memory(item) {
-                Some(_) => vec![Level::word(item)],
-                None => parse_list(item, &|one| self.number(Factor::Memory, one))
+            let read = match self.is_word_of_sizes(factor, item) {
+                true => vec![Level::word(item)],
+                false => parse_list(item, &|one| self.number(factor, one))
                     .map_err(|e| e.within(text, at))?
                     .into_iter()
                     .map(Level::Number)
@@ -109,6 +111,11 @@ impl Vocabulary<'_> {
             );
         }
         Ok(levels)
+    }
+
+    fn is_word_of_sizes(&self, factor: Factor, word: &str) -> bool {
+        let is_ratio = factor == Factor::Memory && file_to_memory(word).is_some();
+        is_ratio || self.words(factor).contains(&word)
     }
 
     /// Places have options of their own, and commas between them.
@@ -216,6 +223,12 @@ impl Vocabulary<'_> {
                 self.check_level(*factor, level).map_err(|e| e.of(factor.name()))?;
             }
         }
+        if self.info.capability == Capability::Replay
+            && !experiment.factors.contains_key(&Factor::Trace)
+        {
+            let fix = "name the file of one; iolab record -- COMMAND makes it";
+            return Err(SpecError::new("trace", 0, "a replay needs a trace", fix));
+        }
         for factor in experiment.protocol.ask.iter().flatten() {
             self.axis(*factor).map_err(|e| e.of("--ask"))?;
         }
@@ -259,11 +272,7 @@ impl Vocabulary<'_> {
                 self.number(factor, &n.to_string()).map(drop)
             }
             (Level::Path(_), Kind::Path) => Ok(()),
-            (Level::Word(word), _)
-                if factor == Factor::Memory && file_to_memory(word).is_some() =>
-            {
-                Ok(())
-            }
+            (Level::Word(word), Kind::Bytes) if self.is_word_of_sizes(factor, word) => Ok(()),
             _ => {
                 let fix = "write the level as the axis has it; see iolab list";
                 Err(SpecError::new(&level.to_string(), 0, "not a level of this axis", fix))

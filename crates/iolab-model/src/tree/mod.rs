@@ -45,6 +45,23 @@ pub enum TreeOrder {
     Each(Tree),
     /// The person's, with so many files when it was looked at; never written to.
     Found(u64),
+    /// The files that a recorded program works on: made from its trace, brought back after each trial.
+    Recorded(RecordedFiles),
+}
+
+/// What is made for a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedFiles {
+    /// The file of the trace, as lossless text.
+    pub trace: String,
+    /// A digest of it: another trace of this name is refused.
+    pub digest: String,
+    /// Files, directories and links.
+    pub files: u64,
+    /// Space of all of them at most, those that the program makes among them.
+    pub space_bytes: u64,
+    /// Bytes that a trial writes.
+    pub written_bytes: u64,
 }
 
 impl TreeOrder {
@@ -53,6 +70,7 @@ impl TreeOrder {
         match self {
             TreeOrder::Kept(tree) | TreeOrder::Each(tree) => tree.files,
             TreeOrder::Found(files) => *files,
+            TreeOrder::Recorded(recorded) => recorded.files,
         }
     }
 
@@ -64,6 +82,8 @@ impl TreeOrder {
             }
             // Of a copy of it: how many directories it has is not known here.
             TreeOrder::Found(files) => files.saturating_add(1),
+            // Those that a trial makes are not more than what it begins with and its own names.
+            TreeOrder::Recorded(recorded) => recorded.files.saturating_mul(2).saturating_add(1),
         }
     }
 }

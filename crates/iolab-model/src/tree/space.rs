@@ -39,6 +39,9 @@ impl TreeOrder {
         match self {
             TreeOrder::Kept(tree) | TreeOrder::Each(tree) => tree.space_bytes(),
             // Its directories are not known here; most trees have fewer of them than files.
+            TreeOrder::Recorded(recorded) => {
+                at_most(recorded.files, recorded.space_bytes, recorded.files / 8 + 1)
+            }
             TreeOrder::Found(files) => at_most(*files, bytes, *files / 8 + 1),
         }
     }

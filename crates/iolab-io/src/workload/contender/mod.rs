@@ -34,7 +34,7 @@ pub fn find(id: &str) -> Option<&'static Workload> {
         WorkloadId::Write => Some(&WRITE),
         WorkloadId::Copy => Some(&COPY),
         WorkloadId::Files => Some(&FILES),
-        WorkloadId::Syscall | WorkloadId::Meta => None,
+        WorkloadId::Syscall | WorkloadId::Meta | WorkloadId::Replay => None,
     }
 }
 

@@ -1,0 +1,92 @@
+//! The workload `replay`: what a recorded program did with files, done again without it on files of
+//! our own, as recorded or in another way.
+//!
+//! A pass is the whole program. Each call is held against what was recorded, in the loop itself: one
+//! comparison. What cannot be made again is left out before (`iolab_trace::replay`).
+
+mod files;
+mod play;
+mod run;
+mod scene;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use files::make;
+pub use scene::Scene;
+
+use iolab_model::catalog::{
+    CacheState, Capability, Factor, FactorUse, Part, RECORDED, ReplayMethod, ReplaySync,
+    WorkloadId, WorkloadInfo,
+};
+use iolab_model::result::{Fault, Measurement};
+
+use super::{SetupTeardown, Trial, Workload};
+use scene::State;
+
+/// The workload.
+pub const WORKLOAD: Workload = Workload {
+    info: INFO,
+    run: run::run,
+    visits: |_| Ok(None),
+    around: SetupTeardown { prepare, verify, clear },
+    impossible: |_| None,
+};
+
+const REPLAYS: &[Capability] = &[Capability::Replay];
+
+/// The ways to move bytes.
+pub const METHODS: &[Part] = &[
+    Part::method(ReplayMethod::Recorded.word(), "the recorded calls").with(REPLAYS),
+    Part::method(ReplayMethod::Pread.word(), "pread and pwrite in place of lseek, read and write")
+        .with(REPLAYS),
+    Part::method(ReplayMethod::Mmap.word(), "mappings in place of reads of what is only read")
+        .with(REPLAYS),
+];
+
+const INFO: WorkloadInfo = WorkloadInfo {
+    part: Part::workload(
+        WorkloadId::Replay.word(),
+        "the file work of a recorded program, done again without it, as recorded or in another way",
+    ),
+    factors: &[
+        FactorUse::new(Factor::Trace, ""),
+        FactorUse::new(Factor::Place, ""),
+        FactorUse::new(Factor::Method, RECORDED),
+        FactorUse::new(Factor::Block, "recorded,4Ki,64Ki,1Mi").among(&[RECORDED]),
+        FactorUse::new(Factor::Sync, RECORDED).among(ReplaySync::WORDS),
+        FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),
+        FactorUse::new(Factor::Memory, ""),
+    ],
+    capability: Capability::Replay,
+    sweep: false,
+    examples: EXAMPLES,
+};
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("replay report.trace", "would larger buffers make this program faster"),
+    ("replay report.trace --block 64Ki --cache cold", "the same, its files not in the cache"),
+    ("replay sqlite.trace --sync recorded,end,none --block recorded", "what its fsyncs cost"),
+    (
+        "replay build.trace --block recorded --place ext4,xfs,tmpfs",
+        "on which file system its file work is fastest (as root)",
+    ),
+];
+
+fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
+    let (scene, subject) = run::scene(trial)?;
+    files::restore(scene, subject.path)?;
+    scene.set(State::Unknown);
+    Ok(())
+}
+
+fn verify(trial: &Trial<'_>, _: &mut Measurement) -> Result<(), Fault> {
+    let (scene, subject) = run::scene(trial)?;
+    files::check(scene, subject.path)
+}
+
+/// At once, so that files that are renewed are those of the first state.
+fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
+    let (scene, subject) = run::scene(trial)?;
+    files::restore(scene, subject.path)
+}

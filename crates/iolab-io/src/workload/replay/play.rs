@@ -1,0 +1,263 @@
+//! The loop over the steps of one thread. Everything in it is timed: nothing is allocated, formatted
+//! or looked up but a place in an array.
+
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+
+use super::scene::LEADS_TO;
+use rustix::fs::OFlags;
+
+use crate::sys::raw_call::{self as raw, MapOrder, RawMapping};
+use iolab_trace::NONE;
+use iolab_trace::replay::{Action, Program, Step};
+
+/// What a file is opened with to be cut.
+const TO_WRITE: i32 = OFlags::WRONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW).bits() as i32;
+
+/// What all threads of a replay share.
+#[derive(Debug)]
+pub(super) struct Stage<'a> {
+    pub(super) program: &'a Program,
+    /// The directory of all copies.
+    pub(super) root: i32,
+    /// Open files, by their slots.
+    pub(super) slots: &'a [AtomicI32],
+    pub(super) events: &'a [AtomicU32],
+    /// What is written.
+    pub(super) content: &'a [u8],
+    /// This user and group.
+    pub(super) owner: (u32, u32),
+    pub(super) page_bytes: usize,
+}
+
+/// What one thread has for itself.
+#[derive(Debug)]
+pub(super) struct Own<'a> {
+    pub(super) buffer: &'a mut [u8],
+    /// Mappings that files are read through, by slot; empty where there are none.
+    pub(super) maps: Vec<RawMapping>,
+    /// Mappings that the program made, with room for all of them.
+    pub(super) made: Vec<RawMapping>,
+    pub(super) tally: Tally,
+}
+
+/// How its calls came back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Calls that came back otherwise than recorded.
+    pub(super) otherwise: u64,
+    /// The first of them, by its step, and what it came back with.
+    pub(super) first: Option<(usize, i64)>,
+}
+
+impl Tally {
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, step: usize, result: i64) {
+        self.otherwise += 1;
+        self.first.get_or_insert((step, result));
+    }
+}
+
+/// Takes all steps of a thread.
+#[inline(never)]
+pub(super) fn play(stage: &Stage<'_>, steps: &[Step], own: &mut Own<'_>) {
+    for (number, step) in steps.iter().enumerate() {
+        let result = take(stage, step, own);
+        let expected = if step.action.counts_bytes() { result } else { result.min(0) };
+        if expected != step.expected {
+            own.tally.note(number, result);
+        }
+    }
+}
+
+#[inline(always)]
+fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
+    let asked = step.asked as usize;
+    let one = step.parts <= 1;
+    match step.action {
+        Action::Read if one => raw::read(stage.fd(step), &mut own.buffer[..asked]),
+        Action::ReadAt if one => {
+            raw::read_at(stage.fd(step), &mut own.buffer[..asked], step.offset)
+        }
+        Action::Write if one => raw::write(stage.fd(step), &stage.content[..asked]),
+        Action::WriteAt if one => {
+            raw::write_at(stage.fd(step), &stage.content[..asked], step.offset)
+        }
+        Action::Seek => match raw::seek(stage.fd(step), step.offset) {
+            at if at >= 0 => 0,
+            error => error,
+        },
+        Action::Open => stage.open(step),
+        Action::Close => raw::close(stage.fd(step)),
+        Action::Stat => raw::stat(stage.root, stage.path(step.path)),
+        Action::StatHandle => raw::stat_handle(stage.fd(step)),
+        Action::Sync => raw::sync(stage.fd(step), false),
+        Action::DataSync => raw::sync(stage.fd(step), true),
+        Action::ReadMapped => match own.maps.get(step.slot as usize) {
+            Some(map) => raw::read_mapped(*map, step.offset, &mut own.buffer[..asked]),
+            None => 0,
+        },
+        Action::Signal => {
+            raw::signal(&stage.events[step.other as usize]);
+            0
+        }
+        Action::Await => {
+            raw::wait(&stage.events[step.other as usize]);
+            0
+        }
+        _ => rarer(stage, step, own),
+    }
+}
+
+/// Calls that take so long that a call of a function more is nothing.
+#[inline(never)]
+fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
+    let (asked, root) = (step.asked as usize, stage.root);
+    match step.action {
+        Action::Read => raw::read_parts(stage.fd(step), &mut own.buffer[..asked], step.parts, None),
+        Action::ReadAt => {
+            let at = Some(step.offset);
+            raw::read_parts(stage.fd(step), &mut own.buffer[..asked], step.parts, at)
+        }
+        Action::Write => {
+            raw::write_parts(stage.fd(step), &stage.content[..asked], step.parts, None)
+        }
+        Action::WriteAt => {
+            let at = Some(step.offset);
+            raw::write_parts(stage.fd(step), &stage.content[..asked], step.parts, at)
+        }
+        Action::List => {
+            let most = own.buffer.len().min(asked.max(1));
+            raw::list(stage.fd(step), &mut own.buffer[..most])
+        }
+        Action::Rename => raw::rename(root, stage.path(step.path), stage.path(step.other)),
+        Action::Link => raw::link(root, stage.path(step.path), stage.path(step.other)),
+        Action::Unlink => raw::unlink(root, stage.path(step.path), false),
+        Action::RemoveDirectory => raw::unlink(root, stage.path(step.path), true),
+        Action::MakeDirectory => raw::make_directory(root, stage.path(step.path)),
+        Action::Symlink => raw::symlink(LEADS_TO, root, stage.path(step.path)),
+        Action::ReadLink => raw::read_link(root, stage.path(step.path), own.buffer),
+        Action::ChangeMode => {
+            let (at, path) = stage.target(step);
+            raw::change_mode(at, path, if is_directory(step) { 0o700 } else { 0o600 })
+        }
+        Action::ChangeOwner => {
+            let (at, path) = stage.target(step);
+            raw::change_owner(at, path, stage.owner)
+        }
+        Action::ChangeTimes => {
+            let (at, path) = stage.target(step);
+            raw::change_times(at, path)
+        }
+        Action::Truncate => stage.truncate(step),
+        Action::Allocate => raw::allocate(stage.fd(step), step.flags != 0, step.offset, step.asked),
+        Action::SyncAll => raw::sync_all(root),
+        Action::Advise => raw::advise(stage.fd(step), step.offset, step.asked, step.flags),
+        Action::CopyRange => raw::copy_range(stage.fd(step), stage.other(step), step.asked),
+        Action::SendFile => raw::send_file(stage.fd(step), stage.other(step), step.asked),
+        Action::Clone => raw::clone_file(stage.other(step), stage.fd(step)),
+        Action::Duplicate => raw::duplicate(stage.fd(step)),
+        Action::Map => map(stage, step, own),
+        Action::MapWhole => map_whole(stage, step, own),
+        Action::Unmap => match own.maps.get_mut(step.slot as usize) {
+            Some(map) => raw::unmap(std::mem::take(map)),
+            None => 0,
+        },
+        _ => 0,
+    }
+}
+
+/// A directory must stay one that can be entered: the step says which it is.
+fn is_directory(step: &Step) -> bool {
+    step.flags != 0
+}
+
+impl<'a> Stage<'a> {
+    #[inline(always)]
+    fn fd(&self, step: &Step) -> i32 {
+        self.slots[step.slot as usize].load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn other(&self, step: &Step) -> i32 {
+        self.slots[step.other as usize].load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn path(&self, number: u32) -> &'a CStr {
+        &self.program.paths[number as usize]
+    }
+
+    #[inline(always)]
+    fn open(&self, step: &Step) -> i64 {
+        let fd = raw::open(self.root, self.path(step.path), step.flags as i32, 0o600);
+        if fd < 0 {
+            return fd;
+        }
+        match self.slots.get(step.slot as usize) {
+            Some(slot) => slot.store(fd as i32, Ordering::Relaxed),
+            // It should have failed: what was opened is not wanted.
+            None => {
+                raw::close(fd as i32);
+            }
+        }
+        0
+    }
+
+    /// What is changed: a name, or an open file.
+    fn target(&self, step: &Step) -> (i32, Option<&'a CStr>) {
+        match step.path {
+            NONE => (self.fd(step), None),
+            path => (self.root, Some(self.path(path))),
+        }
+    }
+
+    fn truncate(&self, step: &Step) -> i64 {
+        if step.path == NONE {
+            return raw::truncate(self.fd(step), step.asked);
+        }
+        // truncate(2) has no form with a directory.
+        match raw::open(self.root, self.path(step.path), TO_WRITE, 0) {
+            fd if fd >= 0 => {
+                let result = raw::truncate(fd as i32, step.asked);
+                raw::close(fd as i32);
+                result
+            }
+            error => error,
+        }
+    }
+}
+
+fn map(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
+    let order = MapOrder {
+        offset: step.offset,
+        bytes: step.asked,
+        writable: step.flags & 1 != 0,
+        shared: step.flags & 2 != 0,
+        populated: step.flags & 4 != 0,
+    };
+    match raw::map(stage.fd(step), &order) {
+        Ok(mapping) => {
+            if order.shared {
+                raw::touch(mapping, stage.page_bytes, order.writable);
+            }
+            own.made.push(mapping);
+            0
+        }
+        Err(error) => error,
+    }
+}
+
+fn map_whole(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
+    let order =
+        MapOrder { offset: 0, bytes: step.asked, writable: false, shared: true, populated: false };
+    match (raw::map(stage.fd(step), &order), own.maps.get_mut(step.slot as usize)) {
+        (Ok(mapping), Some(place)) => {
+            *place = mapping;
+            0
+        }
+        (Err(error), _) => error,
+        (Ok(_), None) => 0,
+    }
+}

@@ -1,0 +1,224 @@
+//! One trial: the program is made from the trace, its threads are made ready, and then it is played.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, AtomicU32};
+
+use rustix::fs::{Mode, OFlags, SeekFrom, openat, seek};
+use rustix::process::{Resource, Rlimit, getegid, geteuid, getrlimit, setrlimit};
+
+use super::files::open_root;
+use super::play::{Own, Stage, Tally, play};
+use super::scene::Scene;
+use super::settings::choice;
+use crate::method::{Buffer, MeasuredWindow, Stop, fill, run_threads};
+use crate::sys::clock::now_ns;
+use crate::sys::page::page_bytes;
+use crate::sys::raw_call::RawMapping;
+use crate::sys::usage::usage;
+use crate::workload::{Subject, Trial};
+use iolab_model::catalog::{Fill, path_to_text};
+use iolab_model::result::{Fault, Measurement};
+use iolab_trace::replay::{Action, Program, Step};
+use iolab_trace::{CallKind, NONE, OpenFlags};
+
+/// Room for names that are listed, and for where links lead.
+const LEAST_BUFFER_BYTES: u64 = 64 << 10;
+const DOING: &str = "replay a trace";
+
+/// What a trial works on.
+pub(super) fn scene<'a>(trial: &Trial<'a>) -> Result<(&'a Scene, Subject<'a>), Fault> {
+    let subject = trial.subject.ok_or_else(|| Fault::new(DOING, "it names no trace"))?;
+    let scene = subject.replay.ok_or_else(|| Fault::new(DOING, "it names no trace"))?;
+    Ok((scene, subject))
+}
+
+pub(super) fn run(
+    trial: &Trial<'_>,
+    window: &mut dyn MeasuredWindow,
+) -> Result<Measurement, Fault> {
+    let (scene, subject) = scene(trial)?;
+    let mut program = Program::of(&scene.trace, choice(trial.levels)?);
+    if program.lanes.is_empty() {
+        return Err(Fault::new(DOING, "no call of it can be made again"));
+    }
+    allow_as_many_files_as_can_be();
+    translate_flags(&mut program);
+    let doing = || format!("{DOING} in {}", path_to_text(subject.path));
+    let failed = |stop: Stop| stop.fault(doing());
+    let root = open_root(subject.path).map_err(|error| failed(error.into()))?;
+    let slots: Vec<AtomicI32> = (0..program.slots).map(|_| AtomicI32::new(-1)).collect();
+    inherit(&program, &root, &slots).map_err(failed)?;
+    let events: Vec<AtomicU32> = (0..program.events).map(|_| AtomicU32::new(0)).collect();
+    let mut content = content(&program, scene.seed).map_err(failed)?;
+    let stage = Stage {
+        program: &program,
+        root: root.as_raw_fd(),
+        slots: &slots,
+        events: &events,
+        content: content.as_mut(),
+        owner: (geteuid().as_raw(), getegid().as_raw()),
+        page_bytes: page_bytes() as usize,
+    };
+    let timed = played(&stage, window).map_err(failed)?;
+    accuse(scene, &program, &timed.tallies)?;
+    Ok(Measurement {
+        wall_ns: timed.wall_ns,
+        user_ns: timed.user_ns,
+        system_ns: timed.system_ns,
+        bytes: program.bytes,
+        operations: program.calls,
+        repetitions: 1,
+        ..Measurement::default()
+    })
+}
+
+/// A trace may have many files open at a time.
+fn allow_as_many_files_as_can_be() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where it may not be raised, an opening that fails says so.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+/// The numbers of this kernel in place of those of a trace. No link is ever followed.
+fn translate_flags(program: &mut Program) {
+    let steps = program.lanes.iter_mut().flatten();
+    for step in steps.filter(|step| step.action == Action::Open) {
+        step.flags = os_flags(OpenFlags(step.flags)).bits();
+    }
+}
+
+fn os_flags(flags: OpenFlags) -> OFlags {
+    let words = [
+        ("O_CREAT", OFlags::CREATE),
+        ("O_EXCL", OFlags::EXCL),
+        ("O_TRUNC", OFlags::TRUNC),
+        ("O_APPEND", OFlags::APPEND),
+        ("O_DIRECT", OFlags::DIRECT),
+        ("O_SYNC", OFlags::SYNC),
+        ("O_DSYNC", OFlags::DSYNC),
+        ("O_DIRECTORY", OFlags::DIRECTORY),
+        ("O_PATH", OFlags::PATH),
+        ("O_NOATIME", OFlags::NOATIME),
+    ];
+    let access = match (flags.has("O_RDWR"), flags.has("O_WRONLY")) {
+        (true, _) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        (false, false) => OFlags::RDONLY,
+    };
+    let fixed = access | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    words.iter().filter(|(word, _)| flags.has(word)).fold(fixed, |all, (_, flag)| all | *flag)
+}
+
+/// Opens what the program had open when it began.
+fn inherit(program: &Program, root: &OwnedFd, slots: &[AtomicI32]) -> Result<(), Stop> {
+    for one in &program.inherited {
+        let (Some(path), Some(slot)) =
+            (program.paths.get(one.path as usize), slots.get(one.slot as usize))
+        else {
+            continue;
+        };
+        let access = if one.writes { OFlags::RDWR } else { OFlags::RDONLY };
+        let flags = access | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let opened = openat(root, &**path, flags, Mode::empty())?;
+        if one.offset > 0 {
+            seek(&opened, SeekFrom::Start(one.offset))?;
+        }
+        // The process that it belongs to ends with the trial.
+        let number = std::os::fd::IntoRawFd::into_raw_fd(opened);
+        slot.store(number, std::sync::atomic::Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+fn content(program: &Program, seed: u64) -> Result<Buffer, Stop> {
+    let writes = program.lanes.iter().flatten().filter(|step| step.action.writes());
+    let mut content = Buffer::new(writes.map(|step| step.asked).max().unwrap_or(0))?;
+    fill(Fill::Random, seed, content.as_mut());
+    Ok(content)
+}
+
+struct Timed {
+    wall_ns: u64,
+    user_ns: u64,
+    system_ns: u64,
+    /// By thread.
+    tallies: Vec<Tally>,
+}
+
+/// A thread of the replay, ready to begin.
+struct Ready<'a> {
+    steps: &'a [Step],
+    buffer: Buffer,
+    maps: Vec<RawMapping>,
+    made: Vec<RawMapping>,
+}
+
+impl Ready<'_> {
+    fn new<'a>(steps: &'a [Step], slots: usize) -> Result<Ready<'a>, Stop> {
+        let reads = steps.iter().filter(|step| step.action.reads()).map(|step| step.asked);
+        let of = |action| steps.iter().filter(move |step| step.action == action).count();
+        let lists = of(Action::List) + of(Action::ReadLink) > 0;
+        let least = if lists { LEAST_BUFFER_BYTES } else { 0 };
+        let maps = if of(Action::MapWhole) > 0 { slots } else { 0 };
+        Ok(Ready {
+            steps,
+            buffer: Buffer::new(reads.max().unwrap_or(0).max(least))?,
+            maps: vec![RawMapping::default(); maps],
+            made: Vec::with_capacity(of(Action::Map)),
+        })
+    }
+}
+
+fn played(stage: &Stage<'_>, window: &mut dyn MeasuredWindow) -> Result<Timed, Stop> {
+    let ready = |steps| Ready::new(steps, stage.slots.len());
+    let work = |ready: Ready<'_>| {
+        let Ready { steps, mut buffer, maps, made } = ready;
+        let mut own = Own { buffer: buffer.as_mut(), maps, made, tally: Tally::default() };
+        let begin_ns = now_ns();
+        play(stage, steps, &mut own);
+        Ok((begin_ns, now_ns(), own.tally))
+    };
+    let lanes: Vec<&[Step]> = stage.program.lanes.iter().map(Vec::as_slice).collect();
+    let (done, before) = run_threads(&lanes, window, |lane| ready(lane), work)?;
+    let after = usage();
+    window.close();
+    let done = done.into_iter().collect::<Result<Vec<(u64, u64, Tally)>, Stop>>()?;
+    let begin = done.iter().map(|lane| lane.0).min().unwrap_or(0);
+    let end = done.iter().map(|lane| lane.1).max().unwrap_or(0);
+    Ok(Timed {
+        wall_ns: end.saturating_sub(begin).max(1),
+        user_ns: after.user_ns.saturating_sub(before.user_ns),
+        system_ns: after.system_ns.saturating_sub(before.system_ns),
+        tallies: done.into_iter().map(|lane| lane.2).collect(),
+    })
+}
+
+/// The first call that came back otherwise than recorded, with its file and offset.
+fn accuse(scene: &Scene, program: &Program, tallies: &[Tally]) -> Result<(), Fault> {
+    let otherwise: u64 = tallies.iter().map(|tally| tally.otherwise).sum();
+    let first = program.lanes.iter().zip(tallies).filter_map(|(steps, tally)| {
+        let (number, result) = tally.first?;
+        Some((steps.get(number)?, result))
+    });
+    let Some((step, result)) = first.min_by_key(|(step, _)| step.call) else { return Ok(()) };
+    let call = scene.trace.calls.get(step.call as usize);
+    let file = call.map_or(NONE, |call| call.file);
+    let name = scene.trace.file(file).map(|file| String::from_utf8_lossy(&file.name).into_owned());
+    let name =
+        name.map_or(String::new(), |name| format!(" of the copy of {}", name.escape_debug()));
+    let at = match call.map(|call| call.kind) {
+        Some(CallKind::Open | CallKind::Stat) | None => String::new(),
+        Some(_) => format!(" at byte {}", step.offset),
+    };
+    let said = |result: i64| match result {
+        error if error < 0 => std::io::Error::from_raw_os_error(-error as i32).to_string(),
+        count => count.to_string(),
+    };
+    let cause = format!(
+        "it came back with {} and was recorded with {}; {otherwise} calls did so",
+        said(result),
+        said(step.expected)
+    );
+    let errno = (result < 0).then(|| -result as i32);
+    Err(Fault::new(format!("replay {}{name}{at}", step.action.word()), cause).errno(errno))
+}

@@ -1,0 +1,195 @@
+//! Calls that name files: open, stat, rename and their kin.
+
+use super::disk::{EEXIST, EINVAL, EISDIR, ENOENT, ENOTDIR, ENOTEMPTY, Inode, NodeKind};
+use super::left_out::Reason;
+use super::sift::{Judged, Opened, Sifter};
+use super::step::{Act, Action, Step};
+use crate::call::{Call, CallKind, NONE, OpenFlags};
+
+/// Whether a call is about a name and on no open file.
+pub(super) fn is_by_name(call: &Call) -> bool {
+    let names = matches!(
+        call.kind,
+        CallKind::Stat
+            | CallKind::Rename
+            | CallKind::Unlink
+            | CallKind::MakeDirectory
+            | CallKind::RemoveDirectory
+            | CallKind::Link
+            | CallKind::Symlink
+            | CallKind::ReadLink
+    );
+    let by_either = matches!(
+        call.kind,
+        CallKind::ChangeMode | CallKind::ChangeOwner | CallKind::ChangeTimes | CallKind::Truncate
+    );
+    names || (by_either && call.handle == NONE)
+}
+
+/// An opening. What it would do is done to the disk only where it comes out as recorded.
+pub(super) fn open(sifter: &mut Sifter<'_>, index: u32, call: &Call, errno: Option<i64>) -> Judged {
+    let name = sifter.name(call.file)?.to_vec();
+    let flags = OpenFlags(call.detail);
+    let step = Step {
+        path: call.file,
+        slot: call.handle,
+        flags: call.detail,
+        ..Step::new(Action::Open, index)
+    };
+    if let Some(errno) = errno {
+        let step = Step { slot: NONE, expected: -errno, ..step };
+        return fail(sifter, call, &name, step, errno);
+    }
+    if flags.has("O_TMPFILE") || call.handle == NONE {
+        return Err(Reason::Kind);
+    }
+    let mut changes = flags.has("O_TRUNC");
+    let inode = match sifter.disk.find(&name) {
+        Ok(inode) => {
+            let kind = sifter.disk.inode(inode).kind;
+            let as_directory = kind == NodeKind::Directory;
+            let is_refused = flags.has("O_CREAT") && flags.has("O_EXCL")
+                || kind == NodeKind::Link
+                || as_directory && flags.writes()
+                || !as_directory && flags.has("O_DIRECTORY");
+            if is_refused {
+                return Err(Reason::Unlike);
+            }
+            inode
+        }
+        Err(ENOENT) if flags.has("O_CREAT") => {
+            changes = true;
+            let inode = Inode::new(NodeKind::File, 0, call.file);
+            sifter.disk.make(&name, inode).map_err(|_| Reason::Unlike)?
+        }
+        Err(_) => return Err(Reason::Unlike),
+    };
+    if flags.has("O_TRUNC") {
+        sifter.disk.resized(inode, 0);
+    }
+    let opened = Opened { inode, offset: 0, flags, copies: 0 };
+    *sifter.handles.get_mut(call.handle as usize).ok_or(Reason::Unopened)? = Some(opened);
+    sifter.acts.push(Act { inode, changes, ..Act::new(step, call.thread) });
+    Ok(())
+}
+
+/// Any other.
+pub(super) fn judge(
+    sifter: &mut Sifter<'_>,
+    index: u32,
+    call: &Call,
+    errno: Option<i64>,
+) -> Judged {
+    let name = sifter.name(call.file)?.to_vec();
+    let step = Step { path: call.file, ..Step::new(action(call.kind), index) };
+    let step = match call.kind {
+        CallKind::Rename | CallKind::Link => Step { other: call.other, ..step },
+        CallKind::Truncate => Step { asked: call.asked, ..step },
+        _ => step,
+    };
+    if let Some(errno) = errno {
+        return fail(sifter, call, &name, Step { expected: -errno, ..step }, errno);
+    }
+    let disk = &mut sifter.disk;
+    let inode = match call.kind {
+        CallKind::MakeDirectory => disk.make(&name, Inode::new(NodeKind::Directory, 0, call.file)),
+        CallKind::Symlink => disk.make(&name, Inode::new(NodeKind::Link, 0, call.file)),
+        CallKind::Unlink => disk.unlink(&name),
+        CallKind::RemoveDirectory => disk.remove_directory(&name),
+        CallKind::Rename | CallKind::Link => {
+            let to = sifter.name(call.other)?.to_vec();
+            match call.kind {
+                CallKind::Link => sifter.disk.link(&name, &to),
+                _ => sifter.disk.rename(&name, &to, call.other),
+            }
+        }
+        CallKind::ReadLink => match disk.find(&name) {
+            Ok(inode) if disk.inode(inode).kind != NodeKind::Link => Err(EINVAL),
+            other => other,
+        },
+        CallKind::Truncate => match disk.find(&name) {
+            Ok(inode) if disk.inode(inode).kind == NodeKind::File => {
+                disk.resized(inode, call.asked);
+                Ok(inode)
+            }
+            _ => Err(EISDIR),
+        },
+        _ => disk.find(&name),
+    };
+    let inode = inode.map_err(|_| Reason::Unlike)?;
+    let kind = sifter.disk.inode(inode).kind;
+    let is_mode = call.kind == CallKind::ChangeMode;
+    // Where a link leads is not kept.
+    if is_mode && kind == NodeKind::Link {
+        return Err(Reason::Unlike);
+    }
+    let is_directory = is_mode && kind == NodeKind::Directory;
+    let step = Step { flags: u32::from(is_directory), ..step };
+    let changes = call.kind != CallKind::Stat && call.kind != CallKind::ReadLink;
+    sifter.acts.push(Act { inode, changes, ..Act::new(step, call.thread) });
+    Ok(())
+}
+
+fn action(kind: CallKind) -> Action {
+    match kind {
+        CallKind::Rename => Action::Rename,
+        CallKind::Unlink => Action::Unlink,
+        CallKind::MakeDirectory => Action::MakeDirectory,
+        CallKind::RemoveDirectory => Action::RemoveDirectory,
+        CallKind::Link => Action::Link,
+        CallKind::Symlink => Action::Symlink,
+        CallKind::ReadLink => Action::ReadLink,
+        CallKind::ChangeMode => Action::ChangeMode,
+        CallKind::ChangeOwner => Action::ChangeOwner,
+        CallKind::ChangeTimes => Action::ChangeTimes,
+        CallKind::Truncate => Action::Truncate,
+        _ => Action::Stat,
+    }
+}
+
+/// A call that failed and fails here too, for the same reason.
+fn fail(sifter: &mut Sifter<'_>, call: &Call, name: &[u32], step: Step, errno: i64) -> Judged {
+    let known = [ENOENT, EEXIST, ENOTDIR, EISDIR, EINVAL, ENOTEMPTY];
+    if !known.contains(&errno) {
+        return Err(Reason::Error);
+    }
+    match fails_alike(sifter, call, name, errno) {
+        true => {
+            sifter.acts.push(Act::new(step, call.thread));
+            Ok(())
+        }
+        false => Err(Reason::Unlike),
+    }
+}
+
+fn fails_alike(sifter: &Sifter<'_>, call: &Call, name: &[u32], errno: i64) -> bool {
+    let disk = &sifter.disk;
+    let found = disk.find(name);
+    let kind = found.ok().map(|inode| disk.inode(inode).kind);
+    let flags = OpenFlags(call.detail);
+    let opens = call.kind == CallKind::Open;
+    match errno {
+        ENOENT if opens && flags.has("O_CREAT") => {
+            name.len() > 1 && disk.find(&name[..name.len() - 1]) == Err(ENOENT)
+        }
+        ENOENT => found == Err(ENOENT),
+        ENOTDIR => found == Err(ENOTDIR),
+        EEXIST => match call.kind {
+            CallKind::Open => flags.has("O_CREAT") && flags.has("O_EXCL") && found.is_ok(),
+            CallKind::MakeDirectory | CallKind::Symlink => found.is_ok(),
+            _ => false,
+        },
+        EISDIR => {
+            let refuses = call.kind == CallKind::Unlink || (opens && flags.writes());
+            refuses && kind == Some(NodeKind::Directory)
+        }
+        EINVAL => {
+            call.kind == CallKind::ReadLink && kind.is_some_and(|kind| kind != NodeKind::Link)
+        }
+        ENOTEMPTY => {
+            let full = |inode| !disk.inode(inode).entries.is_empty();
+            call.kind == CallKind::RemoveDirectory && found.is_ok_and(full)
+        }
+        _ => false,
+    }
+}

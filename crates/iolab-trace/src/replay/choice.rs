@@ -1,0 +1,173 @@
+//! The same work done in another way: which syncs are made, and by which calls bytes are read.
+
+use std::collections::{HashMap, HashSet};
+
+use super::disk::{Disk, NodeKind};
+use super::step::{Act, Action, Step};
+use crate::call::{NONE, OpenFlags};
+
+/// By which calls bytes are read and written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum How {
+    /// As recorded.
+    #[default]
+    Recorded,
+    /// pread and pwrite, and no lseek.
+    Pread,
+    /// What is only read comes out of mappings.
+    Mmap,
+}
+
+/// When data are made durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum When {
+    /// As recorded.
+    #[default]
+    Recorded,
+    /// Never.
+    Never,
+    /// Once at the end, each file that was.
+    AtEnd,
+}
+
+/// A way to do the work of a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// How bytes move.
+    pub how: How,
+    /// Neighbouring small reads and writes are made in blocks of this size; else as recorded.
+    pub block_bytes: Option<u64>,
+    /// When data are made durable.
+    pub sync: When,
+}
+
+/// Bits of [`OpenFlags`]: `O_SYNC` and `O_DSYNC`.
+const SYNCHRONOUS: u32 = 128 | 256;
+
+/// The acts with the syncs that are chosen. `slots` is the first free one.
+pub(super) fn with_syncs(acts: Vec<Act>, when: When, disk: &Disk, slots: u32) -> (Vec<Act>, u32) {
+    if when == When::Recorded {
+        return (acts, slots);
+    }
+    let mut synced: Vec<u32> = Vec::new();
+    let mut seen: HashSet<u32> = HashSet::new();
+    let mut synchronous: HashSet<u32> = HashSet::new();
+    let mut last = None;
+    let mut all = Vec::with_capacity(acts.len());
+    for mut act in acts {
+        let step = &mut act.step;
+        last = Some((act.thread, step.call));
+        if step.action == Action::Open && step.flags & SYNCHRONOUS != 0 {
+            synchronous.insert(step.slot);
+            step.flags &= !SYNCHRONOUS;
+        }
+        let made_durable =
+            step.action.syncs() || step.action.writes() && synchronous.contains(&step.slot);
+        if made_durable && seen.insert(act.inode) {
+            synced.push(act.inode);
+        }
+        if !step.action.syncs() && step.action != Action::SyncAll {
+            all.push(act);
+        }
+    }
+    if let (When::AtEnd, Some((thread, call))) = (when, last) {
+        for (number, inode) in synced.iter().enumerate() {
+            let slot = slots + number as u32;
+            all.extend(at_end(disk, *inode, thread, call, slot).into_iter().flatten());
+        }
+        return (all, slots + synced.len() as u32);
+    }
+    (all, slots)
+}
+
+/// Opens a file once more, where it still has a name, and makes it durable.
+fn at_end(disk: &Disk, inode: u32, thread: u32, call: u32, slot: u32) -> Option<[Act; 3]> {
+    let path = disk.inode(inode).path;
+    if path == NONE {
+        return None;
+    }
+    let step = |action| Step { slot, ..Step::new(action, call) };
+    let act = |step| Act { inode, changes: true, ..Act::new(step, thread) };
+    let open = Step { path, ..step(Action::Open) };
+    Some([act(open), act(step(Action::Sync)), act(step(Action::Close))])
+}
+
+/// The acts with the calls that are chosen for bytes.
+pub(super) fn with_calls(acts: Vec<Act>, how: How, disk: &Disk) -> Vec<Act> {
+    match how {
+        How::Recorded => acts,
+        How::Pread => acts.into_iter().filter_map(|act| positioned(act, disk)).collect(),
+        How::Mmap => mapped(acts, disk),
+    }
+}
+
+/// A call with an offset of its own in place of one that needs the handle's.
+fn positioned(mut act: Act, disk: &Disk) -> Option<Act> {
+    let is_file = act.inode != NONE && disk.inode(act.inode).kind == NodeKind::File;
+    act.step.action = match act.step.action {
+        Action::Read => Action::ReadAt,
+        Action::Write => Action::WriteAt,
+        Action::Seek if is_file => return None,
+        other => other,
+    };
+    Some(act)
+}
+
+/// Handles that are only read, of files whose size stays: they are mapped when they are opened.
+fn mapped(acts: Vec<Act>, disk: &Disk) -> Vec<Act> {
+    let changed: HashSet<u32> = acts
+        .iter()
+        .filter(|act| act.changes || act.step.action.writes() || act.to_inode != NONE)
+        .flat_map(|act| {
+            [act.to_inode, if act.changes || act.step.action.writes() { act.inode } else { NONE }]
+        })
+        .collect();
+    let shared = shared_slots(&acts);
+    let reads = acts.iter().filter(|act| act.step.action.reads()).map(|act| act.step.slot);
+    let read: HashSet<u32> = reads.filter(|slot| !shared.contains(slot)).collect();
+    let mut maps: HashMap<u32, u64> = HashMap::new();
+    let mut all = Vec::with_capacity(acts.len());
+    for mut act in acts {
+        let step = act.step;
+        let with = |action, asked| {
+            let step = Step { asked, expected: 0, path: NONE, ..Step { action, ..step } };
+            Act { step: Step { flags: 0, offset: 0, ..step }, ..act }
+        };
+        match step.action {
+            Action::Open if step.slot != NONE && read.contains(&step.slot) => {
+                all.push(act);
+                let inode = disk.inode(act.inode);
+                let is_file = inode.kind == NodeKind::File && inode.size > 0;
+                let plain = !OpenFlags(step.flags).writes() && !OpenFlags(step.flags).has("O_PATH");
+                if is_file && plain && !changed.contains(&act.inode) {
+                    maps.insert(step.slot, inode.size);
+                    all.push(with(Action::MapWhole, inode.size));
+                }
+            }
+            Action::Close if maps.remove(&step.slot).is_some() => {
+                all.push(with(Action::Unmap, 0));
+                all.push(act);
+            }
+            Action::Seek if maps.contains_key(&step.slot) => (),
+            action if action.reads() && maps.contains_key(&step.slot) => {
+                // The end of the file is known: nobody reads there to find it.
+                if step.expected > 0 {
+                    act.step.action = Action::ReadMapped;
+                    act.step.asked = step.expected.unsigned_abs();
+                    all.push(act);
+                }
+            }
+            _ => all.push(act),
+        }
+    }
+    all
+}
+
+/// Slots that several threads use: a mapping is one thread's.
+fn shared_slots(acts: &[Act]) -> HashSet<u32> {
+    let mut users: HashMap<u32, u32> = HashMap::new();
+    let on_slots = acts.iter().filter(|act| act.step.slot != NONE);
+    let others =
+        on_slots.filter(|act| *users.entry(act.step.slot).or_insert(act.thread) != act.thread);
+    others.map(|act| act.step.slot).collect()
+}

@@ -1,0 +1,139 @@
+//! The file work of a trace done again, without the program: which calls can be made again on files
+//! of our own, in which order, and the same work done in another way. Pure: what makes the calls is
+//! the workload `replay`.
+//!
+//! A name of a trace is a number here ([`names`]); what is not certain to come out as recorded is
+//! left out and counted ([`sift`]), so that a replay whose calls come back otherwise is a fault.
+
+mod by_name;
+mod choice;
+mod disk;
+mod files;
+mod first_state;
+mod gather;
+mod lanes;
+mod left_out;
+mod names;
+mod on_handle;
+mod order;
+mod sift;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use choice::{Choice, How, When};
+pub use disk::NodeKind;
+pub use files::{Change, Node};
+pub use left_out::{Coverage, Reason};
+pub use sift::Inherited;
+pub use step::{Action, Step};
+
+use std::ffi::CString;
+
+use crate::call::NONE;
+use crate::trace::Trace;
+use sift::Sifter;
+use step::Act;
+
+/// What a replay of a trace needs, however it is done: its files, and what they become.
+#[derive(Debug)]
+pub struct Replay {
+    /// The files that it begins with, directories before what they hold.
+    pub files: Vec<Node>,
+    /// What it leaves otherwise.
+    pub changes: Vec<Change>,
+    /// Bytes that all files take at most, those that it makes among them.
+    pub space_bytes: u64,
+    /// Bytes that its calls write.
+    pub written_bytes: u64,
+    /// What of the trace it is.
+    pub coverage: Coverage,
+}
+
+/// The steps of a replay done in one way.
+#[derive(Debug)]
+pub struct Program {
+    /// By thread.
+    pub lanes: Vec<Vec<Step>>,
+    /// Names, by the number that steps have; empty where no step names it.
+    pub paths: Vec<CString>,
+    /// Files that are open before it begins.
+    pub inherited: Vec<Inherited>,
+    /// Places for open files.
+    pub slots: u32,
+    /// Events that threads tell one another.
+    pub events: u32,
+    /// Bytes that the recorded calls moved that are replayed, and how many calls they were.
+    pub bytes: u64,
+    /// Recorded calls that are replayed.
+    pub calls: u64,
+}
+
+impl Replay {
+    /// What a trace needs.
+    pub fn of(trace: &Trace) -> Replay {
+        let mut sifter = Sifter::sift(trace);
+        files::fill(&mut sifter);
+        let peaks = sifter.disk.inodes.iter().map(|inode| inode.peak);
+        let writes = |act: &&Act| act.step.action.writes() || act.to_inode != NONE;
+        let written = sifter.acts.iter().filter(writes);
+        let written = written.map(|act| act.step.expected.unsigned_abs());
+        Replay {
+            files: files::nodes(&sifter.first, &sifter.names),
+            changes: files::changes(&sifter.first, &sifter.disk, &sifter.names),
+            space_bytes: peaks.fold(0, u64::saturating_add),
+            written_bytes: written.fold(0, u64::saturating_add),
+            coverage: sifter.coverage,
+        }
+    }
+
+    /// Bytes of the files that it begins with.
+    pub fn file_bytes(&self) -> u64 {
+        self.files.iter().fold(0, |sum, node| sum.saturating_add(node.bytes))
+    }
+}
+
+impl Program {
+    /// The steps of a trace, done in this way.
+    pub fn of(trace: &Trace, choice: Choice) -> Program {
+        let mut sifter = Sifter::sift(trace);
+        let acts = std::mem::take(&mut sifter.acts);
+        let (lost_calls, lost_bytes) = sifter.coverage.lost();
+        let (calls, bytes) =
+            (sifter.coverage.calls - lost_calls, sifter.coverage.bytes - lost_bytes);
+        let (acts, slots) =
+            choice::with_syncs(acts, choice.sync, &sifter.disk, trace.handles.len() as u32);
+        let acts = choice::with_calls(acts, choice.how, &sifter.disk);
+        let acts = match choice.block_bytes {
+            Some(block) => gather::gather(acts, block.max(1)),
+            None => acts,
+        };
+        let paths = paths(&acts, &sifter);
+        let (lanes, events) = lanes::lanes(order::order(acts, &sifter));
+        let inherited = sifter.inherited;
+        Program { lanes, paths, inherited, slots, events, bytes, calls }
+    }
+
+    /// Calls that are made.
+    pub fn made_calls(&self) -> u64 {
+        let calls = |lane: &Vec<Step>| lane.iter().filter(|step| step.action.is_call()).count();
+        self.lanes.iter().map(calls).sum::<usize>() as u64
+    }
+}
+
+fn paths(acts: &[Act], sifter: &Sifter<'_>) -> Vec<CString> {
+    let mut paths = vec![CString::default(); sifter.names.components.len()];
+    let inherited = sifter.inherited.iter().map(|one| one.path);
+    let renamed = |act: &&Act| matches!(act.step.action, Action::Rename | Action::Link);
+    let others = acts.iter().filter(renamed).map(|act| act.step.other);
+    let used = acts.iter().map(|act| act.step.path).chain(others).chain(inherited);
+    for name in used.filter(|name| *name != NONE) {
+        if let (Some(path), Some(Some(components))) =
+            (paths.get_mut(name as usize), sifter.names.components.get(name as usize))
+            && path.is_empty()
+        {
+            *path = sifter.names.path(components);
+        }
+    }
+    paths
+}

@@ -1,0 +1,240 @@
+//! Which act waits for which of another thread: through files, names, open files, and the starts and
+//! ends of threads. Every wait is for an act that came earlier in the trace, so that no two threads
+//! ever wait for each other.
+
+use std::collections::HashMap;
+
+use super::disk::NodeKind;
+use super::sift::Sifter;
+use super::step::{Act, Action};
+use crate::call::NONE;
+use crate::trace::Trace;
+
+/// So many acts of a thread have been done.
+pub(super) type Point = (u32, u32);
+
+/// The acts of each thread with what each waits for.
+#[derive(Debug, Default)]
+pub(super) struct Ordered {
+    /// By thread.
+    pub(super) acts: Vec<Vec<Act>>,
+    /// By thread and act: what it waits for.
+    pub(super) waits: HashMap<Point, Vec<Point>>,
+    /// By thread and act, its place among all acts.
+    pub(super) places: Vec<Vec<u32>>,
+}
+
+/// Something that acts of several threads meet at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Meeting {
+    /// How large a file is, and what is durable of it.
+    File(u32),
+    /// Where the offset of an open file is, and whether it is open.
+    Slot(u32),
+    /// What is under a name.
+    Name(u32),
+    /// Where directories are.
+    Directories,
+}
+
+/// Who changed it last, and who has looked at it since.
+#[derive(Debug, Default)]
+struct Last {
+    change: Option<Point>,
+    looks: Vec<Point>,
+}
+
+/// Orders the acts of a trace.
+pub(super) fn order(acts: Vec<Act>, sifter: &Sifter<'_>) -> Ordered {
+    let trace = sifter.trace;
+    let mut ordered = Ordered::default();
+    ordered.acts.resize_with(trace.threads.len(), Vec::new);
+    ordered.places.resize_with(trace.threads.len(), Vec::new);
+    let alone = acts.windows(2).all(|pair| pair[0].thread == pair[1].thread);
+    let mut threads = Threads::new(trace);
+    let parents = if alone { HashMap::new() } else { parents(sifter) };
+    let mut lasts: HashMap<Meeting, Last> = HashMap::new();
+    for (place, act) in acts.into_iter().enumerate() {
+        let thread = act.thread;
+        let Some(own) = ordered.acts.get(thread as usize) else { continue };
+        let point = (thread, own.len() as u32);
+        let mut waits = threads.begin(trace, &act, point.1);
+        if act.step.action == Action::Wait {
+            threads.ended(thread, act.step.other);
+            threads.pending[thread as usize].extend(waits);
+            continue;
+        }
+        if !alone {
+            for (meeting, changes) in meetings(&act, sifter, &parents) {
+                let last = lasts.entry(meeting).or_default();
+                waits.extend(
+                    last.change
+                        .into_iter()
+                        .chain(changes.then_some(&last.looks[..]).into_iter().flatten().copied()),
+                );
+                last.met((thread, point.1 + 1), changes);
+            }
+        }
+        waits.retain(|(of, _)| *of != thread);
+        if !waits.is_empty() {
+            ordered.waits.insert(point, waits);
+        }
+        ordered.acts[thread as usize].push(act);
+        ordered.places[thread as usize].push(place as u32);
+        threads.did(&act);
+    }
+    ordered
+}
+
+impl Last {
+    fn met(&mut self, point: Point, changes: bool) {
+        if changes {
+            self.change = Some(point);
+            self.looks.clear();
+            return;
+        }
+        match self.looks.iter_mut().find(|look| look.0 == point.0) {
+            Some(look) => *look = point,
+            None => self.looks.push(point),
+        }
+    }
+}
+
+/// Starts and ends of threads.
+struct Threads {
+    /// What a thread waits for before its next act.
+    pending: Vec<Vec<Point>>,
+    begun: Vec<bool>,
+    /// The calls of each thread's acts, the latest so far.
+    calls: Vec<Vec<u32>>,
+}
+
+impl Threads {
+    fn new(trace: &Trace) -> Threads {
+        let count = trace.threads.len();
+        Threads {
+            pending: vec![Vec::new(); count],
+            begun: vec![false; count],
+            calls: vec![Vec::new(); count],
+        }
+    }
+
+    /// What a thread waits for before this act, beside what the act itself does.
+    fn begin(&mut self, trace: &Trace, act: &Act, _number: u32) -> Vec<Point> {
+        let thread = act.thread as usize;
+        let mut waits = std::mem::take(&mut self.pending[thread]);
+        if !std::mem::replace(&mut self.begun[thread], true) {
+            waits.extend(self.start_of(trace, act.thread, act.step.call));
+        }
+        waits
+    }
+
+    /// The acts of its parent that came before it was started, or of whoever started that one.
+    fn start_of(&self, trace: &Trace, thread: u32, call: u32) -> Option<Point> {
+        let mut thread = thread;
+        for _ in 0..trace.threads.len() {
+            let started_by = trace.threads.get(thread as usize)?.started_by;
+            let parent = trace.calls.get(started_by as usize)?.thread;
+            let calls = self.calls.get(parent as usize)?;
+            let done = calls.partition_point(|one| *one <= started_by.min(call));
+            if done > 0 {
+                return Some((parent, done as u32));
+            }
+            thread = parent;
+        }
+        None
+    }
+
+    fn ended(&mut self, waiting: u32, ended: u32) {
+        let Some(done) = self.calls.get(ended as usize).map(Vec::len) else { return };
+        let mut waits = match ended == waiting {
+            true => Vec::new(),
+            false => std::mem::take(&mut self.pending[ended as usize]),
+        };
+        if done > 0 {
+            waits.push((ended, done as u32));
+        }
+        self.pending[waiting as usize].extend(waits);
+    }
+
+    fn did(&mut self, act: &Act) {
+        let calls = &mut self.calls[act.thread as usize];
+        let latest = calls.last().copied().unwrap_or(0).max(act.step.call);
+        calls.push(latest);
+    }
+}
+
+/// The name that the directory of each name has, where it is one of the trace.
+fn parents(sifter: &Sifter<'_>) -> HashMap<u32, u32> {
+    let named = |at: usize| sifter.names.components[at].as_deref().filter(|name| !name.is_empty());
+    let all = 0..sifter.names.components.len();
+    let by_name: HashMap<&[u32], u32> =
+        all.clone().filter_map(|at| Some((named(at)?, at as u32))).collect();
+    all.filter_map(|at| {
+        let name = named(at)?;
+        Some((at as u32, *by_name.get(&name[..name.len() - 1])?))
+    })
+    .collect()
+}
+
+/// What an act looks at, and what it changes.
+fn meetings(act: &Act, sifter: &Sifter<'_>, parents: &HashMap<u32, u32>) -> Vec<(Meeting, bool)> {
+    let (step, mut all) = (&act.step, Vec::with_capacity(6));
+    let is = |inode: u32, kind| inode != NONE && sifter.disk.inode(inode).kind == kind;
+    if is(act.inode, NodeKind::File) {
+        all.push((Meeting::File(act.inode), act.changes));
+    }
+    if act.to_inode != NONE {
+        all.push((Meeting::File(act.to_inode), true));
+    }
+    let slots = if step.path == NONE { [step.slot, step.other] } else { [step.slot, NONE] };
+    for slot in slots.into_iter().filter(|slot| *slot != NONE) {
+        all.push((Meeting::Slot(slot), moves_offset(step.action)));
+    }
+    if step.path == NONE {
+        return all;
+    }
+    let renames = matches!(step.action, Action::Rename | Action::Link);
+    let names = [step.path, if renames { step.other } else { NONE }];
+    let changes = act.changes && changes_names(step.action) || opens_new(act);
+    for name in names.into_iter().filter(|name| *name != NONE) {
+        all.push((Meeting::Name(name), changes));
+        all.extend(parents.get(&name).map(|parent| (Meeting::Name(*parent), false)));
+    }
+    let moves_tree = step.action == Action::Rename && is(act.inode, NodeKind::Directory);
+    all.push((Meeting::Directories, moves_tree));
+    all
+}
+
+fn moves_offset(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Open
+            | Action::Close
+            | Action::Read
+            | Action::Write
+            | Action::Seek
+            | Action::List
+            | Action::CopyRange
+            | Action::SendFile
+            | Action::MapWhole
+            | Action::Unmap
+    )
+}
+
+fn changes_names(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Rename
+            | Action::Unlink
+            | Action::MakeDirectory
+            | Action::RemoveDirectory
+            | Action::Link
+            | Action::Symlink
+    )
+}
+
+/// Whether an opening makes its file, or empties it.
+fn opens_new(act: &Act) -> bool {
+    act.step.action == Action::Open && act.changes
+}

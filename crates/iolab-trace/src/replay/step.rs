@@ -1,0 +1,219 @@
+//! One step of a replay: what a thread does, in 48 bytes, with all that it needs at hand.
+
+use crate::call::NONE;
+
+/// What a step does. Names are numbers of [`super::Program::paths`], slots are places for open files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Action {
+    /// Opens `path` into `slot` with `flags`.
+    Open,
+    /// Closes `slot`.
+    Close,
+    /// Reads `asked` bytes at the offset of the slot.
+    Read,
+    /// Reads `asked` bytes at `offset`.
+    ReadAt,
+    /// Writes `asked` bytes at the offset of the slot.
+    Write,
+    /// Writes `asked` bytes at `offset`.
+    WriteAt,
+    /// Moves the offset of the slot to `offset`.
+    Seek,
+    /// Looks at the attributes of `path`.
+    Stat,
+    /// Looks at the attributes of `slot`.
+    StatHandle,
+    /// Lists a part of the directory in `slot`, with a buffer of `asked` bytes.
+    List,
+    /// Renames `path` to `other`.
+    Rename,
+    /// Removes the file `path`.
+    Unlink,
+    /// Makes the directory `path`.
+    MakeDirectory,
+    /// Removes the directory `path`.
+    RemoveDirectory,
+    /// Gives `path` the second name `other`.
+    Link,
+    /// Makes the symbolic link `path`, which leads nowhere.
+    Symlink,
+    /// Reads where the link `path` leads.
+    ReadLink,
+    /// Sets the mode of `path`, or of `slot` where there is no path.
+    ChangeMode,
+    /// Sets the owner, likewise, to the one that it has.
+    ChangeOwner,
+    /// Sets the times, likewise, to now.
+    ChangeTimes,
+    /// Sets the size, likewise, to `asked`.
+    Truncate,
+    /// Allocates `asked` bytes from `offset` on; `flags` 1: the size stays.
+    Allocate,
+    /// fsync.
+    Sync,
+    /// fdatasync.
+    DataSync,
+    /// syncfs: never sync, which would write back what belongs to others.
+    SyncAll,
+    /// Maps `asked` bytes from `offset` on; `flags` as the trace has them. Touches each page of what
+    /// is shared or populated.
+    Map,
+    /// Maps the whole file, of `asked` bytes, to be read by [`Action::ReadMapped`].
+    MapWhole,
+    /// Copies `asked` bytes at `offset` out of the mapping of the slot.
+    ReadMapped,
+    /// Takes that mapping away.
+    Unmap,
+    /// posix_fadvise; `flags` is the advice.
+    Advise,
+    /// copy_file_range from `slot` to the slot `other`.
+    CopyRange,
+    /// sendfile from `slot` to the slot `other`.
+    SendFile,
+    /// FICLONE of the slot `other` into `slot`.
+    Clone,
+    /// dup, and its close.
+    Duplicate,
+    /// Waits until the thread `other` of the trace has ended. None is left in a program.
+    Wait,
+    /// Tells that the event `other` has come.
+    Signal,
+    /// Waits for the event `other`.
+    Await,
+}
+
+impl Action {
+    /// Whether it brings bytes of a slot to the program.
+    pub const fn reads(self) -> bool {
+        matches!(self, Action::Read | Action::ReadAt | Action::ReadMapped)
+    }
+
+    /// Whether it takes bytes of the program into a slot.
+    pub const fn writes(self) -> bool {
+        matches!(self, Action::Write | Action::WriteAt)
+    }
+
+    /// Whether its result is a count of bytes; of all others it is 0 or an error.
+    pub const fn counts_bytes(self) -> bool {
+        self.reads() || self.writes() || matches!(self, Action::CopyRange | Action::SendFile)
+    }
+
+    /// Whether it makes one file durable.
+    pub const fn syncs(self) -> bool {
+        matches!(self, Action::Sync | Action::DataSync)
+    }
+
+    /// Whether it makes a call at all.
+    pub const fn is_call(self) -> bool {
+        !matches!(self, Action::Signal | Action::Await | Action::Wait)
+    }
+
+    /// Its name in messages.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Action::Open => "open",
+            Action::Close => "close",
+            Action::Read => "read",
+            Action::ReadAt => "pread",
+            Action::Write => "write",
+            Action::WriteAt => "pwrite",
+            Action::Seek => "lseek",
+            Action::Stat => "stat",
+            Action::StatHandle => "fstat",
+            Action::List => "getdents",
+            Action::Rename => "rename",
+            Action::Unlink => "unlink",
+            Action::MakeDirectory => "mkdir",
+            Action::RemoveDirectory => "rmdir",
+            Action::Link => "link",
+            Action::Symlink => "symlink",
+            Action::ReadLink => "readlink",
+            Action::ChangeMode => "chmod",
+            Action::ChangeOwner => "chown",
+            Action::ChangeTimes => "utimens",
+            Action::Truncate => "truncate",
+            Action::Allocate => "fallocate",
+            Action::Sync => "fsync",
+            Action::DataSync => "fdatasync",
+            Action::SyncAll => "syncfs",
+            Action::Map | Action::MapWhole => "mmap",
+            Action::ReadMapped => "read of a mapping",
+            Action::Unmap => "munmap",
+            Action::Advise => "fadvise",
+            Action::CopyRange => "copy_file_range",
+            Action::SendFile => "sendfile",
+            Action::Clone => "reflink",
+            Action::Duplicate => "dup",
+            Action::Wait | Action::Signal | Action::Await => "wait",
+        }
+    }
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Bytes, a size, a length, as the action says.
+    pub asked: u64,
+    /// Where in the file.
+    pub offset: u64,
+    /// What it must come back with: bytes, 0, or below zero an error's number.
+    pub expected: i64,
+    /// Which open file, or [`NONE`].
+    pub slot: u32,
+    /// Which name, or [`NONE`].
+    pub path: u32,
+    /// A second slot, name or event, or [`NONE`].
+    pub other: u32,
+    /// As the action says.
+    pub flags: u32,
+    /// The recorded call that it stands for: index of [`crate::Trace::calls`].
+    pub call: u32,
+    /// Buffers of a read or write.
+    pub parts: u16,
+    /// What it does.
+    pub action: Action,
+}
+
+impl Step {
+    /// A step that needs nothing.
+    pub const fn new(action: Action, call: u32) -> Step {
+        Step {
+            asked: 0,
+            offset: 0,
+            expected: 0,
+            slot: NONE,
+            path: NONE,
+            other: NONE,
+            flags: 0,
+            call,
+            parts: 1,
+            action,
+        }
+    }
+}
+
+/// A step with what the order between threads depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Act {
+    pub(super) step: Step,
+    /// Index of [`crate::Trace::threads`].
+    pub(super) thread: u32,
+    /// The file that it is on, whatever its name, or [`NONE`].
+    pub(super) inode: u32,
+    /// A second one, which is written to.
+    pub(super) to_inode: u32,
+    /// Whether it changes how large the first is, or makes it durable.
+    pub(super) changes: bool,
+}
+
+impl Act {
+    pub(super) const fn new(step: Step, thread: u32) -> Act {
+        Act { step, thread, inode: NONE, to_inode: NONE, changes: false }
+    }
+
+    /// The first byte after what it moves.
+    pub(super) const fn end(&self) -> u64 {
+        self.step.offset.saturating_add(self.step.expected.unsigned_abs())
+    }
+}
