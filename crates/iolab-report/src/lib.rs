@@ -25,6 +25,7 @@ mod outline;
 mod parquet;
 mod published;
 mod rates;
+mod replayed;
 mod samples;
 pub mod schema;
 mod shares;

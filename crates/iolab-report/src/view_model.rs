@@ -5,6 +5,7 @@ use super::explain::why;
 use super::latency::{self, Latency, interval_text};
 use super::metadata_table;
 use super::rates;
+use super::replayed;
 pub(super) use super::verdict_word::Mark;
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{
@@ -77,13 +78,20 @@ impl View {
         let delta = doc.experiment.protocol.delta;
         let sections: Vec<Section> = divided(doc)
             .into_iter()
-            .map(|(answer, cells)| section(&cells, answer, delta, heading(answer)))
+            .map(|(answer, cells)| {
+                let mut section = section(&cells, answer, delta, heading(answer));
+                let replayed = answer.and_then(|answer| replayed::sentence(doc, answer));
+                if let (Some(sentence), Some(more)) = (&mut section.sentence, replayed) {
+                    *sentence = format!("{sentence}; {more}");
+                }
+                section
+            })
             .collect();
         let figures = sections.iter().any(|s| !s.rows.is_empty());
         View {
             title: doc.run.title.clone(),
             warnings: warning_summary(doc),
-            notes: metadata_table::notes(doc),
+            notes: replayed::notes(doc).into_iter().chain(metadata_table::notes(doc)).collect(),
             twin: twin(doc),
             legend: figures.then(|| legend(doc)),
             timed: {

@@ -84,7 +84,8 @@ fn one(words: &[String]) {
 
 /// Nanoseconds of the timed window.
 fn trial(root: &Path, scratch: &Path, listing: &Listing, levels: &Levels, whole: bool) -> u64 {
-    let subject = Some(Subject { path: root, bytes: 0, seed: 1, tree: Some(listing) });
+    let subject =
+        Some(Subject { path: root, bytes: 0, seed: 1, tree: Some(listing), replay: None });
     let trial = Trial { levels, extent: Extent::Passes(1), subject, scratch };
     let files = workload::find("files").unwrap();
     (files.around.prepare)(&trial).unwrap();

@@ -31,6 +31,7 @@ fn facts() -> Facts {
         direct_alignment_bytes: None,
         unavailable: BTreeMap::new(),
         trees: BTreeMap::new(),
+        traces: BTreeMap::new(),
         places: BTreeMap::new(),
         image_bytes: 0,
         may_drop_caches: false,

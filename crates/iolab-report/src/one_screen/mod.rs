@@ -8,6 +8,7 @@ mod rows;
 
 pub(super) use rows::{Line, Part};
 
+use super::replayed;
 use super::view_model::{self, divided, varying_text};
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{Code, Severity};
@@ -52,7 +53,10 @@ impl Screen {
             parts,
             careful: careful(doc),
             confidence: confidence(doc),
-            answers: doc.answers.iter().map(|answer| said(doc, answer)).collect(),
+            answers: replayed::first(doc)
+                .into_iter()
+                .chain(doc.answers.iter().map(|answer| said(doc, answer)))
+                .collect(),
             next: next(doc),
         }
     }
@@ -78,9 +82,11 @@ impl Screen {
 }
 
 fn said(doc: &Document, answer: &Answer) -> String {
+    let replayed = replayed::sentence(doc, answer).map(|sentence| format!("; {sentence}"));
+    let sentence = format!("{}{}", answer.sentence, replayed.unwrap_or_default());
     match doc.answers.len() {
-        0 | 1 => answer.sentence.clone(),
-        _ => format!("{}: {}", varying_text(doc, answer), answer.sentence),
+        0 | 1 => sentence,
+        _ => format!("{}: {sentence}", varying_text(doc, answer)),
     }
 }
 

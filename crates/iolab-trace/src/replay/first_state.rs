@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::disk::{Disk, Inode, NodeKind};
+use super::disk::{Disk, ENOENT, ENOTDIR, Inode, NodeKind};
 use super::names::Names;
-use crate::call::{Call, CallKind, NONE, OpenFlags};
+use crate::call::{Call, CallKind, NONE, OpenFlags, Result as Outcome};
 use crate::trace::{FileKind, Trace};
 
 /// All that must be there for the calls of a trace to come out as they did, as far as it says.
@@ -56,12 +56,21 @@ fn used_first(trace: &Trace) -> Vec<bool> {
                 used.get_or_insert(found);
             }
         };
-        see(call.file, call.result >= 0 && !makes(call));
+        see(call.file, finds(call));
         if matches!(call.kind, CallKind::Rename | CallKind::Link) {
             see(call.other, false);
         }
     }
     used.into_iter().map(|used| used.unwrap_or(false)).collect()
+}
+
+/// Whether a call shows that the file it names was there: it came back, or failed for what it found.
+fn finds(call: &Call) -> bool {
+    match call.outcome() {
+        Outcome::Done(_) => !makes(call),
+        Outcome::Failed(errno) => ![ENOENT, ENOTDIR].contains(&i64::from(errno)),
+        Outcome::Unknown => false,
+    }
 }
 
 /// Whether a call that came back makes the file that it names.

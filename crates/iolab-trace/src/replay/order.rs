@@ -58,7 +58,7 @@ pub(super) fn order(acts: Vec<Act>, sifter: &Sifter<'_>) -> Ordered {
         let thread = act.thread;
         let Some(own) = ordered.acts.get(thread as usize) else { continue };
         let point = (thread, own.len() as u32);
-        let mut waits = threads.begin(trace, &act, point.1);
+        let mut waits = threads.begin(trace, &act);
         if act.step.action == Action::Wait {
             threads.ended(thread, act.step.other);
             threads.pending[thread as usize].extend(waits);
@@ -76,6 +76,10 @@ pub(super) fn order(acts: Vec<Act>, sifter: &Sifter<'_>) -> Ordered {
             }
         }
         waits.retain(|(of, _)| *of != thread);
+        // Of each thread the latest stands for those before it.
+        waits.sort_unstable();
+        waits.reverse();
+        waits.dedup_by_key(|(of, _)| *of);
         if !waits.is_empty() {
             ordered.waits.insert(point, waits);
         }
@@ -120,7 +124,7 @@ impl Threads {
     }
 
     /// What a thread waits for before this act, beside what the act itself does.
-    fn begin(&mut self, trace: &Trace, act: &Act, _number: u32) -> Vec<Point> {
+    fn begin(&mut self, trace: &Trace, act: &Act) -> Vec<Point> {
         let thread = act.thread as usize;
         let mut waits = std::mem::take(&mut self.pending[thread]);
         if !std::mem::replace(&mut self.begun[thread], true) {
@@ -181,7 +185,8 @@ fn parents(sifter: &Sifter<'_>) -> HashMap<u32, u32> {
 fn meetings(act: &Act, sifter: &Sifter<'_>, parents: &HashMap<u32, u32>) -> Vec<(Meeting, bool)> {
     let (step, mut all) = (&act.step, Vec::with_capacity(6));
     let is = |inode: u32, kind| inode != NONE && sifter.disk.inode(inode).kind == kind;
-    if is(act.inode, NodeKind::File) {
+    let needs_size = step.action.counts_bytes() || step.action == Action::Map;
+    if is(act.inode, NodeKind::File) && (act.changes || needs_size) {
         all.push((Meeting::File(act.inode), act.changes));
     }
     if act.to_inode != NONE {

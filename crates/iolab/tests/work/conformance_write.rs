@@ -66,7 +66,8 @@ impl Bench {
         look: impl FnOnce(&Path),
     ) -> Result<Measurement, Fault> {
         let path = self.subject();
-        let subject = Some(Subject { path: &path, bytes: self.bytes, seed: SEED, tree: None });
+        let subject =
+            Some(Subject { path: &path, bytes: self.bytes, seed: SEED, tree: None, replay: None });
         let trial = Trial { levels, extent, subject, scratch: self.dir.path() };
         let around = &write().around;
         let measured = (around.prepare)(&trial).and_then(|()| {

@@ -1,0 +1,106 @@
+//! What the replays of a recorded program say of the program: how much less time its file work takes
+//! in the best way, what that is worth to the whole of it, and what of it was not replayed.
+
+use iolab_model::catalog::{
+    Factor, Family, Level, RECORDED, WorkloadId, percent_text, phrase, ratio_interval_text,
+    ratio_text,
+};
+use iolab_model::result::{Answer, CellRecord, Document};
+use serde_json::Value;
+
+/// Shares of what is not replayed above this are told before all else.
+const MUCH: f64 = 0.02;
+
+/// What must be known before the answers: a large part of the program was not replayed.
+pub(super) fn first(doc: &Document) -> Option<String> {
+    let lost = |trace: &Value| {
+        let share = |lost: &str, all: &str| {
+            let part = trace.get(lost)?.as_f64()?;
+            let whole = trace.get(all)?.as_f64()?;
+            (whole > 0.0).then_some(part / whole)
+        };
+        let calls = share("lost_calls", "calls").unwrap_or(0.0);
+        let bytes = share("lost_bytes", "bytes").unwrap_or(0.0);
+        (calls.max(bytes) > MUCH).then(|| left_out(trace)).flatten()
+    };
+    doc.experiment.is(WorkloadId::Replay).then(|| traces(doc).find_map(lost)).flatten()
+}
+
+/// What was not replayed, however little.
+pub(super) fn notes(doc: &Document) -> Vec<String> {
+    match doc.experiment.is(WorkloadId::Replay) {
+        true => traces(doc).filter_map(left_out).collect(),
+        false => Vec::new(),
+    }
+}
+
+fn left_out(trace: &Value) -> Option<String> {
+    trace.get("left_out")?.as_str().map(str::to_owned)
+}
+
+fn traces(doc: &Document) -> impl Iterator<Item = &Value> {
+    let all = doc.environment.0.iter();
+    all.filter(|(key, _)| Family::Trace.holds(key)).map(|(_, value)| value)
+}
+
+/// The best way against the recorded one, for the file work and for the whole program; nothing where
+/// the recorded one was not measured, or nothing may be claimed.
+pub(super) fn sentence(doc: &Document, answer: &Answer) -> Option<String> {
+    if !doc.experiment.is(WorkloadId::Replay) {
+        return None;
+    }
+    let cells = || answer.regret.iter().filter_map(|one| cell(doc, one.cell.as_str()));
+    let recorded = cells().find(|cell| is_recorded(cell))?;
+    let best = cell(doc, answer.pick.as_ref()?.cell.as_str())?;
+    if std::ptr::eq(best, recorded) {
+        return Some("no way that was tried is faster than the recorded one".to_owned());
+    }
+    let (ratio, low, high) = answer.comparisons.iter().find_map(|pair| {
+        let is =
+            |a: &CellRecord, b: &CellRecord| pair.a.as_str() == a.id && pair.b.as_str() == b.id;
+        let upside_down = |bound: Option<f64>| bound.map(|bound| 1.0 / bound);
+        match (is(best, recorded), is(recorded, best)) {
+            (true, _) => Some((pair.ratio, pair.low, pair.high)),
+            (_, true) => Some((1.0 / pair.ratio, upside_down(pair.high), upside_down(pair.low))),
+            _ => None,
+        }
+    })?;
+    let way = ways(doc, best, recorded);
+    let file_work = ratio_interval_text(ratio, low, high);
+    let whole = whole(doc, best, high.unwrap_or(ratio));
+    Some(format!("with {way} the file work takes {file_work} of its time{whole}"))
+}
+
+fn cell<'a>(doc: &'a Document, id: &str) -> Option<&'a CellRecord> {
+    doc.cells.iter().find(|cell| cell.id == id)
+}
+
+fn is_recorded(cell: &CellRecord) -> bool {
+    let recorded = Level::word(RECORDED);
+    let ways = [Factor::Method, Factor::Block, Factor::Sync];
+    ways.into_iter().all(|way| cell.factors.get(way).is_none_or(|level| *level == recorded))
+}
+
+/// What the best way does otherwise: `64 KiB blocks, no sync`.
+fn ways(doc: &Document, best: &CellRecord, recorded: &CellRecord) -> String {
+    let ask = &doc.experiment.ask;
+    let differs = best.factors.iter().filter(|(factor, level)| {
+        ask.contains(factor) && recorded.factors.get(*factor) != Some(level)
+    });
+    let all: Vec<String> = differs.map(|(factor, level)| phrase(factor, level)).collect();
+    all.join(", ")
+}
+
+/// What that is worth to the program, where its own time is known: its other time stays.
+fn whole(doc: &Document, best: &CellRecord, ratio: f64) -> String {
+    let name = best.factors.get(Factor::Trace).map(ToString::to_string);
+    let trace = name.and_then(|name| doc.environment.0.get(&Family::Trace.key(&name)));
+    let number = |key: &str| trace?.get(key)?.as_f64().filter(|ns| *ns > 0.0);
+    let (Some(program), Some(files)) = (number("program_ns"), number("program_file_ns")) else {
+        return String::new();
+    };
+    let share = (files / program).min(1.0);
+    let takes = ratio_text(1.0 - share + share * ratio);
+    let share = percent_text(share);
+    format!("; the whole program, {share} of it file calls, at most about {takes}")
+}
