@@ -270,7 +270,11 @@ fn trees(plan: &Plan) -> Vec<String> {
         trees_alike(instance, *count, &format!("in {}", places.join(", ")))
     };
     let mut lines: Vec<String> = alike.iter().filter_map(told).collect();
-    let copies = |i: &Instance| i.tree.is_some() && copied(plan, i.id);
+    let recorded = |i: &Instance| matches!(i.tree, Some(TreeOrder::Recorded(_)));
+    if plan.instances.iter().any(recorded) {
+        lines.push("what a trial changes of them is made anew after it".to_owned());
+    }
+    let copies = |i: &Instance| i.tree.is_some() && !recorded(i) && copied(plan, i.id);
     if plan.instances.iter().any(copies) {
         lines.push(format!("copies are made in {directory}, each removed after its trial"));
     }

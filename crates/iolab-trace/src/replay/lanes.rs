@@ -22,7 +22,8 @@ pub(super) fn lanes(ordered: Ordered) -> (Vec<Vec<Step>>, u32) {
         let lane = lane_of[thread];
         for (number, act) in ordered.acts[thread].iter().enumerate() {
             let point = (thread as u32, number as u32);
-            for wait in ordered.waits.get(&point).into_iter().flatten() {
+            let waits = if events.is_empty() { None } else { ordered.waits.get(&point) };
+            for wait in waits.into_iter().flatten() {
                 let newer = known.get(&(lane, wait.0)).is_none_or(|seen| *seen < wait.1);
                 if let (true, Some(event)) = (newer, events.get(wait)) {
                     known.insert((lane, wait.0), wait.1);
@@ -30,7 +31,9 @@ pub(super) fn lanes(ordered: Ordered) -> (Vec<Vec<Step>>, u32) {
                 }
             }
             lanes[lane].push(act.step);
-            if let Some(event) = events.get(&(thread as u32, number as u32 + 1)) {
+            let told = (thread as u32, number as u32 + 1);
+            let event = if events.is_empty() { None } else { events.get(&told) };
+            if let Some(event) = event {
                 lanes[lane].push(event_step(Action::Signal, *event, act.step.call));
             }
         }

@@ -20,6 +20,7 @@ mod one_screen;
 mod packages;
 mod quick;
 mod readme;
+mod replay;
 mod studies;
 mod study_files;
 mod tools;

@@ -5,6 +5,7 @@
 //! comparison. What cannot be made again is left out before (`iolab_trace::replay`).
 
 mod files;
+mod os_flags;
 mod play;
 mod run;
 mod scene;
@@ -59,7 +60,8 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Memory, ""),
     ],
     capability: Capability::Replay,
-    sweep: false,
+    // What the program did is compared with, so that it is never left out.
+    sweep: true,
     examples: EXAMPLES,
 };
 
@@ -76,6 +78,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     let (scene, subject) = run::scene(trial)?;
     files::restore(scene, subject.path)?;
+    scene.compile(settings::choice(trial.levels)?);
     scene.set(State::Unknown);
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::workload::{Subject, Trial};
 use iolab_model::catalog::{Fill, path_to_text};
 use iolab_model::result::{Fault, Measurement};
 use iolab_trace::replay::{Action, Program, Step};
-use iolab_trace::{CallKind, NONE, OpenFlags};
+use iolab_trace::{CallKind, NONE};
 
 /// Room for names that are listed, and for where links lead.
 const LEAST_BUFFER_BYTES: u64 = 64 << 10;
@@ -37,12 +37,11 @@ pub(super) fn run(
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     let (scene, subject) = scene(trial)?;
-    let mut program = Program::of(&scene.trace, choice(trial.levels)?);
+    let program = scene.compile(choice(trial.levels)?);
     if program.lanes.is_empty() {
         return Err(Fault::new(DOING, "no call of it can be made again"));
     }
     allow_as_many_files_as_can_be();
-    translate_flags(&mut program);
     let doing = || format!("{DOING} in {}", path_to_text(subject.path));
     let failed = |stop: Stop| stop.fault(doing());
     let root = open_root(subject.path).map_err(|error| failed(error.into()))?;
@@ -77,36 +76,6 @@ fn allow_as_many_files_as_can_be() {
     let limit = getrlimit(Resource::Nofile);
     // Where it may not be raised, an opening that fails says so.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-}
-
-/// The numbers of this kernel in place of those of a trace. No link is ever followed.
-fn translate_flags(program: &mut Program) {
-    let steps = program.lanes.iter_mut().flatten();
-    for step in steps.filter(|step| step.action == Action::Open) {
-        step.flags = os_flags(OpenFlags(step.flags)).bits();
-    }
-}
-
-fn os_flags(flags: OpenFlags) -> OFlags {
-    let words = [
-        ("O_CREAT", OFlags::CREATE),
-        ("O_EXCL", OFlags::EXCL),
-        ("O_TRUNC", OFlags::TRUNC),
-        ("O_APPEND", OFlags::APPEND),
-        ("O_DIRECT", OFlags::DIRECT),
-        ("O_SYNC", OFlags::SYNC),
-        ("O_DSYNC", OFlags::DSYNC),
-        ("O_DIRECTORY", OFlags::DIRECTORY),
-        ("O_PATH", OFlags::PATH),
-        ("O_NOATIME", OFlags::NOATIME),
-    ];
-    let access = match (flags.has("O_RDWR"), flags.has("O_WRONLY")) {
-        (true, _) => OFlags::RDWR,
-        (false, true) => OFlags::WRONLY,
-        (false, false) => OFlags::RDONLY,
-    };
-    let fixed = access | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    words.iter().filter(|(word, _)| flags.has(word)).fold(fixed, |all, (_, flag)| all | *flag)
 }
 
 /// Opens what the program had open when it began.

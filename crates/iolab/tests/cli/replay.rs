@@ -1,0 +1,194 @@
+//! `iolab replay`: the file work of recorded programs, done again.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::cli_support::{Home, Said, document};
+use iolab_model::catalog::{Factor, Family};
+use iolab_model::result::{CellStatus, Document};
+
+/// A log of a program that reads a file of these bytes, a byte at a time.
+fn slow_reader(bytes: usize) -> String {
+    let mut calls = vec!["openat(AT_FDCWD</w>, \"conf\", O_RDONLY) = 3</w/conf>".to_owned()];
+    calls.extend((0..bytes).map(|_| "read(3</w/conf>, \"\"..., 1) = 1".to_owned()));
+    calls.push("read(3</w/conf>, \"\"..., 1) = 0".to_owned());
+    calls.push("fcntl(3</w/conf>, F_SETLK, {}) = 0".to_owned());
+    let line = |(at, call): (usize, &String)| {
+        format!("9 {}.{:06} {call} <0.000012>\n", 1_700_000_000 + at / 10_000, at % 10_000 * 100)
+    };
+    calls.iter().enumerate().map(line).collect()
+}
+
+/// A home with that trace in it.
+fn home(bytes: usize) -> Home {
+    let home = Home::new();
+    fs::write(home.path("slow.log"), slow_reader(bytes)).unwrap();
+    home.run(&["import", "slow.log"]).fine();
+    home
+}
+
+fn replayed(home: &Home, more: &[&str]) -> Document {
+    let fixed = ["replay", "slow.trace", "--format", "json"];
+    let arguments: Vec<&str> = fixed.iter().chain(more).copied().collect();
+    document(&home.run(&arguments).fine())
+}
+
+fn ids(run: &Document) -> Vec<&str> {
+    run.cells.iter().map(|cell| cell.id.as_str()).collect()
+}
+
+/// Every cell was measured, and no trial of it was lost.
+fn is_whole(run: &Document, what: &str) {
+    for cell in &run.cells {
+        assert_eq!(cell.status, CellStatus::Measured, "{what} {}: {:?}", cell.id, cell.reason);
+        for sample in &cell.samples {
+            assert_eq!(sample.fault, None, "{what} {}", cell.id);
+        }
+    }
+}
+
+#[test]
+fn a_program_is_told_what_a_buffer_is_worth_to_it() {
+    let home = home(20_000);
+    let before = home.names();
+    let said = home.run(&["replay", "slow.trace", "--block", "64Ki", "--budget", "20s"]).fine();
+    let flat = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("64 KiB blocks are") || flat.contains("64 KiB blocks is"), "{flat}");
+    assert!(flat.contains("with 64 KiB blocks the file work takes 0."), "{flat}");
+    let run = document(&home.run(&["show", "last", "--format", "json"]).fine());
+    assert_eq!(ids(&run), ["recorded/recorded", "recorded/64Ki"]);
+    let trace = run.experiment.factors[&Factor::Trace][0].as_str().unwrap();
+    let known = &run.environment.0[&Family::Trace.key(trace)];
+    assert_eq!((&known["calls"], &known["lost_calls"]), (&20_003.into(), &1.into()));
+    let ratio = &run.answers[0].comparisons[0];
+    assert!(ratio.clear && (ratio.ratio < 0.5 || ratio.ratio > 2.0), "{ratio:?}");
+    // Nothing stays but the history.
+    let state = |names: Vec<String>| names.into_iter().filter(|name| name != "state");
+    assert!(state(home.names()).eq(state(before)));
+}
+
+#[test]
+fn every_way_has_the_recorded_one_beside_it() {
+    let home = home(500);
+    let rounds = ["--rounds", "2", "--budget", "60s"];
+    let run =
+        replayed(&home, &[&rounds[..], &["--method", "pread,mmap", "--block", "4Ki"]].concat());
+    is_whole(&run, "methods");
+    assert_eq!(run.cells.len(), 6);
+    assert!(run.cells.iter().all(|cell| cell.samples.iter().all(|s| s.measurement.bytes == 500)));
+    let run = replayed(&home, &[&rounds[..], &["--sync", "end", "--block", "recorded"]].concat());
+    assert_eq!(ids(&run), ["recorded/sync=recorded", "recorded/sync=end"]);
+    is_whole(&run, "sync");
+    let run = replayed(&home, &[&rounds[..], &["--cache", "any", "--block", "recorded"]].concat());
+    is_whole(&run, "cache");
+    let plan = home.run(&["replay", "slow.trace", "--plan"]).fine().out;
+    assert!(plan.contains("recorded/recorded") && plan.contains("other (not replayed)"), "{plan}");
+}
+
+#[test]
+fn a_trace_is_an_experiment_that_can_be_run_again() {
+    let home = home(500);
+    let text = "[[experiment]]\nworkload = 'replay'\n[experiment.factors]\ntrace = 'slow.trace'\n\
+                block = ['recorded', '4Ki']\n[experiment.protocol]\nrounds = 2\nseed = 3\n";
+    fs::write(home.path("again.toml"), text).unwrap();
+    let run = document(&home.run(&["run", "again.toml", "--format", "json"]).fine());
+    is_whole(&run, "toml");
+    home.run(&["export", "last", "toml=exported.toml"]).fine();
+    let second = document(&home.run(&["run", "exported.toml", "--format", "json"]).fine());
+    assert_eq!(run.experiment.factors, second.experiment.factors);
+    home.run(&["compare", "1", "2"]).fine();
+    home.run(&["more", "2", "500ms"]).fine();
+    // Another trace of that name is another experiment.
+    fs::write(home.path("other.log"), slow_reader(600)).unwrap();
+    fs::remove_file(home.path("slow.trace")).unwrap();
+    home.run(&["import", "other.log", "-o", "slow.trace"]).fine();
+    home.run(&["more", "2", "500ms"]).refused(12, &["run 2", "slow.trace", "→"]);
+}
+
+#[test]
+fn what_is_no_trace_is_refused_before_anything_is_made() {
+    let home = home(10);
+    let before = home.names();
+    home.run(&["replay", "none.trace"]).refused(2, &["none.trace", "does not exist"]);
+    home.run(&["replay", "slow.log"]).refused(2, &["slow.log", "no trace", "iolab record"]);
+    home.run(&["replay", "slow.trace", "--block", "recordde"]).refused(2, &["--block"]);
+    home.run(&["replay", "slow.trace", "--sync", "each"]).refused(2, &["recorded, none, end"]);
+    let bare = home.run(&["replay"]);
+    assert!(bare.code == Some(2) && bare.err.contains("TRACE"), "{}", bare.err);
+    let text = "[[experiment]]\nworkload = 'replay'\n";
+    fs::write(home.path("bare.toml"), text).unwrap();
+    home.run(&["run", "bare.toml"]).refused(2, &["bare.toml", "needs a trace", "iolab record"]);
+    fs::remove_file(home.path("bare.toml")).unwrap();
+    let nothing = "9 1.000000 write(1<pipe:[7]>, \"\"..., 5) = 5 <0.000001>\n";
+    fs::write(home.path("pipe.log"), nothing).unwrap();
+    home.run(&["import", "pipe.log", "-o", "pipe.trace"]).fine();
+    home.run(&["replay", "pipe.trace"]).refused(2, &["pipe.trace", "no call of it"]);
+    let names = home.names();
+    let news: Vec<_> = names.iter().filter(|name| !before.contains(name)).collect();
+    assert_eq!(news, ["pipe.log", "pipe.trace"]);
+}
+
+/// Whether programs can be traced here; else the test is skipped aloud.
+fn traceable(test: &str) -> bool {
+    let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    let why = match tried {
+        Err(_) => "strace is not installed",
+        Ok(output) if !output.status.success() => "ptrace is not permitted",
+        Ok(_) => return true,
+    };
+    eprintln!("SKIP {test}: {why}");
+    false
+}
+
+/// So much of real programs is replayed at least, in calls; of their bytes nearly all.
+const LEAST_SHARE: f64 = 0.75;
+
+#[test]
+fn real_programs_are_replayed_as_they_were_recorded() {
+    if !traceable("real_programs_are_replayed_as_they_were_recorded") {
+        return;
+    }
+    let home = Home::new();
+    home.file("in", 300_000);
+    for directory in 0..5 {
+        fs::create_dir_all(home.path(&format!("tree/{directory}"))).unwrap();
+        for file in 0..20 {
+            home.file(format!("tree/{directory}/{file}"), 1000 * file);
+        }
+    }
+    let database = "import sqlite3; d = sqlite3.connect('d.db'); d.execute('create table t(a)'); \
+                    [d.execute('insert into t values (?)', (i,)) for i in range(500)]; d.commit()";
+    let programs: &[(&str, &[&str])] = &[
+        ("dd", &["dd", "if=in", "of=out", "bs=1000"]),
+        ("cp", &["cp", "-R", "tree", "copy"]),
+        ("tar", &["tar", "cf", "tree.tar", "tree"]),
+        ("grep", &["grep", "-r", "no such text", "tree"]),
+        ("sh", &["sh", "-c", "cat tree/1/* > all; mv all other; ls tree/* > names; rm other"]),
+        ("rm", &["rm", "-r", "copy"]),
+        ("python3", &["python3", "-c", database]),
+    ];
+    for (name, command) in programs {
+        let has = Command::new(command[0]).arg("--version").stdout(Stdio::null()).status();
+        if has.is_err() {
+            eprintln!("SKIP real_programs_are_replayed_as_they_were_recorded: no {name}");
+            continue;
+        }
+        let trace = format!("{name}.trace");
+        let recorded: Vec<&str> =
+            ["record", "--quiet", "-o", &trace, "--"].iter().chain(*command).copied().collect();
+        home.run(&recorded);
+        let said: Said = home.run(&[
+            "replay", &trace, "--block", "64Ki", "--rounds", "1", "--budget", "60s", "--format",
+            "json",
+        ]);
+        let run = document(&said.fine());
+        is_whole(&run, name);
+        let known = run.environment.0.iter().find(|(key, _)| Family::Trace.holds(key)).unwrap().1;
+        let number = |key: &str| known[key].as_f64().unwrap();
+        let (calls, bytes) = (
+            number("lost_calls") / number("calls"),
+            number("lost_bytes") / number("bytes").max(1.0),
+        );
+        assert!(calls < 1.0 - LEAST_SHARE && bytes < 0.02, "{name}: {}", known["left_out"]);
+    }
+}
