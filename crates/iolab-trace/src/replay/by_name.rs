@@ -2,7 +2,7 @@
 
 use super::disk::{EEXIST, EINVAL, EISDIR, ENOENT, ENOTDIR, ENOTEMPTY, Inode, NodeKind};
 use super::left_out::Reason;
-use super::sift::{Judged, Opened, Sifter};
+use super::state::{Judged, Opened, Sifter};
 use super::step::{Act, Action, Step};
 use crate::call::{Call, CallKind, NONE, OpenFlags};
 

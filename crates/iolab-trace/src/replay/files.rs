@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use super::disk::{Disk, Inode, NodeKind};
 use super::names::Names;
-use super::sift::Sifter;
+use super::state::Sifter;
 
 /// A file, directory or link, by its path below the directory of all copies.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ mod names;
 mod on_handle;
 mod order;
 mod sift;
+mod state;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -25,14 +26,14 @@ pub use choice::{Choice, How, When};
 pub use disk::NodeKind;
 pub use files::{Change, Node};
 pub use left_out::{Coverage, Reason};
-pub use sift::Inherited;
+pub use state::Inherited;
 pub use step::{Action, Step};
 
 use std::ffi::CString;
 
 use crate::call::NONE;
 use crate::trace::Trace;
-use sift::Sifter;
+use state::Sifter;
 use step::Act;
 
 /// What a replay of a trace needs, however it is done: its files, and what they become.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::disk::NodeKind;
-use super::sift::Sifter;
+use super::state::Sifter;
 use super::step::{Act, Action};
 use crate::call::NONE;
 use crate::trace::Trace;

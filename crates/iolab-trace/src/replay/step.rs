@@ -1,6 +1,6 @@
 //! One step of a replay: what a thread does, in 48 bytes, with all that it needs at hand.
 
-use crate::call::NONE;
+use crate::call::{CallKind, NONE};
 
 /// What a step does. Names are numbers of [`super::Program::paths`], slots are places for open files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,43 +109,41 @@ impl Action {
         !matches!(self, Action::Signal | Action::Await | Action::Wait)
     }
 
-    /// Its name in messages.
-    pub const fn word(self) -> &'static str {
+    /// The kind of recorded calls that it is one of, for its name.
+    pub const fn kind(self) -> CallKind {
         match self {
-            Action::Open => "open",
-            Action::Close => "close",
-            Action::Read => "read",
-            Action::ReadAt => "pread",
-            Action::Write => "write",
-            Action::WriteAt => "pwrite",
-            Action::Seek => "lseek",
-            Action::Stat => "stat",
-            Action::StatHandle => "fstat",
-            Action::List => "getdents",
-            Action::Rename => "rename",
-            Action::Unlink => "unlink",
-            Action::MakeDirectory => "mkdir",
-            Action::RemoveDirectory => "rmdir",
-            Action::Link => "link",
-            Action::Symlink => "symlink",
-            Action::ReadLink => "readlink",
-            Action::ChangeMode => "chmod",
-            Action::ChangeOwner => "chown",
-            Action::ChangeTimes => "utimens",
-            Action::Truncate => "truncate",
-            Action::Allocate => "fallocate",
-            Action::Sync => "fsync",
-            Action::DataSync => "fdatasync",
-            Action::SyncAll => "syncfs",
-            Action::Map | Action::MapWhole => "mmap",
-            Action::ReadMapped => "read of a mapping",
-            Action::Unmap => "munmap",
-            Action::Advise => "fadvise",
-            Action::CopyRange => "copy_file_range",
-            Action::SendFile => "sendfile",
-            Action::Clone => "reflink",
-            Action::Duplicate => "dup",
-            Action::Wait | Action::Signal | Action::Await => "wait",
+            Action::Open => CallKind::Open,
+            Action::Close => CallKind::Close,
+            Action::Read => CallKind::Read,
+            Action::ReadAt => CallKind::ReadAt,
+            Action::Write => CallKind::Write,
+            Action::WriteAt => CallKind::WriteAt,
+            Action::Seek => CallKind::Seek,
+            Action::Stat => CallKind::Stat,
+            Action::StatHandle => CallKind::StatHandle,
+            Action::List => CallKind::List,
+            Action::Rename => CallKind::Rename,
+            Action::Unlink => CallKind::Unlink,
+            Action::MakeDirectory => CallKind::MakeDirectory,
+            Action::RemoveDirectory => CallKind::RemoveDirectory,
+            Action::Link => CallKind::Link,
+            Action::Symlink => CallKind::Symlink,
+            Action::ReadLink => CallKind::ReadLink,
+            Action::ChangeMode => CallKind::ChangeMode,
+            Action::ChangeOwner => CallKind::ChangeOwner,
+            Action::ChangeTimes => CallKind::ChangeTimes,
+            Action::Truncate => CallKind::Truncate,
+            Action::Allocate => CallKind::Allocate,
+            Action::Sync => CallKind::Sync,
+            Action::DataSync => CallKind::DataSync,
+            Action::SyncAll => CallKind::SyncAll,
+            Action::Map | Action::MapWhole | Action::ReadMapped | Action::Unmap => CallKind::Map,
+            Action::Advise => CallKind::Advise,
+            Action::CopyRange => CallKind::CopyRange,
+            Action::SendFile => CallKind::SendFile,
+            Action::Clone => CallKind::Clone,
+            Action::Duplicate => CallKind::Duplicate,
+            Action::Wait | Action::Signal | Action::Await => CallKind::Wait,
         }
     }
 }

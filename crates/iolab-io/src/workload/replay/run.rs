@@ -189,5 +189,5 @@ fn accuse(scene: &Scene, program: &Program, tallies: &[Tally]) -> Result<(), Fau
         said(step.expected)
     );
     let errno = (result < 0).then(|| -result as i32);
-    Err(Fault::new(format!("replay {}{name}{at}", step.action.word()), cause).errno(errno))
+    Err(Fault::new(format!("replay {}{name}{at}", step.action.kind().word()), cause).errno(errno))
 }
