@@ -350,7 +350,7 @@ const COME: u32 = 1;
 /// Somebody sleeps until it comes.
 const AWAITED: u32 = 2;
 /// Looks at an event before a thread sleeps: about as long as falling asleep takes.
-const LOOKS: u32 = 2000;
+const LOOKS: u32 = 200;
 
 /// Tells that an event has come.
 #[inline(always)]

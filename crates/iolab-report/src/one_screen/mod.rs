@@ -55,7 +55,14 @@ impl Screen {
             confidence: confidence(doc),
             answers: replayed::first(doc)
                 .into_iter()
-                .chain(doc.answers.iter().map(|answer| said(doc, answer)))
+                .chain(
+                    doc.answers
+                        .iter()
+                        .flat_map(|answer| {
+                            [Some(said(doc, answer)), replayed::sentence(doc, answer)]
+                        })
+                        .flatten(),
+                )
                 .collect(),
             next: next(doc),
         }
@@ -81,13 +88,14 @@ impl Screen {
     }
 }
 
-fn said(doc: &Document, answer: &Answer) -> String {
-    let replayed = replayed::sentence(doc, answer).map(|sentence| format!("; {sentence}"));
-    let sentence = format!("{}{}", answer.sentence, replayed.unwrap_or_default());
-    match doc.answers.len() {
-        0 | 1 => sentence,
-        _ => format!("{}: {sentence}", varying_text(doc, answer)),
-    }
+/// What is said of an answer, each with its condition where there are several.
+fn sentences(doc: &Document, answer: &Answer) -> impl Iterator<Item = String> {
+    let condition = match doc.answers.len() {
+        0 | 1 => String::new(),
+        _ => format!("{}: ", varying_text(doc, answer)),
+    };
+    let all = [Some(answer.sentence.clone()), replayed::sentence(doc, answer)];
+    all.into_iter().flatten().map(move |sentence| format!("{condition}{sentence}"))
 }
 
 /// The gravest warnings, but for those that the answer itself tells of.

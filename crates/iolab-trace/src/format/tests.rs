@@ -3,6 +3,7 @@
 use super::{VERSION, read, write};
 use crate::call::{Call, CallKind, NONE};
 use crate::error::TraceError;
+use crate::replay::{Choice, How, Program, Replay, When};
 use crate::trace::{Ending, File, FileKind, Handle, Run, Thread, Trace};
 
 fn written(trace: &Trace) -> Vec<u8> {
@@ -122,6 +123,11 @@ fn what_is_forged_is_read_or_refused() {
                 assert!(trace.calls.iter().all(fine), "byte {at}");
                 let _ = crate::Profile::of(&trace);
                 let _ = crate::export::fio_iolog(&trace);
+                let _ = Replay::of(&trace);
+                for (how, block_bytes) in [(How::Pread, Some(4096)), (How::Mmap, None)] {
+                    let choice = Choice { how, block_bytes, sync: When::AtEnd };
+                    let _ = Program::of(&trace, choice);
+                }
             }
         }
     }

@@ -29,6 +29,7 @@ pub use left_out::{Coverage, Reason};
 pub use state::Inherited;
 pub use step::{Action, Step};
 
+use std::collections::HashSet;
 use std::ffi::CString;
 
 use crate::call::NONE;
@@ -45,6 +46,9 @@ pub struct Replay {
     pub changes: Vec<Change>,
     /// Bytes that all files take at most, those that it makes among them.
     pub space_bytes: u64,
+    /// Different bytes that it reads of files that it leaves as they are: a device must deliver at
+    /// least these where nothing is cached.
+    pub read_bytes: u64,
     /// Bytes that its calls write.
     pub written_bytes: u64,
     /// What of the trace it is.
@@ -83,6 +87,7 @@ impl Replay {
             files: files::nodes(&sifter.first, &sifter.names),
             changes: files::changes(&sifter.first, &sifter.disk, &sifter.names),
             space_bytes: peaks.fold(0, u64::saturating_add),
+            read_bytes: read_bytes(&sifter.acts),
             written_bytes: written.fold(0, u64::saturating_add),
             coverage: sifter.coverage,
         }
@@ -120,6 +125,32 @@ impl Program {
         let calls = |lane: &Vec<Step>| lane.iter().filter(|step| step.action.is_call()).count();
         self.lanes.iter().map(calls).sum::<usize>() as u64
     }
+}
+
+/// Different bytes of files that no act writes to.
+fn read_bytes(acts: &[Act]) -> u64 {
+    let writes = |act: &&Act| act.changes || act.step.action.writes();
+    let written: HashSet<u32> = acts
+        .iter()
+        .filter(writes)
+        .map(|act| act.inode)
+        .chain(acts.iter().map(|act| act.to_inode))
+        .collect();
+    let mut ranges: Vec<(u32, u64, u64)> = acts
+        .iter()
+        .filter(|act| act.step.action.counts_bytes() && !written.contains(&act.inode))
+        .map(|act| (act.inode, act.step.offset, act.end()))
+        .collect();
+    ranges.sort_unstable();
+    let (mut sum, mut file, mut reached) = (0_u64, NONE, 0);
+    for (inode, start, end) in ranges {
+        if inode != file {
+            (file, reached) = (inode, 0);
+        }
+        sum = sum.saturating_add(end.saturating_sub(start.max(reached)));
+        reached = reached.max(end);
+    }
+    sum
 }
 
 fn paths(acts: &[Act], sifter: &Sifter<'_>) -> Vec<CString> {

@@ -10,6 +10,9 @@ use super::step::{Act, Action};
 use crate::call::NONE;
 use crate::trace::Trace;
 
+/// So far back it is asked who started whom.
+const MOST_GENERATIONS: usize = 1000;
+
 /// So many acts of a thread have been done.
 pub(super) type Point = (u32, u32);
 
@@ -136,7 +139,7 @@ impl Threads {
     /// The acts of its parent that came before it was started, or of whoever started that one.
     fn start_of(&self, trace: &Trace, thread: u32, call: u32) -> Option<Point> {
         let mut thread = thread;
-        for _ in 0..trace.threads.len() {
+        for _ in 0..MOST_GENERATIONS {
             let started_by = trace.threads.get(thread as usize)?.started_by;
             let parent = trace.calls.get(started_by as usize)?.thread;
             let calls = self.calls.get(parent as usize)?;

@@ -17,19 +17,23 @@ pub use files::make;
 pub use scene::Scene;
 
 use iolab_model::catalog::{
-    CacheState, Capability, Factor, FactorUse, Part, RECORDED, ReplayMethod, ReplaySync,
-    WorkloadId, WorkloadInfo,
+    CacheState, Capability, Consume, Factor, FactorUse, Part, Pattern, RECORDED, ReplayMethod,
+    ReplaySync, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 
-use super::{SetupTeardown, Trial, Workload};
+use super::{SetupTeardown, Trial, Visit, Workload};
+use crate::method::Layout;
 use scene::State;
+
+/// Tables of a file system that a trial which writes may bring in.
+const TABLE_BYTES: u64 = 1 << 20;
 
 /// The workload.
 pub const WORKLOAD: Workload = Workload {
     info: INFO,
     run: run::run,
-    visits: |_| Ok(None),
+    visits: |trial| run::scene(trial).map(|(scene, _)| Some(visit(scene))),
     around: SetupTeardown { prepare, verify, clear },
     impossible: |_| None,
 };
@@ -74,6 +78,16 @@ const EXAMPLES: &[(&str, &str)] = &[
         "on which file system its file work is fastest (as root)",
     ),
 ];
+
+/// What a device must deliver where nothing is cached: of the program's own files at least what it
+/// reads and leaves as it is. Of what it writes to, tables of the file system may come beside it.
+fn visit(scene: &Scene) -> Visit {
+    let bytes = scene.replay.read_bytes;
+    let layout = Layout::new(bytes, bytes.max(1), 1, Pattern::Sequential, scene.seed).passes(1);
+    let writes = scene.replay.written_bytes > 0 || !scene.replay.changes.is_empty();
+    let aside_bytes = if writes { TABLE_BYTES } else { 0 };
+    Visit { layout, consume: Consume::None, real: false, aside_bytes }
+}
 
 fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     let (scene, subject) = run::scene(trial)?;
