@@ -93,9 +93,11 @@ fn parts(start: *mut u8, bytes: usize, count: u16) -> ([libc::iovec; MOST_PARTS]
 pub fn read_parts(fd: i32, into: &mut [u8], count: u16, offset: Option<u64>) -> i64 {
     let (all, count) = parts(into.as_mut_ptr(), into.len(), count);
     // SAFETY: the parts lie within the slice, side by side.
-    came_back(match offset {
-        None => unsafe { libc::readv(fd, all.as_ptr(), count) },
-        Some(at) => unsafe { libc::preadv(fd, all.as_ptr(), count, at as i64) },
+    came_back(unsafe {
+        match offset {
+            None => libc::readv(fd, all.as_ptr(), count),
+            Some(at) => libc::preadv(fd, all.as_ptr(), count, at as i64),
+        }
     })
 }
 
@@ -103,9 +105,11 @@ pub fn read_parts(fd: i32, into: &mut [u8], count: u16, offset: Option<u64>) -> 
 pub fn write_parts(fd: i32, from: &[u8], count: u16, offset: Option<u64>) -> i64 {
     let (all, count) = parts(from.as_ptr().cast_mut(), from.len(), count);
     // SAFETY: the parts lie within the slice and are only read.
-    came_back(match offset {
-        None => unsafe { libc::writev(fd, all.as_ptr(), count) },
-        Some(at) => unsafe { libc::pwritev(fd, all.as_ptr(), count, at as i64) },
+    came_back(unsafe {
+        match offset {
+            None => libc::writev(fd, all.as_ptr(), count),
+            Some(at) => libc::pwritev(fd, all.as_ptr(), count, at as i64),
+        }
     })
 }
 
@@ -185,9 +189,11 @@ pub fn read_link(directory: i32, path: &CStr, into: &mut [u8]) -> i64 {
 /// fchmodat(2), or fchmod(2) without a path.
 pub fn change_mode(at: i32, path: Option<&CStr>, mode: u32) -> i64 {
     // SAFETY: a path ends in NUL and is only read.
-    came_back(match path {
-        Some(path) => unsafe { libc::fchmodat(at, path.as_ptr(), mode, 0) as isize },
-        None => unsafe { libc::fchmod(at, mode) as isize },
+    came_back(unsafe {
+        match path {
+            Some(path) => libc::fchmodat(at, path.as_ptr(), mode, 0) as isize,
+            None => libc::fchmod(at, mode) as isize,
+        }
     })
 }
 
@@ -195,11 +201,11 @@ pub fn change_mode(at: i32, path: Option<&CStr>, mode: u32) -> i64 {
 pub fn change_owner(at: i32, path: Option<&CStr>, owner: (u32, u32)) -> i64 {
     let flags = libc::AT_SYMLINK_NOFOLLOW;
     // SAFETY: as for `change_mode`.
-    came_back(match path {
-        Some(path) => unsafe {
-            libc::fchownat(at, path.as_ptr(), owner.0, owner.1, flags) as isize
-        },
-        None => unsafe { libc::fchown(at, owner.0, owner.1) as isize },
+    came_back(unsafe {
+        match path {
+            Some(path) => libc::fchownat(at, path.as_ptr(), owner.0, owner.1, flags) as isize,
+            None => libc::fchown(at, owner.0, owner.1) as isize,
+        }
     })
 }
 
@@ -207,9 +213,11 @@ pub fn change_owner(at: i32, path: Option<&CStr>, owner: (u32, u32)) -> i64 {
 pub fn change_times(at: i32, path: Option<&CStr>) -> i64 {
     let (now, flags) = (std::ptr::null(), libc::AT_SYMLINK_NOFOLLOW);
     // SAFETY: as for `change_mode`; without times the kernel takes its own.
-    came_back(match path {
-        Some(path) => unsafe { libc::utimensat(at, path.as_ptr(), now, flags) as isize },
-        None => unsafe { libc::futimens(at, now) as isize },
+    came_back(unsafe {
+        match path {
+            Some(path) => libc::utimensat(at, path.as_ptr(), now, flags) as isize,
+            None => libc::futimens(at, now) as isize,
+        }
     })
 }
 
@@ -230,9 +238,11 @@ pub fn allocate(fd: i32, keeps_size: bool, offset: u64, bytes: u64) -> i64 {
 #[inline(always)]
 pub fn sync(fd: i32, data_alone: bool) -> i64 {
     // SAFETY: no memory is passed.
-    came_back(match data_alone {
-        true => unsafe { libc::fdatasync(fd) as isize },
-        false => unsafe { libc::fsync(fd) as isize },
+    came_back(unsafe {
+        match data_alone {
+            true => libc::fdatasync(fd) as isize,
+            false => libc::fsync(fd) as isize,
+        }
     })
 }
 

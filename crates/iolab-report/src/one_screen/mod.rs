@@ -55,14 +55,7 @@ impl Screen {
             confidence: confidence(doc),
             answers: replayed::first(doc)
                 .into_iter()
-                .chain(
-                    doc.answers
-                        .iter()
-                        .flat_map(|answer| {
-                            [Some(said(doc, answer)), replayed::sentence(doc, answer)]
-                        })
-                        .flatten(),
-                )
+                .chain(doc.answers.iter().flat_map(|answer| sentences(doc, answer)))
                 .collect(),
             next: next(doc),
         }

@@ -62,13 +62,13 @@ pub(super) fn fill(sifter: &mut Sifter<'_>) {
 /// All that is below a directory, directories before what they hold.
 pub(super) fn nodes(disk: &Disk, names: &Names) -> Vec<Node> {
     let mut all = Vec::new();
-    below(disk, names, 0, &mut Vec::new(), &mut all);
+    below(disk, names, 0, &[], &mut all);
     all
 }
 
-fn below(disk: &Disk, names: &Names, at: u32, path: &mut Vec<u32>, all: &mut Vec<Node>) {
+fn below(disk: &Disk, names: &Names, at: u32, path: &[u32], all: &mut Vec<Node>) {
     // A directory that is within itself there is none: names are never longer than a path may be.
-    let mut open: Vec<(u32, Vec<u32>)> = vec![(at, path.clone())];
+    let mut open: Vec<(u32, Vec<u32>)> = vec![(at, path.to_vec())];
     while let Some((inode, path)) = open.pop() {
         for (part, child) in &disk.inode(inode).entries {
             let mut path = path.clone();
@@ -135,7 +135,7 @@ fn change(
     if let Some(inode) = before {
         all.push(node(first, names, *inode, path));
         if first.inode(*inode).kind == NodeKind::Directory {
-            below(first, names, *inode, &mut path.to_vec(), &mut all);
+            below(first, names, *inode, path, &mut all);
         }
     }
     let after = after.map(|inode| node(last, names, *inode, path));
