@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::TextStyle;
-use super::one_screen::{Line, MOST_ROWS, Part, Screen};
+use super::one_screen::{Line, MOST_PRICES, Part, Screen};
 use super::view_model::{Row, Section, View};
 use iolab_model::result::Document;
 
@@ -95,7 +95,7 @@ fn short_table(part: &Part) -> Table {
         let name = std::iter::once(line.name);
         name.chain(line.figures).chain([line.against]).collect()
     };
-    let rows = part.lines(MOST_ROWS).into_iter().map(row).collect();
+    let rows = part.lines(MOST_PRICES).into_iter().map(row).collect();
     Table { titles: titles.collect(), rows }
 }
 

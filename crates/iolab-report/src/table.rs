@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Format;
 use super::grid::{self, Column, Field};
 use super::latency::Latency;
-use super::one_screen::{Line, MOST_ROWS, Part, Screen};
+use super::one_screen::{Line, MOST_PRICES, Part, Screen};
 use super::style::{TextStyle, Tint};
 use super::view_model::{Mark, Row, Section, View};
 use iolab_model::catalog::{Code, Severity};
@@ -71,7 +71,7 @@ fn answers(look: &TextStyle, view: &View) -> String {
 fn short(look: &TextStyle, screen: &Screen) -> String {
     let lines = |text: &String| text.lines().count();
     let mut text = String::new();
-    for rows in (1..=MOST_ROWS).rev() {
+    for rows in (1..=MOST_PRICES).rev() {
         text = with_rows(look, screen, rows, 2);
         if lines(&text) <= screen.most_lines() {
             return text;

@@ -1,6 +1,6 @@
 //! What an answer says to a person.
 
-use super::name::{is_plural, names_of};
+use super::name::{are_calls, is_plural, names_of};
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
     list_text, percent_text, rate_text, rough_time_text, slower_text, so_many, time_text,
@@ -38,7 +38,10 @@ pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
     }
     let claims = &told.judgement.claims;
     let main = match claims.verdict {
-        Verdict::Winner { cell, .. } => winner(claims, &names, cell),
+        Verdict::Winner { cell, .. } => {
+            let calls = are_calls(told.plan, told.condition);
+            winner(claims, &names, cell, if calls { "cheapest" } else { "fastest" })
+        }
         Verdict::Alone => match claims.best.first() {
             Some(cell) => format!("{} is the only one that could be compared", names[*cell]),
             None => return nothing(told),
@@ -93,8 +96,8 @@ fn slower(claims: &Claims, cell: usize) -> String {
     slower_text(claim.low.exp(), high)
 }
 
-/// Who is fastest, and by how much over the next.
-fn winner(claims: &Claims, names: &[String], best: usize) -> String {
+/// Who is fastest, or cheapest, and by how much over the next.
+fn winner(claims: &Claims, names: &[String], best: usize, first: &str) -> String {
     let verb = if is_plural(&names[best]) { "are" } else { "is" };
     let of = match claims.of_those_compared() {
         true => " of those compared",
@@ -121,7 +124,7 @@ fn winner(claims: &Claims, names: &[String], best: usize) -> String {
         (false, true) if claims.compared().len() == 2 => "are",
         (false, _) => "is",
     };
-    format!("{} {verb} fastest{of}{little}: {name} {takes} {how}", names[best])
+    format!("{} {verb} {first}{of}{little}: {name} {takes} {how}", names[best])
 }
 
 fn tie(claims: &Claims, names: &[String]) -> String {
@@ -246,7 +249,7 @@ mod tests {
             watch.push(&[Trial::Took(0.0), Trial::Took(ratio.ln() + noise)], true);
         }
         let claims = watch.claims(&Rules::default(), &Facts::default());
-        winner(&claims, &["read".to_owned(), "mmap".to_owned()], 0)
+        winner(&claims, &["read".to_owned(), "mmap".to_owned()], 0, "fastest")
     }
 
     #[test]
@@ -267,7 +270,7 @@ mod tests {
             watch.push(&[Trial::Took(0.0), Trial::Took(3f64.ln() + noise)], true);
         }
         let claims = watch.claims(&Rules::default(), &Facts::default());
-        let said = winner(&claims, &["4 threads".to_owned(), "2 threads".to_owned()], 0);
+        let said = winner(&claims, &["4 threads".to_owned(), "2 threads".to_owned()], 0, "fastest");
         assert!(said.starts_with("4 threads are fastest: 2 threads take 3"), "{said}");
     }
 }

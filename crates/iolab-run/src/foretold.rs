@@ -3,7 +3,7 @@
 
 use super::budget::{UNCOUNTED_ROUNDS, cost_of_round_ns};
 use super::rounds::{Driver, Halt};
-use iolab_model::catalog::{Code, rough_time_text};
+use iolab_model::catalog::{Code, rough_time_text, so_many};
 
 /// Where so much of the budget is gone, it is told after fewer rounds than the uncounted ones.
 const LATEST_SHARE: f64 = 0.2;
@@ -35,9 +35,10 @@ impl Driver<'_, '_> {
         self.warn(
             Code::InsufficientBudget,
             format!(
-                "the budget of {} is short: about {rounds} rounds fit, and an answer takes at \
+                "the budget of {} is short: about {} fit, and an answer takes at \
                  least {}; take a longer --budget, or fewer levels",
                 rough_time_text(self.plan.protocol.budget_ns as f64),
+                so_many(rounds as usize, "round"),
                 rough_time_text(needed_ns as f64),
             ),
         )

@@ -24,6 +24,13 @@ pub(super) fn names_of(plan: &Plan, condition: &Condition) -> Vec<String> {
     names
 }
 
+/// Whether the cells differ in the call that they make and in nothing else: what is asked for then is
+/// a list of prices, and the least of them wins no race.
+pub(super) fn are_calls(plan: &Plan, condition: &Condition) -> bool {
+    let cells: Vec<&Levels> = condition.cells.iter().map(|c| &plan.cells[*c].levels).collect();
+    varying(&cells) == [Factor::Operation]
+}
+
 /// Factors whose level is not the same for all that have one; where there is none, those that some
 /// cells lack.
 fn varying(cells: &[&Levels]) -> Vec<Factor> {

@@ -19,6 +19,9 @@ use iolab_stats::median;
 
 /// A trial may take this many times what was expected before it is killed: cold reads vary tenfold.
 const PATIENCE: f64 = 20.0;
+/// Rounds that do not count are broken off where they take this many times the budget: a command on
+/// a large tree took 49 s of 10 s, and told nothing.
+const OVERSPENT: f64 = 1.5;
 /// Samples of a cell for which room is made at a time.
 const GROWTH: usize = 16;
 
@@ -124,7 +127,10 @@ impl Driver<'_, '_> {
             {
                 return Ok(Stopped::Budget);
             }
-            let Some(log) = self.play()? else { return Ok(Stopped::Interrupted) };
+            let Some(log) = self.play()? else {
+                let asked = (self.stop)() != StopSignal::None;
+                return Ok(if asked { Stopped::Interrupted } else { Stopped::Budget });
+            };
             let resolved = self.conclude_round(&log)?;
             let steady = self.out.steady_rounds;
             let enough = self.plan.protocol.rounds.unwrap_or(self.policy.greatest_rounds);
@@ -142,6 +148,11 @@ impl Driver<'_, '_> {
 
     pub(super) fn elapsed_ns(&mut self) -> f64 {
         (self.executor.elapsed_ns() + self.spent_ns) as f64
+    }
+
+    /// Whether so much time went into rounds that count for nothing that none will ever count.
+    fn is_spent(&mut self) -> bool {
+        self.phase() != Phase::Steady && self.elapsed_ns() > OVERSPENT * self.usable_ns()
     }
 
     pub(super) fn usable_ns(&self) -> f64 {
@@ -231,7 +242,7 @@ impl Driver<'_, '_> {
             trials: Vec::with_capacity(order.len()),
         };
         for visit in order {
-            if (self.stop)() == StopSignal::Now {
+            if (self.stop)() == StopSignal::Now || self.is_spent() {
                 return Ok(None);
             }
             // It may have been given up earlier in this round.

@@ -63,6 +63,7 @@ impl Cached {
         for Unseen { path, why } in &unseen {
             say(&format!("iolab: {}: {why}", path_to_text(path)));
         }
+        let seen_none = seen.is_empty();
         match self.format {
             Format::Json => json(&seen, &unseen)?,
             Format::Table if seen.is_empty() && !unseen.is_empty() => Exit::Done,
@@ -70,6 +71,10 @@ impl Cached {
         };
         match unseen.is_empty() {
             true => Ok(Exit::Done),
+            // A name that is none is asked wrongly, as it is everywhere.
+            false if seen_none && unseen.iter().all(|unseen| !unseen.path.exists()) => {
+                Err(Failure::said(Exit::Usage))
+            }
             false => Err(Failure::said(Exit::Refused)),
         }
     }

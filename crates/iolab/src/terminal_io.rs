@@ -179,7 +179,7 @@ pub fn unicode() -> bool {
 
 /// One line with breaks between its words, so that each fits; what comes after a break stands as far
 /// in as the line begins. Text of several lines stays as it is: its columns mean something.
-fn wrapped(line: &str, width: usize) -> String {
+pub fn wrapped(line: &str, width: usize) -> String {
     let text = line.trim_start_matches(' ');
     let indent = " ".repeat(line.len() - text.len());
     if line.contains('\n') || line.width() <= width || indent.len() * 2 > width {

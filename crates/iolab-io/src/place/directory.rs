@@ -1,12 +1,13 @@
 //! The plain place: a directory of the person's, used as it is.
 
+use std::io;
 use std::path::Path;
 
 use super::file_system::ALL_CAPABILITIES;
 use super::kind::{Kind, Missing, Place, PlaceOrder};
 use super::{Scratch, sweep};
 use crate::sys::mount::{Mounted, mounts};
-use iolab_model::catalog::Part;
+use iolab_model::catalog::{Part, PlaceLevel};
 use iolab_model::result::{Fault, PlaceFacts};
 
 /// The kind.
@@ -28,6 +29,22 @@ impl Kind for Directory {
 
     fn available(&self) -> Result<(), Missing> {
         Ok(())
+    }
+
+    fn has(&self, level: &PlaceLevel) -> Result<(), Missing> {
+        let Some(path) = &level.path else { return Ok(()) };
+        let name = path.display();
+        let remedy = "make it first, or name a directory that exists";
+        match std::fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Missing::new(format!("{name} does not exist"), remedy))
+            }
+            Err(error) => Err(Missing::new(format!("{name}: {error}"), remedy)),
+            Ok(about) if !about.is_dir() => {
+                Err(Missing::new(format!("{name} is no directory"), remedy))
+            }
+            Ok(_) => Ok(()),
+        }
     }
 
     fn make(&self, order: &PlaceOrder<'_>) -> Result<Box<dyn Place>, Fault> {

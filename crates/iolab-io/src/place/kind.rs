@@ -47,6 +47,14 @@ pub trait Kind: Sync {
     /// What is missing, and what would help.
     fn available(&self) -> Result<(), Missing>;
 
+    /// Whether this one of it can be had: a directory may be gone.
+    ///
+    /// # Errors
+    /// What is missing, and what would help.
+    fn has(&self, _level: &PlaceLevel) -> Result<(), Missing> {
+        Ok(())
+    }
+
     /// Makes one.
     ///
     /// # Errors

@@ -119,6 +119,7 @@ pub fn available(level: &PlaceLevel) -> Result<(), Missing> {
     let kind = kind_named(&level.kind)
         .ok_or_else(|| Missing::new("no such place", "`iolab list places` names them"))?;
     kind.available()?;
+    kind.has(level)?;
     level.layers.iter().try_for_each(|(_, layer)| available(layer))
 }
 

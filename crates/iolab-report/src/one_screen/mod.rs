@@ -16,6 +16,8 @@ use iolab_model::result::{Answer, Document, Grade};
 
 /// Rows of an answer that are shown at most; the rest are one line.
 pub(super) const MOST_ROWS: usize = 8;
+/// The same of calls, where each has its price.
+pub(super) const MOST_PRICES: usize = 14;
 /// Lines of a report of one answer, at 80 columns: a terminal of 24 has one more for the prompt.
 const LINES: usize = 23;
 /// And for each further one.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::verdict_word::Mark;
 use super::super::view_model::missing;
-use super::MOST_ROWS;
 use super::figure::Figure;
+use super::{MOST_PRICES, MOST_ROWS};
 use iolab_model::catalog::{Factor, Level, bytes_text, phrase, slower_text};
 use iolab_model::result::{Answer, CellRecord, CellStatus, Document};
 
@@ -18,6 +18,8 @@ pub(crate) struct Part {
     pub(crate) titles: Vec<String>,
     rows: Vec<Row>,
     columns: Vec<Figure>,
+    /// Rows that are shown at most.
+    most_rows: usize,
     /// Cells without figures, in one line.
     pub(crate) missing: Option<String>,
     /// Whether times of a pass are worked out from parts of one.
@@ -87,8 +89,11 @@ impl Part {
                 .map(|regret| (regret.low, regret.high)),
         };
         let passes = columns.contains(&Figure::Pass);
+        // Of a list of prices each is what was asked for.
+        let prices = differing(&timed) == [Factor::Operation];
         Part {
             heading,
+            most_rows: if prices { MOST_PRICES } else { MOST_ROWS },
             titles: columns.iter().map(|column| column.title(&timed)).collect(),
             rows: timed.iter().zip(names).map(row).collect(),
             missing: without_figures(cells),
@@ -104,6 +109,7 @@ impl Part {
 
     /// At most `most` rows and, where there are more, one line for the rest.
     pub(crate) fn lines(&self, most: usize) -> Vec<Line> {
+        let most = most.min(self.most_rows);
         // A line for the rest would be no shorter than the one row that it stands for.
         let shown = if self.rows.len() <= most + 1 { self.rows.len() } else { most };
         let (first, rest) = self.rows.split_at(shown);
@@ -181,12 +187,7 @@ fn between(ends: &[String]) -> String {
 
 /// Names by the levels that differ: `pread 64 KiB`, `on ext4 pread`; ids where those are not enough.
 fn names(cells: &[&CellRecord]) -> Vec<String> {
-    let differs = |factor: &Factor| {
-        let mut levels = cells.iter().filter_map(|cell| cell.factors.get(*factor));
-        let first = levels.next();
-        levels.any(|level| Some(level) != first)
-    };
-    let factors: Vec<Factor> = Factor::ALL.into_iter().filter(differs).collect();
+    let factors = differing(cells);
     let name = |cell: &&CellRecord| name(cell, &factors);
     let names: Vec<String> = cells.iter().map(name).collect();
     let unlike: BTreeSet<&String> = names.iter().filter(|name| !name.is_empty()).collect();
@@ -194,6 +195,16 @@ fn names(cells: &[&CellRecord]) -> Vec<String> {
         true => names,
         false => cells.iter().map(|cell| cell.id.clone()).collect(),
     }
+}
+
+/// Factors whose level is not the same for all that have one.
+fn differing(cells: &[&CellRecord]) -> Vec<Factor> {
+    let differs = |factor: &Factor| {
+        let mut levels = cells.iter().filter_map(|cell| cell.factors.get(*factor));
+        let first = levels.next();
+        levels.any(|level| Some(level) != first)
+    };
+    Factor::ALL.into_iter().filter(differs).collect()
 }
 
 fn name(cell: &CellRecord, factors: &[Factor]) -> String {

@@ -43,8 +43,24 @@ fn the_best_stands_first_and_at_most_eight_rows_beside_the_rest() {
     let block = leader.factors.number(iolab_model::catalog::Factor::Block).unwrap();
     assert!(lines[0].name.contains(&iolab_model::catalog::bytes_text(block)), "{}", lines[0].name);
     // One row more is shown itself: a line for it would be no shorter.
-    let as_many = screen.parts[0].len() - 1;
-    assert_eq!(screen.parts[0].lines(as_many).len(), as_many + 1);
+    let mut fewer = doc.clone();
+    fewer.cells.truncate(super::MOST_ROWS + 1);
+    let lines = Screen::of(&fewer).parts[0].lines(super::MOST_PRICES);
+    assert_eq!(lines.len(), super::MOST_ROWS + 1);
+    assert!(lines.iter().all(|line| !line.name.ends_with(" more")));
+}
+
+/// "4 more" stood where the prices of four calls were asked for.
+#[test]
+fn of_a_list_of_prices_each_is_shown() {
+    let mut doc = scenes::ladder();
+    let few = |cell: &iolab_model::result::CellRecord| cell.id.ends_with("/0");
+    doc.cells.retain(few);
+    doc.answers.clear();
+    let screen = Screen::of(&doc);
+    let lines = screen.parts[0].lines(super::MOST_PRICES);
+    assert_eq!(lines.len(), doc.cells.len());
+    assert!(lines.len() > super::MOST_ROWS + 1, "{lines:?}");
 }
 
 #[test]

@@ -275,6 +275,19 @@ fn too_small_a_budget_says_how_much_would_do() {
     assert!(out.steady_rounds >= 17);
 }
 
+/// `files copy` beside `cp` took 93 s of a budget of 20 s: its first round had no end.
+#[test]
+fn a_first_round_that_takes_more_than_all_of_the_budget_is_broken_off() {
+    let plan = plan(&shape(10, 10));
+    let mut machine = machine(&[1e6; 10]);
+    machine.around_ns = 1.4e9;
+    let out = run(&plan, &mut machine);
+    assert_eq!(out.stopped, Stopped::Budget);
+    // Ten pilots are 14 s, and a trial more.
+    assert!(out.elapsed_ns < 17_000_000_000, "{}", out.elapsed_ns);
+    assert!(out.warnings.iter().any(|w| w.code == Code::InsufficientBudget));
+}
+
 /// "About 7 rounds fit, and an answer takes 20" stood before runs of 74 rounds.
 #[test]
 fn what_pilots_made_once_is_in_no_forecast() {

@@ -57,7 +57,7 @@ impl StudyCommand {
     /// There is no such study, it is written wrongly, or it cannot be run.
     pub fn run(self, talk: &Talk) -> Ending {
         match self.what {
-            What::List => list(),
+            What::List => list(talk),
             What::Show { name } => show(&load(&name)?),
             What::Check { name } => check::check(&name),
             What::Run(run) => run.run(talk),
@@ -66,11 +66,16 @@ impl StudyCommand {
     }
 }
 
-fn list() -> Ending {
+fn list(talk: &Talk) -> Ending {
     let mut lines = String::new();
     for (name, text) in SHIPPED {
         let study = parse(name, name, text)?;
-        lines.push_str(&format!("{name}\n  {}\n  {}\n", study.title, needs(&study)));
+        for line in
+            [(*name).to_owned(), format!("  {}", study.title), format!("  {}", needs(&study))]
+        {
+            lines.push_str(&terminal_io::wrapped(&line, talk.look().width));
+            lines.push('\n');
+        }
     }
     terminal_io::data(|out| out.write_all(lines.as_bytes()))
 }

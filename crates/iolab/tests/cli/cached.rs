@@ -68,6 +68,8 @@ fn what_cannot_be_seen_or_changed_is_named() {
     assert_eq!(said.code, Some(20));
     assert!(said.err.contains("gone: ") && said.err.contains("check the name"), "{}", said.err);
     assert!(said.out.contains("mine"), "{}", said.out);
+    // A name that is none is asked wrongly, as with every other command.
+    home.run(&["cached", "gone"]).refused(2, &["gone: ", "check the name"]);
     home.run(&["cached", "/dev/null", "--evict"]).refused(20, &["/dev/null", "a device"]);
     assert_eq!(home.run(&["cached", "--evict", "--load"]).code, Some(2));
     let file = home.file("theirs", 4096);

@@ -78,6 +78,22 @@ fn a_directory_in_memory_is_told_from_one_on_a_disk() {
     assert!(text.contains(&both), "{text}");
 }
 
+/// "0 rounds; the run failed", status 1: that of a defect of ours.
+#[test]
+fn a_place_that_is_no_directory_is_said_before_the_start() {
+    let home = Home::new();
+    home.file("file", 10);
+    let write = |place: &str, more: &[&str]| {
+        home.run(&[&["write", "--file-size", "1Mi", "--place", place], more].concat())
+    };
+    for more in [&[][..], &["--plan"]] {
+        write("dir:gone", more).refused(2, &["gone does not exist", "make it first"]);
+        write("dir:file", more).refused(2, &["file is no directory", "name a directory"]);
+    }
+    let mixed = write("dir:gone,dir:.", &["--plan", "--method", "write", "--block", "64Ki"]);
+    assert!(mixed.out.contains("gone does not exist"), "{mixed:?}");
+}
+
 #[test]
 fn unknown_options_and_subcommands_end_with_2() {
     let home = Home::new();
