@@ -6,7 +6,7 @@ use super::rounds::{Driver, Halt};
 use iolab_model::catalog::{Code, rough_time_text, so_many};
 
 /// Where so much of the budget is gone, it is told after fewer rounds than the uncounted ones.
-const LATEST_SHARE: f64 = 0.2;
+const LATEST_SHARE: f64 = 0.5;
 
 impl Driver<'_, '_> {
     /// Once: now it can be stopped and asked for less, after the rounds it would be too late.

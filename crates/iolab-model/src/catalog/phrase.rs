@@ -41,6 +41,7 @@ fn number_phrase(factor: Factor, number: u64) -> String {
             1 => "1 file".to_owned(),
             n => format!("{} files", count_text(n)),
         },
+        Factor::FileSize if number == 0 => "empty files".to_owned(),
         Factor::FileSize => format!("a file of {}", bytes_text(number)),
         Factor::Memory => format!("{} of memory", bytes_text(number)),
         Factor::QueueDepth => format!("queue depth {number}"),

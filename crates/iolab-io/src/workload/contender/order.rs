@@ -192,3 +192,44 @@ pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
 pub fn failed(doing: &str, path: &Path, error: &io::Error) -> Fault {
     Fault::of(format!("{doing} {}", path_to_text(path)), error)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{clear, directory, prepare};
+    use crate::sys::testing::among_mounts;
+    use crate::workload::files::Listing;
+    use crate::workload::{Extent, Subject, Trial};
+    use iolab_model::catalog::{Capability, Factor, Level, Levels};
+    use iolab_model::tree::{Body, Shape, Tree};
+
+    /// What a command had made was removed with its trial, and ext4 without a journal held its inodes
+    /// back from the methods that were measured beside it.
+    #[test]
+    fn trees_of_commands_are_kept_as_those_of_methods_are() {
+        let test =
+            "workload::contender::order::tests::trees_of_commands_are_kept_as_those_of_methods_are";
+        let script = "truncate -s 256M i; mkdir m; mkfs.ext4 -q -F -O ^has_journal i || exit 77; \
+            mount -o loop i m || exit 77; mkdir m/scratch";
+        let Some(dir) = among_mounts(test, script) else { return };
+        let scratch = dir.join("m/scratch");
+        let sizes = "4Ki".parse().unwrap();
+        let (shape, body, seed) = (Shape::Sharded, Body::Random, 5);
+        let listing = Listing::Made(Tree { files: 50, sizes, shape, body, seed });
+        let subject = Some(Subject { path: &dir, bytes: 0, seed: 1, tree: Some(&listing) });
+        let copy = Level::word("cp -R {source} {target}");
+        let levels = Levels::new().with(Factor::Contender, copy);
+        let trial =
+            Trial { levels: &levels, extent: Extent::Passes(1), subject, scratch: &scratch };
+        for done in 1..=3 {
+            prepare(Capability::Copy, &trial).unwrap();
+            fs::write(directory(&scratch).join("target"), b"copied").unwrap();
+            clear(&trial).unwrap();
+            assert!(!directory(&scratch).exists());
+            let entries = fs::read_dir(&scratch).unwrap().map(|entry| entry.unwrap().path());
+            let kept = entries.filter(|path| path.join("target").exists()).count();
+            assert_eq!(kept, done, "of so many trials");
+        }
+    }
+}
