@@ -28,6 +28,8 @@ pub struct RemoteExecutor<T> {
     made: Vec<InstanceOrder>,
     born: Instant,
     deaths: u32,
+    /// How often the places were made.
+    makings: u32,
 }
 
 impl<T: Transport> RemoteExecutor<T> {
@@ -66,6 +68,7 @@ impl<T: Transport> RemoteExecutor<T> {
             made: Vec::new(),
             born: Instant::now(),
             deaths: 0,
+            makings: 1,
         }
     }
 
@@ -81,7 +84,10 @@ impl<T: Transport> RemoteExecutor<T> {
             return Vec::new();
         }
         match self.transport.ask(&Request::Describe) {
-            Ok(Reply::Described(facts)) => facts,
+            Ok(Reply::Described(facts)) => {
+                let makings = (self.makings > 1).then_some(self.makings);
+                facts.into_iter().map(|facts| PlaceFacts { makings, ..facts }).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -132,20 +138,29 @@ impl<T: Transport> RemoteExecutor<T> {
     }
 
     fn greet_again(&mut self) -> Result<(), Fault> {
+        self.bring_up()?;
+        match self.made.iter().any(|order| order.files.is_none()) {
+            true => self.insist(&self.renewal()),
+            false => Ok(()),
+        }
+    }
+
+    /// A new agent, with everything that the old one had made.
+    fn bring_up(&mut self) -> Result<(), Fault> {
         self.transport.restart().map_err(|error| Fault::of("start a new agent", &error))?;
         let requests: Vec<Request> = std::iter::once(self.start.clone())
             .chain(self.has_places().then(|| Request::Places(self.terms.clone())))
             .chain(self.made.iter().cloned().map(Request::Make))
-            .chain(self.made.iter().any(|order| order.files.is_none()).then(|| self.renewal()))
             .collect();
-        for request in &requests {
-            match self.transport.ask(request) {
-                Ok(Reply::Refused(fault) | Reply::Lost(fault)) => return Err(fault),
-                Ok(_) => {}
-                Err(error) => return Err(Fault::of("bring a new agent up", &error)),
-            }
+        requests.iter().try_for_each(|request| self.insist(request))
+    }
+
+    fn insist(&mut self, request: &Request) -> Result<(), Fault> {
+        match self.transport.ask(request) {
+            Ok(Reply::Refused(fault) | Reply::Lost(fault)) => Err(fault),
+            Ok(_) => Ok(()),
+            Err(error) => Err(Fault::of("bring a new agent up", &error)),
         }
-        Ok(())
     }
 
     fn renewal(&self) -> Request {
@@ -228,6 +243,20 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             Reply::Done => Ok(()),
             other => Err(unexpected("renew the files", &other)),
         }
+    }
+
+    fn remake(&mut self, order: &[usize]) -> Result<(), ExecutorError> {
+        if !self.has_places() {
+            return Ok(());
+        }
+        // An agent that died is replaced all the same.
+        if let Ok(Reply::Refused(fault) | Reply::Lost(fault)) = self.transport.ask(&Request::End) {
+            return Err(ExecutorError::Fatal(fault));
+        }
+        self.made.sort_by_key(|made| order.iter().position(|id| *id == made.id));
+        self.bring_up().map_err(ExecutorError::Fatal)?;
+        self.makings += 1;
+        Ok(())
     }
 
     fn trial(&mut self, order: &TrialOrder<'_>) -> Result<Measurement, ExecutorError> {

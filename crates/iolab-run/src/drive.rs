@@ -6,10 +6,12 @@ use super::asking::Asked;
 use super::budget::cost_of_round_ns;
 use super::calibrate::{Calibrator, insist, runnable};
 use super::observations::{ConditionLog, logs};
+use super::remaking::Remaking;
 use super::rounds::{Arm, Driver, Halt};
+use super::schedule::{shuffle, stream};
 use super::{
-    DriveError, Event, ExclusionReason, Executor, History, Observer, Outcome, Policy, StopSignal,
-    Stopped,
+    DriveError, Event, ExclusionReason, Executor, ExecutorError, History, Observer, Outcome,
+    Policy, StopSignal, Stopped,
 };
 use iolab_model::catalog::Code;
 use iolab_model::plan::Plan;
@@ -93,6 +95,7 @@ fn new<'a, 'o>(
         spent_ns: history.map_or(0, |h| h.elapsed_ns),
         trees_made_ns: 0.0,
         foretold: false,
+        remaking: Remaking::default(),
         round: first_round,
         first_round,
         rounds_in_epoch: 0,
@@ -142,6 +145,7 @@ impl Driver<'_, '_> {
             runnable(plan, history).iter().filter_map(|c| plan.cells[*c].instance).collect();
         wanted.sort_unstable();
         wanted.dedup();
+        let making_ns = self.elapsed_ns();
         for instance in wanted {
             if interrupted() {
                 return Ok(false);
@@ -154,6 +158,8 @@ impl Driver<'_, '_> {
                 self.trees_made_ns += self.elapsed_ns() - began_ns;
             }
         }
+        let made_ns = self.elapsed_ns() - making_ns;
+        self.remaking = Remaking::of(plan, made_ns, self.out.steady_rounds);
         let (calibration, lost) =
             Calibrator::new(plan, self.executor, &interrupted, self.policy.shared_ranges)
                 .and_then(|calibrator| calibrator.run(history))
@@ -163,6 +169,24 @@ impl Driver<'_, '_> {
             self.leave(cell, left)?;
         }
         Ok(!interrupted())
+    }
+
+    /// Makes the places anew between two rounds, where all instances are renewed or none is.
+    pub(super) fn remake_where_due(&mut self) -> Result<(), Halt> {
+        let steady = self.out.steady_rounds;
+        if !self.remaking.is_due(steady, self.usable_ns()) {
+            return Ok(());
+        }
+        let mut order: Vec<usize> = self.plan.instances.iter().map(|i| i.id).collect();
+        let seed = self.plan.protocol.seed;
+        shuffle(&mut order, &mut stream(seed, "remaking", u64::from(self.round)));
+        let before = self.executor.elapsed_ns();
+        self.executor.remake(&order).map_err(|error| match error {
+            ExecutorError::Fatal(fault) | ExecutorError::Trial(fault) => Halt::Executor(fault),
+        })?;
+        self.remaking.took((self.executor.elapsed_ns() - before) as f64, steady);
+        self.previous = None;
+        Ok(())
     }
 
     /// What each cell's next trial will cost.

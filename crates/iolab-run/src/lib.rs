@@ -21,6 +21,7 @@ mod observations;
 mod outcome;
 mod pilot;
 mod policy;
+mod remaking;
 mod renewal;
 mod rounds;
 mod schedule;
@@ -92,6 +93,11 @@ pub trait Executor {
     fn make(&mut self, instance: &Instance) -> Result<(), ExecutorError>;
     /// Evicts all instances, then primes them in this order.
     fn renew(&mut self, order: &[usize]) -> Result<(), ExecutorError>;
+    /// Takes down the places and makes them again with all that was made, the instances in this order.
+    /// Nothing where there are no places.
+    fn remake(&mut self, _order: &[usize]) -> Result<(), ExecutorError> {
+        Ok(())
+    }
     /// One trial.
     fn trial(&mut self, order: &TrialOrder<'_>) -> Result<Measurement, ExecutorError>;
 }

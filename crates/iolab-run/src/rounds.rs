@@ -4,6 +4,7 @@ use super::asking::Asked;
 use super::budget::{UNCOUNTED_ROUNDS, usable_beside_trees_ns};
 use super::calibrate::{FAILURES, SHORTEST_LIMIT_NS, given_up, insist, primed_instances, runnable};
 use super::observations::{ConditionLog, RoundLog, Seen, Unit};
+use super::remaking::Remaking;
 use super::schedule::{shuffle, stream};
 use super::unproven::{UNPROVEN, never_proven};
 use super::work::Work;
@@ -103,6 +104,7 @@ pub(super) struct Driver<'a, 'o> {
     pub(super) trees_made_ns: f64,
     /// Whether it was seen from rounds that were played whether the budget reaches.
     pub(super) foretold: bool,
+    pub(super) remaking: Remaking,
     /// The next round.
     pub(super) round: u32,
     /// The first round of this process.
@@ -225,7 +227,11 @@ impl Driver<'_, '_> {
 
     /// One round; nothing where it was broken off.
     fn play(&mut self) -> Result<Option<RoundLog>, Halt> {
-        if self.renewal_due() {
+        let due = self.renewal_due();
+        if due || self.out.calibration.epoch_rounds == 0 {
+            self.remake_where_due()?;
+        }
+        if due {
             self.renew()?;
         }
         self.rounds_in_epoch += 1;

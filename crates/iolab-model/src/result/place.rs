@@ -22,6 +22,9 @@ pub struct PlaceFacts {
     /// Size of the image in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_bytes: Option<u64>,
+    /// How often it was made in the run; absent: once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub makings: Option<u32>,
     /// Whether the loop device bypasses the cache of the file under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_direct_io: Option<bool>,

@@ -21,7 +21,8 @@ pub(super) fn held_constant(doc: &Document, parts: &[Part]) -> String {
     all.join(" · ")
 }
 
-/// How large the images are that places are made in: a file system is slower in a small one.
+/// How large the images are that places are made in: a file system is slower in a small one. And how
+/// often they were made: where they lie on the disk is a matter of chance.
 fn images(doc: &Document) -> Option<String> {
     fn sizes(place: &serde_json::Value, all: &mut BTreeSet<u64>) {
         all.extend(place.get("image_bytes").and_then(serde_json::Value::as_u64));
@@ -31,9 +32,11 @@ fn images(doc: &Document) -> Option<String> {
     let prefix = Family::Place.key("");
     let places = doc.environment.0.iter().filter(|(key, _)| key.starts_with(&prefix));
     let mut all = BTreeSet::new();
+    let makings = places.clone().filter_map(|(_, place)| place.get("makings")?.as_u64()).max();
     places.for_each(|(_, place)| sizes(place, &mut all));
+    let often = makings.map_or_else(String::new, |n| format!(", made {n} times"));
     let texts: Vec<String> = all.into_iter().map(bytes_text).collect();
-    (!texts.is_empty()).then(|| format!("images of {}", list_text(&texts)))
+    (!texts.is_empty()).then(|| format!("images of {}{often}", list_text(&texts)))
 }
 
 /// What a title tells of, where it does.

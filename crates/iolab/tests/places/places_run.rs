@@ -49,6 +49,45 @@ fn file_systems_are_levels_of_one_question() {
     assert_eq!(home.names(), ["state"], "nothing is left");
 }
 
+/// Where an image lies on the disk stays with it: one of two equal file systems was faster for a whole
+/// run.
+#[test]
+fn places_that_are_compared_are_made_anew_during_the_run() {
+    if !usable("places_that_are_compared_are_made_anew_during_the_run", &["ext4", "overlay"]) {
+        return;
+    }
+    let home = Home::new();
+    let places = ["ext4:size=512Mi,ext4:size=512Mi,noatime", "ext4:size=512Mi,overlay:on=ext4"];
+    let of = |arguments: &[&str]| {
+        let all = [arguments, &["--rounds", "17", "--budget", "2m", "--format", "json"]].concat();
+        document(&home.run(&all).fine())
+    };
+    let read = ["read", "--file-size", "2Mi", "--method", "pread", "--block", "64Ki", "--place"];
+    let many = ["files", "create", "--files", "40", "--threads", "1", "--place"];
+    for run in [of(&[&read[..], &places[..1]].concat()), of(&[&many[..], &places[1..]].concat())] {
+        let facts = run.environment.0.iter();
+        let made: Vec<_> = facts.filter(|(key, _)| key.starts_with("place.")).collect();
+        assert_eq!(made.len(), 2, "{made:?}");
+        for (place, facts) in made {
+            assert!(facts["makings"].as_u64().unwrap() >= 5, "{place}: {facts}");
+        }
+        for cell in &run.cells {
+            let counted = cell.samples.iter().filter(|sample| sample.counts()).count();
+            assert!(counted >= 17, "{}: {counted}", cell.id);
+        }
+    }
+    // One place is compared with nothing, and a directory is not iolab's to make again.
+    for place in ["ext4:size=512Mi", "dir:one,dir:two"] {
+        std::fs::create_dir_all(home.path("one")).unwrap();
+        std::fs::create_dir_all(home.path("two")).unwrap();
+        let run = of(&[&read[..], &[place]].concat());
+        let facts = run.environment.0.iter().filter(|(key, _)| key.starts_with("place."));
+        assert!(facts.map(|(_, facts)| facts).all(|facts| facts.get("makings").is_none()));
+    }
+    let left: Vec<_> = std::fs::read_dir(home.path("one")).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 #[test]
 fn a_remount_is_a_cold_state_with_the_same_proof() {
     let test = "a_remount_is_a_cold_state_with_the_same_proof";
