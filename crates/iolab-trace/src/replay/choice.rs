@@ -96,13 +96,19 @@ fn at_end(disk: &Disk, inode: u32, thread: u32, call: u32, slot: u32) -> Option<
 pub(super) fn with_calls(acts: Vec<Act>, how: How, disk: &Disk) -> Vec<Act> {
     match how {
         How::Recorded => acts,
-        How::Pread => acts.into_iter().filter_map(|act| positioned(act, disk)).collect(),
+        How::Pread => {
+            let bound = bound_slots(&acts);
+            acts.into_iter().filter_map(|act| positioned(act, disk, &bound)).collect()
+        }
         How::Mmap => mapped(acts, disk),
     }
 }
 
 /// A call with an offset of its own in place of one that needs the handle's.
-fn positioned(mut act: Act, disk: &Disk) -> Option<Act> {
+fn positioned(mut act: Act, disk: &Disk, bound: &HashSet<u32>) -> Option<Act> {
+    if bound.contains(&act.step.slot) {
+        return Some(act);
+    }
     let is_file = act.inode != NONE && disk.inode(act.inode).kind == NodeKind::File;
     act.step.action = match act.step.action {
         Action::Read => Action::ReadAt,
@@ -122,7 +128,8 @@ fn mapped(acts: Vec<Act>, disk: &Disk) -> Vec<Act> {
             [act.to_inode, if act.changes || act.step.action.writes() { act.inode } else { NONE }]
         })
         .collect();
-    let shared = shared_slots(&acts);
+    let mut shared = shared_slots(&acts);
+    shared.extend(bound_slots(&acts));
     let reads = acts.iter().filter(|act| act.step.action.reads()).map(|act| act.step.slot);
     let read: HashSet<u32> = reads.filter(|slot| !shared.contains(slot)).collect();
     let mut maps: HashMap<u32, u64> = HashMap::new();
@@ -161,6 +168,12 @@ fn mapped(acts: Vec<Act>, disk: &Disk) -> Vec<Act> {
         }
     }
     all
+}
+
+/// Slots that the kernel copies between: those calls go by the offsets that others have left.
+fn bound_slots(acts: &[Act]) -> HashSet<u32> {
+    let copies = |act: &&Act| matches!(act.step.action, Action::CopyRange | Action::SendFile);
+    acts.iter().filter(copies).flat_map(|act| [act.step.slot, act.step.other]).collect()
 }
 
 /// Slots that several threads use: a mapping is one thread's.

@@ -83,7 +83,9 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// reads and leaves as it is. Of what it writes to, tables of the file system may come beside it.
 fn visit(scene: &Scene) -> Visit {
     let bytes = scene.replay.read_bytes;
-    let layout = Layout::new(bytes, bytes.max(1), 1, Pattern::Sequential, scene.seed).passes(1);
+    // A part of all of them, byte by byte.
+    let all = scene.replay.file_bytes();
+    let layout = Layout::new(all, 1, 1, Pattern::Sequential, scene.seed).part(0, bytes.min(all));
     let writes = scene.replay.written_bytes > 0 || !scene.replay.changes.is_empty();
     let aside_bytes = if writes { TABLE_BYTES } else { 0 };
     Visit { layout, consume: Consume::None, real: false, aside_bytes }
