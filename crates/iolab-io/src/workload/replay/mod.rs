@@ -85,7 +85,8 @@ fn visit(scene: &Scene) -> Visit {
     let bytes = scene.replay.read_bytes;
     // A part of all of them, byte by byte.
     let all = scene.replay.file_bytes();
-    let layout = Layout::new(all, 1, 1, Pattern::Sequential, scene.seed).part(0, bytes.min(all));
+    let layout =
+        Layout::new(all.max(1), 1, 1, Pattern::Sequential, scene.seed).part(0, bytes.min(all));
     let writes = scene.replay.written_bytes > 0 || !scene.replay.changes.is_empty();
     let aside_bytes = if writes { TABLE_BYTES } else { 0 };
     Visit { layout, consume: Consume::None, real: false, aside_bytes }
