@@ -393,9 +393,7 @@ fn flag(measurement: &mut Measurement, dose: &Dose) {
         (Code::Bounded, matches!(dose.amount, Amount::Operations(_))),
         (Code::TimerLimited, dose.timer_limited),
     ];
-    for (code, set) in flags {
-        if set && !measurement.flags.contains(&code) {
-            measurement.flags.push(code);
-        }
-    }
+    let seen = measurement.flags.clone();
+    let new = flags.iter().filter(|(code, set)| *set && !seen.contains(code));
+    measurement.flags.extend(new.map(|(code, _)| *code));
 }
