@@ -66,6 +66,7 @@ fn against(doc: &Document, answer: &Answer, cell: &CellRecord) -> String {
         (AnswerKind::Tie, true, Some(r)) => format!("tied, {}", bound(r)),
         (_, true, Some(r)) => format!("may be best, {}", bound(r)),
         (_, false, Some(r)) if r.low > 1.0 => bound(r),
+        (_, false, Some(r)) if r.excluded && r.high.is_some() => bound(r),
         (_, false, Some(r)) if r.excluded => "slower, not settled by how much".to_owned(),
         _ if cell.status == CellStatus::Eliminated => "not compared".to_owned(),
         _ => String::new(),

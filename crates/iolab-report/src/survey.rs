@@ -71,9 +71,7 @@ pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, look: &Text
         of(Topic::Metadata).map(|run| calls("Metadata", run)).unwrap_or_default(),
     ];
     let mut end = String::from("\n");
-    if let Some(sentence) = recommendation(&findings) {
-        end += &look.clip("", &look.text(&sentence), 3);
-    }
+    end += &recommendation(&findings, look).unwrap_or_default();
     end += &look.clip("", &look.text(&confidence(runs)), 2);
     end += &look.clip("", &look.text(next), 1);
     let start = look.clip("", &look.text(heading), 2) + "\n";
@@ -85,19 +83,28 @@ pub fn screen(heading: &str, runs: &[(Topic, Document)], next: &str, look: &Text
     start + &fitted(look, &lines.collect::<Vec<_>>(), room) + &end
 }
 
-/// One sentence out of the findings' clauses, as sure of itself as they are.
-fn recommendation(findings: &[Finding]) -> Option<String> {
-    let advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
+/// One sentence out of the findings' clauses, as sure of itself as they are, in three lines: a clause
+/// that finds no room goes whole.
+fn recommendation(findings: &[Finding], look: &TextStyle) -> Option<String> {
+    const ROWS: usize = 3;
+    let mut advice: Vec<&str> = findings.iter().filter_map(|f| f.advice.as_deref()).collect();
     let rough = findings.iter().any(|finding| finding.rough);
-    let (last, rest) = advice.split_last()?;
-    let list = match rest {
-        [] => (*last).to_owned(),
-        rest => format!("{} and {last}", rest.join(", ")),
-    };
-    Some(match rough {
-        true => format!("As far as so short a look shows, use {list}."),
-        false => format!("Use {list}."),
-    })
+    loop {
+        let (last, rest) = advice.split_last()?;
+        let list = match rest {
+            [] => (*last).to_owned(),
+            rest => format!("{} and {last}", rest.join(", ")),
+        };
+        let said = match rough {
+            true => format!("As far as so short a look shows, use {list}."),
+            false => format!("Use {list}."),
+        };
+        let text = look.wrap("", &look.text(&said));
+        if text.lines().count() <= ROWS || rest.is_empty() {
+            return Some(text);
+        }
+        advice.pop();
+    }
 }
 
 /// Block sizes, warm and cold side by side.

@@ -58,7 +58,7 @@ impl Mark {
             (Mark::Best, _) => "best".to_owned(),
             (Mark::Tied, Some(slower)) => format!("tied, {slower}"),
             (Mark::Open, Some(slower)) => format!("may be best, {slower}"),
-            (Mark::Slower, Some(_)) if regret.is_some_and(|regret| regret.low <= 1.0) => {
+            (Mark::Slower, Some(_)) if regret.is_some_and(|r| r.low <= 1.0 && r.high.is_none()) => {
                 "slower, not settled by how much".to_owned()
             }
             (Mark::ClearlySlower | Mark::Slower, Some(slower)) => slower,

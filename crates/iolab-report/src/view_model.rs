@@ -414,7 +414,7 @@ mod tests {
         let of = |id: &str| (row(&view, id).mark, row(&view, id).against.clone());
         assert_eq!(of("read"), (Mark::Open, "may be best, at most 1.4 % slower".to_owned()));
         assert_eq!(of("mmap"), (Mark::ClearlySlower, "1.90–1.98× as long".to_owned()));
-        assert_eq!(of("splice"), (Mark::Slower, "slower, not settled by how much".to_owned()));
+        assert_eq!(of("splice"), (Mark::Slower, "at most 1.50× as long".to_owned()));
         // Left out without proof: nothing is said of it, whatever its median.
         run.answers[0].regret.retain(|regret| *regret.cell != *"splice");
         run.cells[3].status = CellStatus::Eliminated;

@@ -116,7 +116,11 @@ fn winner(claims: &Claims, names: &[String], best: usize, first: &str) -> String
     };
     let how = match claims.cells[next].low > 0.0 {
         true => slower(claims, next),
-        false => "slower, by how much is not settled".to_owned(),
+        // Excluded, with no lower bound: how much it is at most may be known.
+        false => match claims.cells[next].high {
+            high if high.is_finite() && high > 0.0 => slower_text(1.0, Some(high.exp())),
+            _ => "slower, by how much is not settled".to_owned(),
+        },
     };
     let takes = match (how.ends_with("as long"), is_plural(&names[next])) {
         (true, true) if claims.compared().len() == 2 => "take",
@@ -151,6 +155,11 @@ fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
         _ => String::new(),
     };
     let Some(pick) = claims.pick else { return too_few(told, names, &more) };
+    // The least bound may be that of a cell which is shown to be slower than one of the rest: it is no
+    // advice, and "1 thread takes at most 2.11× as long" stood where 2 or 4 were best.
+    if !claims.best.is_empty() && !claims.best.contains(&pick.cell) {
+        return open_among(claims, names, &more);
+    }
     let which = match claims.best.len() {
         n if n == names.len() && n > 2 => "which is best is open".to_owned(),
         _ => format!("which of {} is best is open", listed(&claims.best, names)),
@@ -164,6 +173,12 @@ fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
         true => format!("{name} takes {bound} as {best}; {which}{more}"),
         false => format!("{name}: {bound} than {best}; {which}{more}"),
     }
+}
+
+/// Which of the best it is is open; the rest is slower.
+fn open_among(claims: &Claims, names: &[String], more: &str) -> String {
+    let (listed, rounds) = (listed(&claims.best, names), so_many(claims.rounds, "steady round"));
+    format!("which of {listed} is best is open after {rounds}, the rest is slower{more}")
 }
 
 /// So few rounds that nothing is bounded.
@@ -182,10 +197,7 @@ fn too_few(told: &AnswerParts<'_>, names: &[String], more: &str) -> String {
     let best = &told.judgement.claims.best;
     // Nobody of the best is bounded yet, but others are shown to be slower.
     if best.len() < told.judgement.claims.compared().len() && interrupted.is_empty() {
-        let listed = listed(best, names);
-        return format!(
-            "which of {listed} is best is open after {rounds}, the rest is slower{more}"
-        );
+        return open_among(&told.judgement.claims, names, more);
     }
     format!("no answer after {rounds}{interrupted}: too few{more}")
 }

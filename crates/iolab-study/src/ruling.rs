@@ -97,7 +97,7 @@ pub(super) fn no_faster(ratio: &Ratio, delta: f64) -> Option<String> {
     let high = ratio.interval.high.filter(|high| *high < 1.0 + delta)?;
     let (most, alike) = (100.0 * (high - 1.0), 100.0 * delta);
     Some(match high < 1.0 {
-        true => "it is slower here".to_owned(),
+        true => "here it is the other way round".to_owned(),
         false => format!(
             "it is at most {most:.1} % faster, and iolab calls alike what differs by less than \
              {alike} %"

@@ -18,7 +18,7 @@ use crate::sys::shared_map::SharedMapping;
 use iolab_model::catalog::{Sync, Target};
 
 const NO_FLAG: &str = "what is stored through a mapping does not pass write(2), so the flag \
-                       promises nothing for it; take --sync end or --sync fsync";
+                       promises nothing for it; take --sync end";
 
 /// How `mmap` writes.
 pub const ENTRY: WriteEntry = WriteEntry {

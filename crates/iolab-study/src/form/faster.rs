@@ -34,7 +34,7 @@ impl Test for Faster {
         }
         let found = bench.sides(&self.a, &self.b, 1)?;
         let (verdict, why) = match no_faster(&found.ratio, bench.delta()) {
-            _ if found.first_faster => (Verdict::Replicated, "it is faster here too".to_owned()),
+            _ if found.first_faster => (Verdict::Replicated, "it is so here, too".to_owned()),
             Some(alike) => (Verdict::Contradicted, alike),
             None => (Verdict::Inconclusive, "neither is shown to be faster".to_owned()),
         };

@@ -90,6 +90,26 @@ fn one_byte_with_o_sync_is_bounded() {
     }
 }
 
+/// README's own example: mmap was eight times as fast as writes of 4 KiB with an fsync after each, for
+/// it was synced once a MiB.
+#[test]
+fn a_method_without_blocks_is_not_ranked_among_writes_that_sync_each() {
+    let home = Home::new();
+    for sync in ["fsync", "every:2"] {
+        let line = format!(
+            "write --file-size 64Ki --block 16Ki --method pwrite,mmap --sync {sync} --rounds 6"
+        );
+        let document = run(&home, &line);
+        let mapped = document.cells.iter().find(|c| c.id.starts_with("mmap")).unwrap();
+        assert_eq!(mapped.status, CellStatus::Skipped, "{sync}");
+        let reason = mapped.reason.as_ref().unwrap();
+        assert!(reason.contains("no block of its own"), "{reason}");
+    }
+    // A page at a time it has one.
+    let line = "write --file-size 64Ki --method mmap --sync fsync --pattern random --rounds 6";
+    assert!(run(&home, line).cells.iter().all(|cell| cell.status == CellStatus::Measured));
+}
+
 #[test]
 fn what_cannot_be_combined_is_skipped_with_the_reason() {
     let home = Home::new();

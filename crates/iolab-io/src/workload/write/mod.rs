@@ -6,7 +6,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-use crate::method::{self, Latencies, MeasuredWindow, Written};
+use crate::method::{self, Latencies, MeasuredWindow, WriteEntry, Written};
 use iolab_model::catalog::{
     Capability, Factor, FactorUse, Fill, Levels, Part, Pattern, Switch, Sync, Target, Until,
     WorkloadId, WorkloadInfo,
@@ -108,6 +108,18 @@ fn metrics(task: &Task, written: &Written) -> Metrics {
     rows.chain(written.latencies.iter().flat_map(Latencies::metrics)).collect()
 }
 
+const NO_BLOCK: &str = "it has no block of its own, and would be synced once a MiB beside writes that \
+                        are synced once a block; take --sync end, or --pattern random, where it is a page";
+
+/// Whether a method that has no block would sync after as many bytes as it likes: mmap came out eight
+/// times as fast as writes of 4 KiB with an fsync each, for it made one for each MiB.
+fn syncs_other_blocks(levels: &Levels, entry: &WriteEntry) -> bool {
+    let counts = matches!(levels.word(), Some(Sync::Fsync | Sync::Every(_)));
+    let in_order = levels.word_or(Pattern::Sequential) == Ok(Pattern::Sequential);
+    let own = (entry.step_bytes)(1, Pattern::Sequential) != 1;
+    counts && in_order && own
+}
+
 /// Why these levels cannot be combined, and what to do instead.
 pub fn impossible(levels: &Levels) -> Option<String> {
     let id = levels.text(Factor::Method)?;
@@ -117,6 +129,9 @@ pub fn impossible(levels: &Levels) -> Option<String> {
     }
     if let Err(why) = levels.word_or(Fill::Random) {
         return Some(why.to_string());
+    }
+    if syncs_other_blocks(levels, entry) {
+        return Some(format!("{id} with a sync after each block: {NO_BLOCK}"));
     }
     if levels.word() != Some(Target::Append) {
         return None;
