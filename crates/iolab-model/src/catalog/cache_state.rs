@@ -11,7 +11,7 @@ words! {
     Warm "warm",
     /// As it happens to be.
     Any "any",
-    /// As after a mount: nothing of names and attributes is cached either.
+    /// As after a mount, on a --place that iolab mounts: no names and attributes cached either.
     Remount "remount",
 }
 

@@ -136,7 +136,12 @@ impl Factor {
         use Kind::{Bytes, Count, Path, Word};
         use Role::{Condition, Question};
         match self {
-            Factor::Place => ("place", Question, Word, "where the files are"),
+            Factor::Place => (
+                "place",
+                Question,
+                Word,
+                "where the files are; mount options follow a colon: ext4:noatime",
+            ),
             Factor::SourcePlace => {
                 ("source-place", Condition, Word, "where the source is, if not in the same place")
             }

@@ -2,8 +2,8 @@
 //! of our own, in which order, and the same work done in another way. Pure: what makes the calls is
 //! the workload `replay`.
 //!
-//! A name of a trace is a number here ([`names`]); what is not certain to come out as recorded is
-//! left out and counted ([`sift`]), so that a replay whose calls come back otherwise is a fault.
+//! A name of a trace is a number here (`names.rs`); what is not certain to come out as recorded is
+//! left out and counted (`sift.rs`), so that a replay whose calls come back otherwise is a fault.
 
 mod by_name;
 mod choice;
