@@ -86,11 +86,11 @@ fn a_remounted_tree_is_cold_in_its_names_and_inodes_too() {
     for cell in run.cells.iter().filter(|cell| cell.status == CellStatus::Measured) {
         for sample in &cell.samples {
             let proof = sample.measurement.proof.cache.as_ref().unwrap();
-            // After the remount of another cell a copy may be the first that makes files in a group
-            // of ext4, and its bitmap comes from the device: 4096 bytes, so the trial is not warm.
-            let bitmaps = cell.id.starts_with("copy") && cell.id.ends_with("warm");
+            // After the remount of another cell a few blocks of ext4's own tables may come from the
+            // device, 4 to 16 KiB: then the trial is not warm, says so and does not count.
+            let warm = cell.id.ends_with("warm");
             let few = proof.device_bytes.is_some_and(|bytes| bytes <= 64 * 1024);
-            assert!(proof.proven || bitmaps && few, "{}: {proof:?}", cell.id);
+            assert!(proof.proven || warm && few, "{}: {proof:?}", cell.id);
             let remount = cell.factors.text(Factor::Cache) == Some("remount");
             assert_eq!(proof.how.remounted, remount, "{}: {proof:?}", cell.id);
             let whole = sample.measurement.operations.is_multiple_of(1000);
@@ -99,7 +99,10 @@ fn a_remounted_tree_is_cold_in_its_names_and_inodes_too() {
     }
     for operation in ["read", "copy"] {
         let of = |cache| device_bytes(cell(&run, operation, Some(cache)));
-        assert_eq!((of("warm"), of("cold")), (0.0, 4096.0), "{operation}: data alone");
+        assert_eq!(of("cold"), 4096.0, "{operation}: data alone");
+        // A copy may read blocks of inodes and bitmaps that its new files go into.
+        let most = if operation == "copy" { 512.0 } else { 0.0 };
+        assert!(of("warm") <= most, "{operation}: {}", of("warm"));
         // An inode of ext4 has 256 bytes; those of the first 512 files come with the mount.
         assert!(of("remount") >= 4096.0 + 100.0, "{operation}: {}", of("remount"));
     }
