@@ -190,7 +190,8 @@ impl<'a> Calibrator<'a> {
             return 0;
         }
         let (renew_ns, own) = (self.renew_ns, self.own_instances());
-        Renewal { renew_ns, round_ns, left_ns, own, fewest_units }.epoch_rounds()
+        let rounds = self.plan.protocol.rounds;
+        Renewal { renew_ns, round_ns, left_ns, own, fewest_units, rounds }.epoch_rounds()
     }
 
     /// Evicts all instances and primes those that warm cells use; the time it took.

@@ -13,6 +13,8 @@ pub(super) struct Renewal {
     pub(super) own: bool,
     /// Units that a verdict needs at least.
     pub(super) fewest_units: u32,
+    /// Steady rounds that were asked for, whatever time there is.
+    pub(super) rounds: Option<u32>,
 }
 
 /// Units wanted for a good grade.
@@ -37,9 +39,12 @@ impl Renewal {
             }
             let units = GOOD_UNITS.max(f64::from(self.fewest_units));
             let most = (self.left_ns / units - self.renew_ns) / round_ns;
+            let asked = self.rounds.map(|rounds| rounds / self.fewest_units.max(1));
+            let most = most.min(asked.map_or(f64::MAX, f64::from));
             return (self.renew_ns / round_ns).sqrt().ceil().min(most.floor()).max(1.0) as u32;
         }
         let planned = self.left_ns / (round_ns + self.renew_ns);
+        let planned = planned.min(self.rounds.map_or(f64::MAX, f64::from));
         let most = (planned / GOOD_INSTANCES).floor();
         let cheap = (self.renew_ns / round_ns * (1.0 / RENEWAL_SHARE - 1.0)).ceil();
         cheap.min(most).max(1.0) as u32
@@ -50,8 +55,14 @@ impl Renewal {
 mod tests {
     use super::Renewal;
 
-    const CHEAP: Renewal =
-        Renewal { renew_ns: 1e6, round_ns: 10e6, left_ns: 50e9, own: true, fewest_units: 10 };
+    const CHEAP: Renewal = Renewal {
+        renew_ns: 1e6,
+        round_ns: 10e6,
+        left_ns: 50e9,
+        own: true,
+        fewest_units: 10,
+        rounds: None,
+    };
 
     #[test]
     fn own_instances_are_renewed_each_round_where_that_is_cheap() {
@@ -63,6 +74,15 @@ mod tests {
         let dear = Renewal { renew_ns: 1e9, ..CHEAP };
         assert_eq!(dear.epoch_rounds(), 10);
         assert_eq!(Renewal { left_ns: 1e9, ..dear }.epoch_rounds(), 1);
+    }
+
+    /// Seventeen rounds of a slow machine had three renewals, for there was time for hundreds.
+    #[test]
+    fn few_rounds_that_were_asked_for_have_their_renewals_too() {
+        let dear = Renewal { renew_ns: 1e9, rounds: Some(17), ..CHEAP };
+        assert_eq!(dear.epoch_rounds(), 1);
+        assert_eq!(Renewal { rounds: Some(57), ..dear }.epoch_rounds(), 5);
+        assert_eq!(Renewal { own: false, ..dear }.epoch_rounds(), 3, "five times");
     }
 
     /// Renewing every round once took half of the time of a run whose cells shared one file.

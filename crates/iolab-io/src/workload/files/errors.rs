@@ -8,7 +8,9 @@ use iolab_model::result::Fault;
 pub(super) fn fault(doing: impl Into<String>, errno: Errno, name: &str) -> Fault {
     let text = std::io::Error::from(errno);
     let fix = match errno {
-        Errno::MFILE => "; raise the limit of open files (ulimit -n), or take fewer --threads",
+        Errno::MFILE => {
+            "; raise the limit of open files (ulimit -n), take fewer --threads, or --descriptors own"
+        }
         Errno::NFILE => "; the machine has no open file left: take fewer --threads",
         Errno::NOSPC => "; free space or inodes (df, df -i), or take fewer or smaller files",
         Errno::DQUOT => "; the quota is used up: take fewer or smaller files",
