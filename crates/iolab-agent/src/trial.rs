@@ -84,9 +84,7 @@ fn attempt(
     }
     let path = instance.as_deref().map(|i| i.path.clone());
     let subject = match (&path, instance.as_deref()) {
-        (Some(path), Some(i)) => {
-            Some(Subject { path, bytes: i.bytes, seed: i.seed, tree: None, replay: None })
-        }
+        (Some(path), Some(i)) => Some(Subject::file(path, i.bytes, i.seed)),
         _ => setting.tree.map(TreeInstance::subject),
     };
     let (levels, extent, scratch) = (&request.levels, request.extent, setting.scratch);

@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 
 use iolab_agent::{Location, Objection, PlaceTerms, Request, Sight, Subject};
-use iolab_controller::{Blame, Prepared, Session, plan_at};
+use iolab_controller::{Blame, Prepared, plan_at};
 use iolab_model::catalog::{Code, Factor, Level};
 use iolab_model::plan::Facts;
 use iolab_model::result::{CellStatus, Document, Environment, Warning};
 use iolab_model::spec::{Experiment, Protocol};
 use iolab_test::far_machine::FarMachine;
-use iolab_test::silence::Silence;
+use iolab_test::silence::measured_in_silence;
 use serde_json::json;
 
 /// There is no such directory here.
@@ -69,16 +69,7 @@ fn measured(machine: &FarMachine) -> Document {
         Prepared { plan, location, places: PlaceTerms::default(), named: Default::default() };
     let history = tempfile::tempdir().unwrap();
     let store = history.path().join("history.db");
-    let (argv, console) = (vec!["iolab".to_owned()], &Silence);
-    let session = Session {
-        prepared: &prepared,
-        store: Some(&store),
-        argv,
-        resumes: None,
-        aim: None,
-        console,
-    };
-    let measured = session.measure().unwrap();
+    let measured = measured_in_silence(&prepared, &store);
     assert!(measured.failure.is_none(), "{:?}", measured.failure);
     measured.document
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Outcome;
 use super::conclude::{Conclusion, conclude};
+use super::{CellOutcome, Outcome};
 use iolab_model::catalog::{Code, Level, path_to_text};
-use iolab_model::plan::Plan;
+use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{
     CellRecord, CellStatus, Document, Environment, ExperimentRecord, Phase, ProtocolRecord,
     RunInfo, SCHEMA, Sample,
@@ -26,22 +26,7 @@ pub fn document(plan: &Plan, outcome: Outcome, run: RunInfo, environment: Enviro
         cells: cells
             .map(|(((cell, mut seen), estimate), outliers)| {
                 flag_outliers(&mut seen.samples, &outliers);
-                let exclusion =
-                    seen.left.as_ref().filter(|_| cell.skip.is_none()).map(|left| left.why);
-                let (status, reason) = match (&cell.skip, seen.left) {
-                    (Some(skip), _) => (CellStatus::Skipped, Some(skip.clone())),
-                    (None, Some(left)) => (left.why.status(), Some(left.reason)),
-                    (None, None) => (CellStatus::Measured, None),
-                };
-                CellRecord {
-                    id: cell.id.clone(),
-                    factors: cell.levels.clone(),
-                    status,
-                    reason,
-                    exclusion,
-                    samples: seen.samples,
-                    estimate,
-                }
+                CellRecord { estimate, ..seen_of(cell, seen) }
             })
             .collect(),
         twin,
@@ -53,23 +38,8 @@ pub fn document(plan: &Plan, outcome: Outcome, run: RunInfo, environment: Enviro
 /// What was measured so far, with nothing concluded from it: what a question between rounds is judged
 /// by.
 pub fn so_far(plan: &Plan, outcome: &Outcome, environment: Environment) -> Document {
-    let cells = plan.cells.iter().zip(&outcome.cells).map(|(cell, seen)| {
-        let left = seen.left.as_ref();
-        let (status, reason) = match (&cell.skip, left) {
-            (Some(skip), _) => (CellStatus::Skipped, Some(skip.clone())),
-            (None, Some(left)) => (left.why.status(), Some(left.reason.clone())),
-            (None, None) => (CellStatus::Measured, None),
-        };
-        CellRecord {
-            id: cell.id.clone(),
-            factors: cell.levels.clone(),
-            status,
-            reason,
-            exclusion: left.filter(|_| cell.skip.is_none()).map(|left| left.why),
-            samples: seen.samples.clone(),
-            estimate: None,
-        }
-    });
+    let cells = plan.cells.iter().zip(&outcome.cells);
+    let cells = cells.map(|(cell, seen)| seen_of(cell, seen.clone()));
     Document {
         schema: SCHEMA.to_owned(),
         run: RunInfo { seed: plan.protocol.seed, ..RunInfo::default() },
@@ -79,6 +49,24 @@ pub fn so_far(plan: &Plan, outcome: &Outcome, environment: Environment) -> Docum
         twin: None,
         answers: Vec::new(),
         warnings: Vec::new(),
+    }
+}
+
+/// What was seen of a cell, with no figure of it.
+fn seen_of(cell: &Cell, seen: CellOutcome) -> CellRecord {
+    let (exclusion, status, reason) = match (&cell.skip, seen.left) {
+        (Some(skip), _) => (None, CellStatus::Skipped, Some(skip.clone())),
+        (None, Some(left)) => (Some(left.why), left.why.status(), Some(left.reason)),
+        (None, None) => (None, CellStatus::Measured, None),
+    };
+    CellRecord {
+        id: cell.id.clone(),
+        factors: cell.levels.clone(),
+        status,
+        reason,
+        exclusion,
+        samples: seen.samples,
+        estimate: None,
     }
 }
 

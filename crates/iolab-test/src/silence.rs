@@ -1,8 +1,9 @@
 //! A run that nobody watches.
 
 use std::io;
+use std::path::Path;
 
-use iolab_controller::Console;
+use iolab_controller::{Console, Measured, Prepared, Session};
 use iolab_model::plan::Plan;
 use iolab_model::result::Fault;
 use iolab_run::{Event, Observer, StopSignal};
@@ -34,4 +35,11 @@ impl Console for Silence {
     fn listen(&self) -> io::Result<Box<dyn Fn() -> StopSignal>> {
         Ok(Box::new(|| StopSignal::None))
     }
+}
+
+/// What is prepared, measured with its history in the file `store`.
+pub fn measured_in_silence(prepared: &Prepared, store: &Path) -> Measured {
+    let (argv, console) = (vec!["iolab".to_owned()], &Silence);
+    let session = Session { prepared, store: Some(store), argv, resumes: None, aim: None, console };
+    session.measure().unwrap()
 }

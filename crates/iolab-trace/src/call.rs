@@ -153,15 +153,11 @@ impl CallKind {
         )
     }
 
-    /// Whether it is about names and attributes alone.
-    pub const fn is_metadata(self) -> bool {
+    /// Whether it names a file and is on no open one.
+    pub const fn is_by_name(self) -> bool {
         matches!(
             self,
-            CallKind::Open
-                | CallKind::Close
-                | CallKind::Stat
-                | CallKind::StatHandle
-                | CallKind::List
+            CallKind::Stat
                 | CallKind::Rename
                 | CallKind::Unlink
                 | CallKind::MakeDirectory
@@ -169,11 +165,23 @@ impl CallKind {
                 | CallKind::Link
                 | CallKind::Symlink
                 | CallKind::ReadLink
+        )
+    }
+
+    /// Whether it is about names and attributes alone.
+    pub const fn is_metadata(self) -> bool {
+        let on_either = matches!(
+            self,
+            CallKind::Open
+                | CallKind::Close
+                | CallKind::StatHandle
+                | CallKind::List
                 | CallKind::ChangeMode
                 | CallKind::ChangeOwner
                 | CallKind::ChangeTimes
                 | CallKind::Attribute
-        )
+        );
+        on_either || self.is_by_name()
     }
 
     /// Whether it is about processes and not about files.

@@ -84,8 +84,7 @@ fn one(words: &[String]) {
 
 /// Nanoseconds of the timed window.
 fn trial(root: &Path, scratch: &Path, listing: &Listing, levels: &Levels, whole: bool) -> u64 {
-    let subject =
-        Some(Subject { path: root, bytes: 0, seed: 1, tree: Some(listing), replay: None });
+    let subject = Some(Subject::tree(root, 0, 1, listing));
     let trial = Trial { levels, extent: Extent::Passes(1), subject, scratch };
     let files = workload::find("files").unwrap();
     (files.around.prepare)(&trial).unwrap();

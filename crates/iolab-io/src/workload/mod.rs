@@ -131,6 +131,18 @@ pub struct Subject<'a> {
     pub replay: Option<&'a replay::Scene>,
 }
 
+impl<'a> Subject<'a> {
+    /// A file, or a directory that nothing is listed of.
+    pub const fn file(path: &'a Path, bytes: u64, seed: u64) -> Subject<'a> {
+        Subject { path, bytes, seed, tree: None, replay: None }
+    }
+
+    /// A tree of files below `path`.
+    pub const fn tree(path: &'a Path, bytes: u64, seed: u64, tree: &'a files::Listing) -> Self {
+        Subject { path, bytes, seed, tree: Some(tree), replay: None }
+    }
+}
+
 /// What a trial consumes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {

@@ -196,7 +196,7 @@ mod tests {
 
     fn moment(levels: &Levels, bytes: u64, extent: Extent) -> Option<Extent> {
         let path = Path::new("/none");
-        let subject = Some(Subject { path, bytes, seed: 1, tree: None, replay: None });
+        let subject = Some(Subject::file(path, bytes, 1));
         let trial = Trial { levels, extent, subject, scratch: path };
         first_moment(&trial, &job(&trial).unwrap().1.layout)
     }

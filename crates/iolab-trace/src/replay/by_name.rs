@@ -8,22 +8,11 @@ use crate::call::{Call, CallKind, NONE, OpenFlags};
 
 /// Whether a call is about a name and on no open file.
 pub(super) fn is_by_name(call: &Call) -> bool {
-    let names = matches!(
-        call.kind,
-        CallKind::Stat
-            | CallKind::Rename
-            | CallKind::Unlink
-            | CallKind::MakeDirectory
-            | CallKind::RemoveDirectory
-            | CallKind::Link
-            | CallKind::Symlink
-            | CallKind::ReadLink
-    );
     let by_either = matches!(
         call.kind,
         CallKind::ChangeMode | CallKind::ChangeOwner | CallKind::ChangeTimes | CallKind::Truncate
     );
-    names || (by_either && call.handle == NONE)
+    call.kind.is_by_name() || (by_either && call.handle == NONE)
 }
 
 /// An opening. What it would do is done to the disk only where it comes out as recorded.

@@ -108,13 +108,7 @@ pub fn ours(words: &[String]) -> String {
         .with(Factor::Direct, Level::word("on"))
         .with(Factor::QueueDepth, Level::Number(depth));
     let bytes = path.metadata().unwrap().len();
-    let subject = Some(Subject {
-        path,
-        bytes,
-        seed: u64::from(std::process::id()),
-        tree: None,
-        replay: None,
-    });
+    let subject = Some(Subject::file(path, bytes, u64::from(std::process::id())));
     let extent = Extent::Part { first_operation: 0, operations };
     let trial = Trial { levels: &levels, extent, subject, scratch: Path::new("/nonexistent") };
     let seen = (workload::find("read").unwrap().run)(&trial, &mut NoWindow).unwrap();

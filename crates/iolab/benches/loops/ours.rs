@@ -42,7 +42,7 @@ fn read(method: &str, threads: u64, passes: u64, path: &Path, bytes: u64) -> u64
         .with(Factor::Block, Level::Number(64 << 10))
         .with(Factor::Threads, Level::Number(threads))
         .with(Factor::Consume, Level::word("xor"));
-    let subject = Some(Subject { path, bytes, seed: 1, tree: None, replay: None });
+    let subject = Some(Subject::file(path, bytes, 1));
     let extent = Extent::Passes(passes);
     let trial = Trial { levels: &levels, extent, subject, scratch: Path::new("/nonexistent") };
     (workload::find("read").unwrap().run)(&trial, &mut NoWindow).unwrap().wall_ns
@@ -55,7 +55,7 @@ fn write(sync: &str, block: u64, count: u64, path: &Path) -> u64 {
         .with(Factor::Block, Level::Number(block))
         .with(Factor::Sync, Level::word(sync))
         .with(Factor::Until, Level::word("return"));
-    let subject = Some(Subject { path, bytes: block * count, seed: 1, tree: None, replay: None });
+    let subject = Some(Subject::file(path, block * count, 1));
     let (extent, scratch) = (Extent::Passes(1), path.parent().unwrap());
     let trial = Trial { levels: &levels, extent, subject, scratch };
     let workload = workload::find("write").unwrap();
@@ -89,7 +89,7 @@ fn part(block: u64, calls: u64, path: &Path) -> u64 {
         .with(Factor::Method, Level::word("read-write"))
         .with(Factor::Block, Level::Number(block));
     let bytes = std::fs::metadata(path).unwrap().len();
-    let subject = Some(Subject { path, bytes, seed: 1, tree: None, replay: None });
+    let subject = Some(Subject::file(path, bytes, 1));
     let extent = Extent::Part { first_operation: 0, operations: calls };
     let scratch = path.parent().unwrap();
     let trial = Trial { levels: &levels, extent, subject, scratch };
@@ -125,7 +125,7 @@ fn meta(operation: &str, calls: u64, root: &Path, files: u64, latency: Option<&s
         .with(Factor::Files, Level::Number(files))
         .with(Factor::Pass, Level::word(pass))
         .with(Factor::Latency, Level::word(latency.unwrap_or("off")));
-    let subject = Some(Subject { path: root, bytes: 0, seed: 1, tree: None, replay: None });
+    let subject = Some(Subject::file(root, 0, 1));
     let trial = Trial { levels: &levels, extent: Extent::Passes(calls), subject, scratch: root };
     let meta = workload::find("meta").unwrap();
     (meta.around.prepare)(&trial).unwrap();

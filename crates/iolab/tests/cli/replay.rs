@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::cli_support::{Home, Said, document};
+use crate::cli_support::{Home, Said, document, traceable};
 use iolab_model::catalog::{Factor, Family};
 use iolab_model::result::{CellStatus, Document};
 
@@ -130,18 +130,6 @@ fn what_is_no_trace_is_refused_before_anything_is_made() {
     let names = home.names();
     let news: Vec<_> = names.iter().filter(|name| !before.contains(name)).collect();
     assert_eq!(news, ["pipe.log", "pipe.trace"]);
-}
-
-/// Whether programs can be traced here; else the test is skipped aloud.
-fn traceable(test: &str) -> bool {
-    let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
-    let why = match tried {
-        Err(_) => "strace is not installed",
-        Ok(output) if !output.status.success() => "ptrace is not permitted",
-        Ok(_) => return true,
-    };
-    eprintln!("SKIP {test}: {why}");
-    false
 }
 
 /// So much of real programs is replayed at least, in calls; of their bytes nearly all.

@@ -6,19 +6,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::cli_support::{Home, Said, wait_for};
-
-/// Whether programs can be traced here; else the test is skipped aloud.
-fn traceable(test: &str) -> bool {
-    let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
-    let why = match tried {
-        Err(_) => "strace is not installed",
-        Ok(output) if !output.status.success() => "ptrace is not permitted",
-        Ok(_) => return true,
-    };
-    eprintln!("SKIP {test}: {why}");
-    false
-}
+use crate::cli_support::{Home, Said, traceable, wait_for};
 
 fn json(said: &Said) -> Value {
     serde_json::from_str(&said.out).unwrap()

@@ -234,3 +234,15 @@ pub fn usable(test: &str, kinds: &[&str]) -> bool {
     let missing = kinds.iter().find_map(|id| kind_named(id).unwrap().available().err());
     missing.inspect(|missing| eprintln!("SKIP {test}: {missing}")).is_none()
 }
+
+/// Whether programs can be traced here; else the test is skipped aloud.
+pub fn traceable(test: &str) -> bool {
+    let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+    let why = match tried {
+        Err(_) => "strace is not installed",
+        Ok(output) if !output.status.success() => "ptrace is not permitted",
+        Ok(_) => return true,
+    };
+    eprintln!("SKIP {test}: {why}");
+    false
+}

@@ -31,7 +31,7 @@ fn noise(bytes: usize) -> Vec<u8> {
 }
 
 fn read(levels: &Levels, extent: Extent, path: &Path, bytes: u64) -> Result<Measurement, Fault> {
-    let subject = Some(Subject { path, bytes, seed: SEED, tree: None, replay: None });
+    let subject = Some(Subject::file(path, bytes, SEED));
     let trial = Trial { levels, extent, subject, scratch: Path::new("/nonexistent") };
     (workload::find("read").unwrap().run)(&trial, &mut NoWindow)
 }

@@ -66,8 +66,7 @@ impl Bench {
         look: impl FnOnce(&Path),
     ) -> Result<Measurement, Fault> {
         let path = self.subject();
-        let subject =
-            Some(Subject { path: &path, bytes: self.bytes, seed: SEED, tree: None, replay: None });
+        let subject = Some(Subject::file(&path, self.bytes, SEED));
         let trial = Trial { levels, extent, subject, scratch: self.dir.path() };
         let around = &write().around;
         let measured = (around.prepare)(&trial).and_then(|()| {

@@ -57,7 +57,7 @@ struct Seen {
 /// A whole trial as the agent does it, but in this process.
 fn trial(levels: &Levels, extent: Extent, source: &Path, scratch: &Path) -> Result<Seen, Fault> {
     let bytes = fs::metadata(source).unwrap().len();
-    let subject = Some(Subject { path: source, bytes, seed: 1, tree: None, replay: None });
+    let subject = Some(Subject::file(source, bytes, 1));
     let trial = Trial { levels, extent, subject, scratch };
     let workload = workload::find("copy").unwrap();
     (workload.around.prepare)(&trial)?;
@@ -348,7 +348,7 @@ fn a_copy_that_differs_does_not_count() {
     let source = dir.path().join("source");
     fs::write(&source, noise(9_000)).unwrap();
     let levels = levels("read-write", 4096, None);
-    let subject = Some(Subject { path: &source, bytes: 9_000, seed: 1, tree: None, replay: None });
+    let subject = Some(Subject::file(&source, 9_000, 1));
     let extent = Extent::Passes(1);
     let trial = Trial { levels: &levels, extent, subject, scratch: dir.path() };
     let workload = workload::find("copy").unwrap();

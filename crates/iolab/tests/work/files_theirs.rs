@@ -44,7 +44,7 @@ fn trial(root: &Path, listing: &Listing, operation: &str, before: impl FnOnce())
         .with(Factor::Operation, Level::word(operation))
         .with(Factor::Threads, Level::Number(2));
     let bytes = listing.bytes();
-    let subject = Some(Subject { path: root, bytes, seed: 1, tree: Some(listing), replay: None });
+    let subject = Some(Subject::tree(root, bytes, 1, listing));
     let (levels, extent, scratch) = (&levels, Extent::Passes(1), scratch.path());
     let trial = Trial { levels, extent, subject, scratch };
     let files = workload::find("files").unwrap();

@@ -79,8 +79,7 @@ impl Case {
     ) -> Result<Measurement, Fault> {
         let (root, scratch) = (self.root(), self.scratch());
         let bytes = self.listing.bytes();
-        let subject =
-            Subject { path: &root, bytes, seed: 1, tree: Some(&self.listing), replay: None };
+        let subject = Subject::tree(&root, bytes, 1, &self.listing);
         let trial = Trial { levels, extent, subject: Some(subject), scratch: &scratch };
         let around = workload().around;
         let done = (around.prepare)(&trial).and_then(|()| {
@@ -228,8 +227,7 @@ impl Case {
     /// The check alone, of a pass that lies there.
     fn trial_check(&self, levels: &Levels) -> Measurement {
         let (root, scratch) = (self.root(), self.scratch());
-        let subject =
-            Subject { path: &root, bytes: 0, seed: 1, tree: Some(&self.listing), replay: None };
+        let subject = Subject::tree(&root, 0, 1, &self.listing);
         let (extent, subject) = (Extent::Passes(1), Some(subject));
         let trial = Trial { levels, extent, subject, scratch: &scratch };
         let operations = self.listing.files();
@@ -292,8 +290,7 @@ fn impossible_trials_are_refused_in_words() {
         (workload().run)(&trial, &mut NoWindow).unwrap_err().cause
     };
     let root = case.root();
-    let subject =
-        Some(Subject { path: &root, bytes: 0, seed: 0, tree: Some(&case.listing), replay: None });
+    let subject = Some(Subject::tree(&root, 0, 0, &case.listing));
     assert!(run(&zero, Extent::Passes(1), subject).contains("0 workers"));
     let said = run(&levels("fold", 1), Extent::Passes(1), subject);
     assert!(said.contains("fold") && said.contains("remove"), "{said}");

@@ -10,12 +10,12 @@ use std::process::{Child, Command};
 use std::rc::Rc;
 
 use iolab_agent::{Location, PlaceTerms, Reply, Request, Transport, read_frame, write_frame};
-use iolab_controller::{Prepared, Session, plan_at};
+use iolab_controller::{Prepared, plan_at};
 use iolab_model::catalog::{Factor, Level};
 use iolab_model::result::Fault;
 use iolab_model::spec::{Experiment, Protocol};
 
-use iolab_test::silence::Silence;
+use iolab_test::silence::measured_in_silence;
 
 use crate::cli_support::{Home, IOLAB};
 
@@ -96,16 +96,7 @@ fn a_plan_runs_through_a_transport_that_no_code_knows() {
         named: Default::default(),
     };
     let store = home.path("history.db");
-    let (argv, console) = (vec!["iolab".to_owned()], &Silence);
-    let session = Session {
-        prepared: &prepared,
-        store: Some(&store),
-        argv,
-        resumes: None,
-        aim: None,
-        console,
-    };
-    let measured = session.measure().unwrap();
+    let measured = measured_in_silence(&prepared, &store);
     assert!(measured.failure.is_none() && measured.document.run.complete);
     assert!(measured.document.cells.iter().all(|cell| cell.estimate.is_some()));
     assert!(measured.document.environment.0.contains_key("kernel.release"));

@@ -43,13 +43,7 @@ fn trial(
     meddle: impl FnOnce(),
 ) -> Result<Measurement, Fault> {
     let meta = workload::find("meta").unwrap();
-    let subject = Some(Subject {
-        path: &tree.root,
-        bytes: tree.bytes,
-        seed: tree.seed,
-        tree: None,
-        replay: None,
-    });
+    let subject = Some(Subject::file(&tree.root, tree.bytes, tree.seed));
     let trial = Trial { levels, extent, subject, scratch: &tree.root };
     let ran = (meta.around.prepare)(&trial).and_then(|()| {
         let mut seen = (meta.run)(&trial, &mut NoWindow)?;
@@ -193,8 +187,7 @@ fn impossible_levels_are_refused_in_words() {
     let refused = |operation: &str, files: u64, pass: &str, extent: Extent| {
         let meta = workload::find("meta").unwrap();
         let levels = levels(operation, files, 1, pass);
-        let subject =
-            Some(Subject { path: &tree.root, bytes: 0, seed: 0, tree: None, replay: None });
+        let subject = Some(Subject::file(&tree.root, 0, 0));
         let trial = Trial { levels: &levels, extent, subject, scratch: &tree.root };
         (meta.run)(&trial, &mut NoWindow).unwrap_err().cause
     };

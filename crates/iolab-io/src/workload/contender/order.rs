@@ -217,8 +217,7 @@ mod tests {
         let sizes = "4Ki".parse().unwrap();
         let (shape, body, seed) = (Shape::Sharded, Body::Random, 5);
         let listing = Listing::Made(Tree { files: 50, sizes, shape, body, seed });
-        let subject =
-            Some(Subject { path: &dir, bytes: 0, seed: 1, tree: Some(&listing), replay: None });
+        let subject = Some(Subject::tree(&dir, 0, 1, &listing));
         let copy = Level::word("cp -R {source} {target}");
         let levels = Levels::new().with(Factor::Contender, copy);
         let trial =

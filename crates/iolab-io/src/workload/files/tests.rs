@@ -33,8 +33,7 @@ fn trial(
 ) -> Result<Measurement, Fault> {
     let scratch = dir.join("scratch");
     std::fs::create_dir_all(&scratch).unwrap();
-    let subject =
-        Some(Subject { path: root, bytes: 0, seed: 1, tree: Some(listing), replay: None });
+    let subject = Some(Subject::tree(root, 0, 1, listing));
     let trial = Trial { levels, extent: Extent::Passes(1), subject, scratch: &scratch };
     let workload = &super::WORKLOAD;
     let done = (workload.around.prepare)(&trial).and_then(|()| {
@@ -129,8 +128,7 @@ fn too_few_open_files_are_named_with_the_fix() {
     let scratch = dir.join("scratch");
     std::fs::create_dir(&scratch).unwrap();
     let (listing, levels) = (tree(10, "100"), levels("write", 1));
-    let subject =
-        Some(Subject { path: &dir, bytes: 0, seed: 1, tree: Some(&listing), replay: None });
+    let subject = Some(Subject::tree(&dir, 0, 1, &listing));
     let trial = Trial { levels: &levels, extent: Extent::Passes(1), subject, scratch: &scratch };
     (super::WORKLOAD.around.prepare)(&trial).unwrap();
     let highest = std::fs::File::open("/dev/null").unwrap();

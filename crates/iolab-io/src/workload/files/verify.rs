@@ -347,7 +347,7 @@ mod tests {
         let listing = Listing::Made(tree);
         let levels = Levels::new().with(Factor::Operation, Level::word(operation));
         let path = Path::new("/nonexistent");
-        let subject = Some(Subject { path, bytes: 0, seed: 1, tree: Some(&listing), replay: None });
+        let subject = Some(Subject::tree(path, 0, 1, &listing));
         let trial = Trial { levels: &levels, extent: Extent::Passes(2), subject, scratch: path };
         test(&Settings::of(&trial).unwrap());
     }

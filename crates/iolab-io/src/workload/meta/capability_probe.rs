@@ -41,13 +41,7 @@ fn attempt(id: &str, tree: &Tree) -> Result<(), Fault> {
         .with(Factor::Operation, Level::word(id))
         .with(Factor::Files, Level::Number(tree.files))
         .with(Factor::Pass, Level::word(Touch::First.word()));
-    let subject = Some(Subject {
-        path: &tree.root,
-        bytes: tree.bytes,
-        seed: tree.seed,
-        tree: None,
-        replay: None,
-    });
+    let subject = Some(Subject::file(&tree.root, tree.bytes, tree.seed));
     let extent = Extent::Passes(1);
     let trial = Trial { levels: &levels, extent, subject, scratch: &tree.root };
     let around = WORKLOAD.around;

@@ -19,8 +19,7 @@ fn trial(tree: &Tree, operation: &str, call: libc::c_long) -> Option<Result<Meas
         .with(Factor::Operation, Level::word(operation))
         .with(Factor::Files, Level::Number(FILES))
         .with(Factor::Pass, Level::word("first"));
-    let subject =
-        Some(Subject { path: &tree.root, bytes: tree.bytes, seed: 1, tree: None, replay: None });
+    let subject = Some(Subject::file(&tree.root, tree.bytes, 1));
     let (extent, scratch): (_, &Path) = (Extent::Passes(1), &tree.root);
     let trial = Trial { levels: &levels, extent, subject, scratch };
     (WORKLOAD.around.prepare)(&trial).unwrap();

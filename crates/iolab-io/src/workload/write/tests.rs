@@ -26,7 +26,7 @@ fn levels(words: &[(Factor, &str)]) -> Levels {
 fn write(scratch: &Path, bytes: u64, words: &[(Factor, &str)]) -> Result<Measurement, Fault> {
     let levels = levels(&[&[(Factor::Method, "pwrite")], words].concat());
     let path = scratch.join("subject");
-    let subject = Some(Subject { path: &path, bytes, seed: 3, tree: None, replay: None });
+    let subject = Some(Subject::file(&path, bytes, 3));
     let trial = Trial { levels: &levels, extent: Extent::Passes(1), subject, scratch };
     let around = &WORKLOAD.around;
     let measured = (around.prepare)(&trial).and_then(|()| {
@@ -172,7 +172,7 @@ fn direct_writes_leave_nothing_in_the_cache_of_ext4() {
     let small =
         levels(&[(Factor::Method, "pwrite"), direct]).with(Factor::Block, Level::Number(100));
     let path = scratch.join("subject");
-    let subject = Some(Subject { path: &path, bytes: MIB, seed: 3, tree: None, replay: None });
+    let subject = Some(Subject::file(&path, MIB, 3));
     let (extent, scratch) = (Extent::Passes(1), scratch.as_path());
     let trial = Trial { levels: &small, extent, subject, scratch };
     let fault = (WORKLOAD.run)(&trial, &mut NoWindow).unwrap_err();
