@@ -49,6 +49,9 @@ impl Transport for VirtualMachine {
 
     fn restart(&mut self) -> io::Result<()> {
         self.machine = None;
+        // What the last guest wrote would be in the way of what is made in this one.
+        let mut disks = self.setup.disks.iter_mut();
+        disks.try_for_each(|disk| disk.make_anew()).map_err(io::Error::other)?;
         self.machine = Some(Machine::boot(&self.setup).map_err(io::Error::other)?);
         Ok(())
     }

@@ -186,6 +186,11 @@ fn a_mix_with_a_file_system_that_this_kernel_lacks_runs_in_a_guest_all_of_it() {
     assert!(run.cells.iter().all(|c| c.status == CellStatus::Measured), "{:?}", run.cells);
     assert_eq!(run.answers[0].comparisons.len(), 1);
     assert!(run.environment.0.contains_key("guest.kernel"));
+    // A guest that was started again found the files of the one before on its disks.
+    for place in ["place.ext4:size=512Mi", "place.jfs"] {
+        let facts = &run.environment.0[place];
+        assert!(facts["makings"].as_u64() > Some(1), "{facts}");
+    }
     assert_eq!(home.names(), ["state"], "nothing is left");
 }
 

@@ -67,6 +67,9 @@ pub struct Disk {
     image: Image,
     /// What made it.
     pub mkfs: Vec<String>,
+    level: PlaceLevel,
+    ground: PathBuf,
+    bytes: u64,
 }
 
 impl Disk {
@@ -84,7 +87,16 @@ impl Disk {
         kind.fits(bytes)?;
         let image = Image::make(ground, bytes)?;
         let mkfs = kind.make_on(&image.path(), bytes, level)?;
-        Ok(Disk { image, mkfs })
+        Ok(Disk { image, mkfs, level: level.clone(), ground: ground.to_owned(), bytes })
+    }
+
+    /// Takes another image with a file system that nothing was written to, in place of this one.
+    ///
+    /// # Errors
+    /// As [`Disk::make`]; the disk is then as it was.
+    pub fn make_anew(&mut self) -> Result<(), Fault> {
+        *self = Disk::make(&self.level, &self.ground, self.bytes)?;
+        Ok(())
     }
 
     fn path(&self) -> PathBuf {
