@@ -76,6 +76,15 @@ fn parquet_has_the_columns_and_rows_of_the_csv() {
     }
 }
 
+/// The runs that all that speaks of one is walked over have the same rows here.
+#[test]
+fn generated_runs_have_the_columns_and_rows_of_the_csv() {
+    for seed in 0..200 {
+        let doc = iolab_test::generated::run(seed).unwrap_or_else(|| panic!("{seed}: no run"));
+        same_as_csv(&doc);
+    }
+}
+
 /// Rows are handed on in groups, so that a large run is never in memory as a whole.
 #[test]
 fn rows_of_several_groups_are_all_there() {
