@@ -99,6 +99,7 @@ fn needs_of(level: &PlaceLevel, image_bytes: u64) -> PlaceNeeds {
         disk_bytes: inner.iter().fold(own, |sum, needs| sum.saturating_add(needs.disk_bytes)),
         holds_bytes: holds,
         always_cached,
+        copies_up: place::kind_named(&level.kind).is_some_and(|kind| kind.copies_up()),
         remounts: match ground {
             Ground::Layers => !inner.is_empty(),
             Ground::Memory | Ground::Directory => false,

@@ -19,9 +19,12 @@ pub struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// The first of these experiments that was run, else why the last of them was not.
+    /// The first of these experiments that came to a steady round, else the first that was run, else
+    /// why the last of them was not.
     pub fn run(&self, experiments: &[String]) -> Result<&'a Document, String> {
-        let found = experiments.iter().find_map(|name| self.runs.get(name)?.as_ref().ok().copied());
+        let run = |name: &String| self.runs.get(name)?.as_ref().ok().copied();
+        let all = || experiments.iter().filter_map(run);
+        let found = all().find(|doc| doc.has_steady_round()).or_else(|| all().next());
         let why = || {
             let last = experiments.last()?;
             match self.runs.get(last) {

@@ -47,6 +47,11 @@ pub trait Kind: Sync {
     /// What is missing, and what would help.
     fn available(&self) -> Result<(), Missing>;
 
+    /// Whether the first change of a file's attributes copies its data.
+    fn copies_up(&self) -> bool {
+        false
+    }
+
     /// Whether this one of it can be had: a directory may be gone.
     ///
     /// # Errors

@@ -96,6 +96,10 @@ impl Kind for Overlay {
         Overlay::part(self)
     }
 
+    fn copies_up(&self) -> bool {
+        !self.metacopy
+    }
+
     fn available(&self) -> Result<(), Missing> {
         may_mount()?;
         if self.fuse {

@@ -2,7 +2,7 @@
 //! hopeful one; calibration replaces it with what this machine does.
 
 use super::instance::space_bytes;
-use super::{Cell, Cost, FileUse, Instance};
+use super::{Cell, Cost, Facts, FileUse, Instance};
 use crate::catalog::{Factor, FileOperation};
 use crate::spec::Protocol;
 use crate::tree::TreeOrder;
@@ -48,11 +48,13 @@ const MOST_ROUNDS: u64 = 400;
 const UNCOUNTED_ROUNDS: u64 = 3;
 
 /// What there is beside the files that trials work on.
-pub(super) struct Beside {
+pub(super) struct Beside<'a> {
     /// Space for images, and for the largest copy.
     pub bytes: u64,
     /// Whether each trial writes a copy of its file.
     pub copies: bool,
+    /// What the places need.
+    pub facts: &'a Facts,
 }
 
 /// The forecast.
@@ -61,12 +63,13 @@ pub(super) fn forecast(
     instances: &[Instance],
     renews_each_round: bool,
     protocol: &Protocol,
-    beside: Beside,
+    beside: Beside<'_>,
 ) -> Cost {
     let active: Vec<&Cell> = cells.iter().filter(|cell| cell.skip.is_none()).collect();
     let share = (protocol.budget_ns / 10 * 9) / (40 * active.len().max(1) as u64);
     let window_ns = share.clamp(LEAST_WINDOW_NS, GREATEST_WINDOW_NS);
-    let under = |guess| Forecast { instances, window_ns, copies: beside.copies, guess };
+    let Beside { copies, facts, .. } = beside;
+    let under = |guess| Forecast { instances, window_ns, copies, facts, guess };
     let (cautious, hopeful) = (under(&CAUTIOUS), under(&HOPEFUL));
     let rounds = cautious.rounds(&active, renews_each_round, protocol);
     let at_best = hopeful.rounds(&active, renews_each_round, protocol);
@@ -99,6 +102,7 @@ struct Forecast<'a> {
     instances: &'a [Instance],
     window_ns: u64,
     copies: bool,
+    facts: &'a Facts,
     guess: &'a Guess,
 }
 
@@ -140,6 +144,17 @@ impl Forecast<'_> {
         }
         match cell.writes() || self.copies {
             true => self.file_bytes(cell).min(self.window_ns / 1000 * self.guess.write),
+            false => self.copied_up_bytes(cell),
+        }
+    }
+
+    /// Bytes of its files, where an overlay copies them up in every trial: at their first touch, which
+    /// may come before the window. The upper layer is thrown away after it.
+    fn copied_up_bytes(&self, cell: &Cell) -> u64 {
+        let place = cell.levels.text(Factor::Place).and_then(|place| self.facts.places.get(place));
+        let touches = cell.levels.get(Factor::Pass).is_some();
+        match place.is_some_and(|place| place.copies_up) && touches {
+            true => self.instance_of(cell).map_or(0, Instance::total_bytes),
             false => 0,
         }
     }
@@ -170,7 +185,8 @@ impl Forecast<'_> {
             (_, true) => bytes / self.guess.cold * 1000,
             (_, false) => bytes / self.guess.warm * 1000,
         };
-        pass_ns.clamp(LEAST_WINDOW_NS, self.window_ns) + around_ns
+        let copied_up_ns = self.copied_up_bytes(cell) / self.guess.write * 1000;
+        pass_ns.clamp(LEAST_WINDOW_NS, self.window_ns) + copied_up_ns + around_ns
     }
 
     /// The tree that a cell works on.

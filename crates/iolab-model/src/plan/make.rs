@@ -56,7 +56,7 @@ pub fn make(
         &instances.all,
         renews_each_round,
         &experiment.protocol,
-        cost::Beside { bytes: beside_bytes, copies },
+        cost::Beside { bytes: beside_bytes, copies, facts },
     );
     let cost = super::Cost { privileges: instances.privileges(facts), ..cost };
     let eliminate = experiment.protocol.eliminate.unwrap_or(!info.sweep);

@@ -209,6 +209,9 @@ pub struct PlaceNeeds {
     /// Whether its files are read through the page cache whatever is asked for: then O_DIRECT
     /// bypasses nothing.
     pub always_cached: bool,
+    /// Whether the first change of a file's attributes copies its data, in each trial anew.
+    #[serde(default)]
+    pub copies_up: bool,
     /// What it needs that an ordinary person may not have; empty where nothing.
     pub privilege: String,
 }

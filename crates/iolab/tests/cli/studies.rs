@@ -194,3 +194,15 @@ fn the_full_setting_says_hours_and_space() {
         "{lines}"
     );
 }
+
+/// The largest files of a study were named by its full setting, and its own place was too small for
+/// them: nothing but a run of hours said so.
+#[test]
+fn the_full_setting_leaves_out_nothing_that_its_own_places_hold() {
+    let home = Home::new();
+    for study in ["many-files", "overlay-metacopy", "copy-buffer-sizes", "read-vs-mmap"] {
+        let told = home.run(&["study", "run", study, "--full", "--plan"]).fine();
+        let told = format!("{}{}", told.out, told.err);
+        assert!(!told.replace(['\n', ' '], "").contains("doesnotfitinto"), "{study}: {told}");
+    }
+}

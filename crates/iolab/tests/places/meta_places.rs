@@ -81,6 +81,26 @@ fn metacopy_leaves_the_data_below_until_the_first_write() {
 
 /// Whether trials of empty files waited for the device, seen in their own switches, is what the
 /// flag says; without syncs, and with metacopy, nothing waits.
+/// Each trial on an overlay copies its files up again: a plan of 51 s took an hour and wrote a hundred
+/// times what it had said.
+#[test]
+fn the_plan_counts_what_is_copied_up() {
+    if !usable("the_plan_counts_what_is_copied_up", &["ext4", "overlay", "overlay+metacopy"]) {
+        return;
+    }
+    let home = Home::new();
+    let of = |place: &str| {
+        let asked = ["meta", "--operation", "chmod", "--file-size", "35MB", "--files", "8"];
+        let place = ["--pass", "first", "--rounds", "20", "--plan", "--place", place];
+        let plan = home.run(&[&asked[..], &place].concat()).fine().out;
+        let writes = plan.lines().find(|line| line.trim_start().starts_with("writes"));
+        writes.unwrap_or_else(|| panic!("{plan}")).to_owned()
+    };
+    // 280 MB in each of 23 rounds, and for the twin.
+    assert!(of("overlay:on=ext4").contains("writes    12.3 GiB"));
+    assert!(of("overlay+metacopy:on=ext4").contains("writes    267 MiB"));
+}
+
 #[test]
 fn a_sync_of_metadata_alone_is_found_and_told() {
     let test = "a_sync_of_metadata_alone_is_found_and_told";

@@ -534,3 +534,24 @@ fn the_example_of_the_documentation_is_right() {
     let ratio = study.claims[0].published.as_ref().unwrap().ratio().unwrap();
     assert!((ratio - 2.52).abs() < 0.01, "{ratio}");
 }
+
+/// The full setting of a study ended before its first steady round, and nine claims were "not tested"
+/// that the default setting beside it had the rounds for.
+#[test]
+fn the_first_experiment_with_a_steady_round_judges() {
+    let measured = iolab_test::documents::winner();
+    let mut barely = measured.clone();
+    for cell in &mut barely.cells {
+        cell.samples.retain(|sample| sample.phase != iolab_model::result::Phase::Steady);
+    }
+    let names = ["published".to_owned(), "default".to_owned()];
+    let asked = |first, second| {
+        let runs = names.iter().cloned().zip([first, second]).collect();
+        Evidence { runs, alpha: 0.05 }.run(&names)
+    };
+    let none = || Err("not here".to_owned());
+    assert!(std::ptr::eq(asked(Ok(&barely), Ok(&measured)).unwrap(), &measured));
+    assert!(std::ptr::eq(asked(Ok(&measured), Ok(&barely)).unwrap(), &measured));
+    assert!(std::ptr::eq(asked(Ok(&barely), none()).unwrap(), &barely));
+    assert_eq!(asked(none(), none()), none());
+}
