@@ -83,6 +83,24 @@ pub fn between(first: &[Seen], second: &[Seen], alpha: f64) -> Option<Between> {
     Some(Between { ln_ratio, interval, between_sd: sd, basis: Basis::SinglePair })
 }
 
+/// More runs a side than these are no advice.
+const MOST_RUNS: usize = 50;
+/// The chance that so many runs as are forecast do not do.
+const FALLS_SHORT: f64 = 0.15;
+
+/// Runs on each side from which on, were nothing changed, it would be shown of all `cells` that none is
+/// slower by more than `limit` (a share), each with an error of at most `alpha`, in four cases of five or more;
+/// where levels of runs have this standard deviation. `None` where [`MOST_RUNS`] would not do.
+pub fn runs_to_rule_out(between_sd: f64, cells: usize, limit: f64, alpha: f64) -> Option<usize> {
+    let luck = normal_z(2.0 * FALLS_SHORT / cells.max(1) as f64);
+    let does = |runs: &usize| {
+        let error = between_sd * (2.0 / *runs as f64).sqrt();
+        let bound = student_t(2.0 * alpha, (2 * runs - 2) as f64);
+        error * (bound + luck) <= limit.ln_1p()
+    };
+    (2..=MOST_RUNS).find(does)
+}
+
 /// One side, run by run.
 struct Side {
     levels: Vec<f64>,

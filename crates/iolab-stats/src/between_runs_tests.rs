@@ -1,5 +1,5 @@
 use super::super::random::generator;
-use super::{Basis, Seen, between, normal_z, student_t};
+use super::{Basis, Seen, between, normal_z, runs_to_rule_out, student_t};
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
@@ -106,4 +106,36 @@ fn little_is_no_interval_and_nothing_is_none() {
     assert_eq!((found.interval.low, found.interval.high), (None, None));
     let empty = Seen { y: vec![f64::NAN], twin: None };
     assert_eq!(between(&[empty], &[Seen { y: vec![1.0], twin: None }], 0.05), None);
+}
+
+/// Share of gates over `cells` cells that pass, where the second side takes `ratio` times as long.
+fn passes(runs: usize, cells: usize, between_sd: f64, ratio: f64) -> f64 {
+    let mut random = generator(11, runs as u64);
+    let trials = 1000;
+    let passed = (0..trials).filter(|_| {
+        (0..cells).all(|_| {
+            let mut side = |level: f64| -> Vec<Seen> {
+                (0..runs).map(|_| run(&mut random, level, between_sd, 0.01, 20)).collect()
+            };
+            let (a, b) = (side(3.0), side(3.0 + ratio.ln()));
+            let high = between(&a, &b, 0.1).unwrap().interval.high;
+            high.is_some_and(|high| high <= 0.05_f64.ln_1p())
+        })
+    });
+    passed.count() as f64 / f64::from(trials)
+}
+
+/// Two runs a side that differ by 4 % left ±40 % over five cells, and nothing said what would do.
+#[test]
+fn as_many_runs_as_are_forecast_rule_out_what_is_not_there_and_nothing_else() {
+    for (between_sd, cells) in [(0.01, 1), (0.02, 3), (0.04, 5)] {
+        let runs = runs_to_rule_out(between_sd, cells, 0.05, 0.05).unwrap();
+        assert!(runs > 2 || between_sd < 0.015, "{between_sd}: {runs}");
+        let share = passes(runs, cells, between_sd, 1.0);
+        assert!(share >= 0.77, "{between_sd}, {cells} cells, {runs} runs a side: {share}");
+        // One that is slower by what is allowed passes in at most one of twenty.
+        let share = passes(runs, 1, between_sd, 1.05);
+        assert!(share <= 0.073, "{between_sd}, {runs} runs a side: {share}");
+    }
+    assert_eq!(runs_to_rule_out(0.3, 5, 0.05, 0.05), None);
 }

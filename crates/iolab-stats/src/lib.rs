@@ -22,7 +22,7 @@ mod sign;
 mod verdict;
 
 pub use betting::mean_bounds;
-pub use between_runs::{Basis, Between, Seen, between};
+pub use between_runs::{Basis, Between, Seen, between, runs_to_rule_out};
 pub use change::{Change, changes};
 pub use compare::{pairs, verdict};
 pub use describe::summary;

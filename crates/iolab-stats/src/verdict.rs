@@ -37,6 +37,8 @@ pub struct Judgement {
     pub outliers: Vec<(usize, usize)>,
     /// Whether the answer is another one without outliers.
     pub without_outliers_changes: bool,
+    /// What could be claimed without outliers, where that is another answer.
+    pub without_outliers: Option<Claims>,
     /// A cell against itself; absent where none was measured twice.
     pub control: Option<Control>,
 }
@@ -101,10 +103,10 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     let Weighed { watch, ours, control, parts, facts, findings: biases, claims } =
         weigh(seen, rules, context);
     let outliers = outliers(&parts);
-    let changes = !outliers.is_empty() && {
-        let rest = without(seen, &outliers).watch(rules).claims(&ours, &facts);
-        contradicts(&claims, &rest)
-    };
+    let rest = || without(seen, &outliers).watch(rules).claims(&ours, &facts);
+    let without_outliers = (!outliers.is_empty()).then(rest);
+    let without_outliers = without_outliers.filter(|rest| contradicts(&claims, rest));
+    let changes = without_outliers.is_some();
     let mut findings = context_findings(context, &claims);
     findings.extend(twin_finding(control.as_ref(), rules.delta));
     findings.extend(biases);
@@ -116,7 +118,9 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
 
     let open = !wanting(&claims, &PROGRESS).is_empty();
     // What rounds alone would have settled by now waits for something else.
-    let forecast = watch.forecast(&claims).filter(|rounds| open && *rounds > 0);
+    let forecast = watch.forecast(&claims, &facts.bias).filter(|units| open && *units > 0);
+    // A unit may be an epoch of several rounds: seven of them were told as seven rounds.
+    let forecast = forecast.map(|units| units.saturating_mul(rules.unit_rounds.max(1) as u32));
     let (grade, raise) = graded(seen, context, &claims, forecast);
     let pairs = pairs(seen, rules);
     let without_outliers_changes = changes;
@@ -129,6 +133,7 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
         more_rounds: forecast,
         outliers,
         without_outliers_changes,
+        without_outliers,
         control,
     }
 }

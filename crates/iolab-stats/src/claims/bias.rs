@@ -79,6 +79,12 @@ pub struct Bias {
 }
 
 impl Bias {
+    /// Units that are merged into one where these two are compared.
+    pub(crate) fn size(&self, a: usize, b: usize) -> usize {
+        let of = |cell: usize| self.merged.get(cell).copied().unwrap_or(1);
+        of(a).max(of(b)).max(1)
+    }
+
     /// c: what the cell before can do to a difference, 0 where nothing is shown.
     pub fn carried(&self) -> f64 {
         let shown = self.carry_over.filter(|c| c.p < LEVEL && c.effect.is_finite());

@@ -144,7 +144,7 @@ fn a_table_says_what_the_watch_said() {
     let (rules, facts) = (Rules::default(), Facts::default());
     assert_eq!(claims(&table, &rules, &facts), watch.claims(&rules, &facts));
     assert_eq!(watch.contrast(1, 0).len(), plain(&watch).units);
-    assert!(watch.forecast(&plain(&watch)).is_some());
+    assert!(watch.forecast(&plain(&watch), &Bias::default()).is_some());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod common;
 mod error;
+mod forecast;
 mod memory;
 mod mutation;
 mod power;
