@@ -25,6 +25,8 @@ pub(super) struct AnswerParts<'a> {
     /// Along the ordered factors.
     pub(super) findings: &'a [Finding],
     pub(super) more_seconds: Option<f64>,
+    /// Whether these are the least that an answer takes, and no forecast of when there is one.
+    pub(super) is_least: bool,
 }
 
 /// The sentence of one answer.
@@ -145,12 +147,30 @@ fn tie(claims: &Claims, names: &[String]) -> String {
     format!("no difference shown among {listed}: within {within}{rest}{taken}")
 }
 
+/// What the answer is, and what it would be without outliers.
+pub(super) fn without_text(claims: &Claims, rest: &Claims, names: &[String]) -> String {
+    let said = |claims: &Claims| match (&claims.verdict, &claims.best[..]) {
+        (Verdict::Winner { cell, .. }, _) => format!("{} would win", names[*cell]),
+        (Verdict::Tie, best) => format!("{} would be as good", listed(best, names)),
+        (_, best) => format!("any of {} could be best", listed(best, names)),
+    };
+    let now = match (&claims.verdict, &claims.best[..]) {
+        (Verdict::Winner { cell, .. }, _) => format!("{} wins", names[*cell]),
+        (Verdict::Tie, best) => format!("{} are as good", listed(best, names)),
+        (_, best) => format!("any of {} may be best", listed(best, names)),
+    };
+    format!("with all trials {now}, without these {}", said(rest))
+}
+
 /// Several may be the best: what to take, and what that can cost.
 fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
     let claims = &told.judgement.claims;
     let more = match told.more_seconds {
+        Some(s) if s <= LONGEST_WAIT_S && told.is_least => {
+            format!("; an answer takes at least about {} more", rough_time_text(s * 1e9))
+        }
         Some(s) if s <= LONGEST_WAIT_S => {
-            format!("; about {} more would settle it", rough_time_text(s * 1e9))
+            format!("; about {} more should settle it", rough_time_text(s * 1e9))
         }
         _ => String::new(),
     };
@@ -250,7 +270,7 @@ fn listed(cells: &[usize], names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::winner;
+    use super::{winner, without_text};
     use iolab_stats::claims::{Facts, Rules, Trial, Watch};
 
     /// What is said where the second of two takes so many times as long as the first.
@@ -271,6 +291,24 @@ mod tests {
         assert!(little.starts_with("read is fastest, if by little: mmap is 1.6"), "{little}");
         // Excluded, but too few rounds for a bound of how much at least.
         assert!(said(3.0, 8).ends_with("mmap takes at most 3.01× as long"), "{}", said(3.0, 8));
+    }
+
+    /// "The answer changes without the outliers", and nobody knew which answer, nor to what.
+    #[test]
+    fn what_outliers_change_is_said_with_names() {
+        let claims = |ratio: f64, rounds: usize| {
+            let mut watch = Watch::new(2, 0.05, 1);
+            for round in 0..rounds {
+                let noise = 0.05 * (round * 7 % 5) as f64 - 0.1;
+                watch.push(&[Trial::Took(0.0), Trial::Took(ratio.ln() + noise)], true);
+            }
+            watch.claims(&Rules::default(), &Facts::default())
+        };
+        let names = ["read", "mmap"].map(str::to_owned);
+        let said = without_text(&claims(1.0, 40), &claims(1.5, 40), &names);
+        let there =
+            "with all trials any of read and mmap may be best, without these read would win";
+        assert_eq!(said, there);
     }
 
     /// "4 threads are fastest: 2 threads takes 3× as long".

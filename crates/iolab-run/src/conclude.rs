@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answer_rules::rules_of;
-use super::answer_text::{AnswerParts, answer_text};
+use super::answer_text::{AnswerParts, answer_text, without_text};
 use super::budget::cost_of_round_ns;
 use super::clone_class::clones_among_copies;
 use super::estimate::{estimate, steady};
@@ -143,8 +143,9 @@ fn answer(
     let condition = &plan.conditions[index];
     let claims = &judgement.claims;
     let sound = judgement.kind() != AnswerKind::Invalid;
-    let more_seconds = judgement.more_rounds.map(|rounds| seconds_of(outcome, rounds));
-    let more_seconds = more_seconds.or_else(|| seconds_short(plan, outcome, judgement));
+    let foretold = judgement.more_rounds.map(|rounds| seconds_of(outcome, rounds));
+    let is_least = foretold.is_none();
+    let more_seconds = foretold.or_else(|| seconds_short(plan, outcome, judgement));
     let id = |at: &usize| plan.cells[condition.cells[*at]].id.clone();
     let pick = claims.pick.filter(|_| sound && condition.cells.len() > 1);
     let mut answer = Answer {
@@ -165,8 +166,16 @@ fn answer(
     };
     answer.findings = within(&answer, levels, &plan.ask, claims.delta);
     let findings = &answer.findings;
-    let told =
-        AnswerParts { plan, outcome, condition, judgement, estimates, findings, more_seconds };
+    let told = AnswerParts {
+        plan,
+        outcome,
+        condition,
+        judgement,
+        estimates,
+        findings,
+        more_seconds,
+        is_least,
+    };
     answer.sentence = answer_text(&told);
     answer
 }
@@ -290,7 +299,14 @@ fn warnings(
         .findings
         .iter()
         .map(|f| {
-            let text = format!("{}{}", f.detail, about(&f.cells));
+            let without = judgement.without_outliers.as_ref();
+            let changed = without.filter(|_| f.code == Code::OutliersMatter);
+            let text = match changed {
+                Some(rest) => {
+                    format!("{}: {}", f.detail, without_text(&judgement.claims, rest, &names))
+                }
+                None => format!("{}{}", f.detail, about(&f.cells)),
+            };
             Warning { code: f.code, text }
         })
         .collect();

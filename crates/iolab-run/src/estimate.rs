@@ -11,15 +11,19 @@ pub(super) fn steady(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
 }
 
 /// Wall, user and system time of one pass, speed, and time of one operation. A bounded trial is
-/// carried over to a whole pass by its operations.
+/// carried over to a whole pass by its bytes, for the last operation of a file may be a short one; by
+/// its operations where a pass is not over the bytes of one file.
 pub(super) fn estimate(samples: &[Sample], work: &Work) -> Option<Estimate> {
     let per = |value: fn(&Sample) -> u64, divisor: &dyn Fn(&Sample) -> f64| {
         let values: Vec<f64> = steady(samples).map(|s| value(s) as f64 / divisor(s)).collect();
         summary(&values)
     };
-    let passes = |s: &Sample| match s.measurement.flags.contains(&Code::Bounded) {
-        true => s.measurement.operations as f64 / work.operations_per_pass as f64,
-        false => s.measurement.repetitions.max(1) as f64,
+    let passes = |s: &Sample| match (s.measurement.bytes, work.pass_bytes) {
+        _ if !s.measurement.flags.contains(&Code::Bounded) => {
+            s.measurement.repetitions.max(1) as f64
+        }
+        (1.., 1..) => s.measurement.bytes as f64 / work.pass_bytes as f64,
+        _ => s.measurement.operations as f64 / work.operations_per_pass as f64,
     };
     let operations = |s: &Sample| s.measurement.operations.max(1) as f64;
     // Nanoseconds over these are seconds a byte.
@@ -78,6 +82,7 @@ pub fn fill_estimates(document: &mut Document) {
 mod tests {
     use super::estimate;
     use crate::work::Work;
+    use iolab_model::catalog::Code;
     use iolab_model::result::{Measurement, Phase, Sample};
 
     fn trial(round: u32, wall_ns: u64) -> Sample {
@@ -85,6 +90,27 @@ mod tests {
         let measurement =
             Measurement { wall_ns, bytes, operations, repetitions: 1, ..Measurement::default() };
         Sample { round, position: 0, phase: Phase::Steady, epoch: 0, measurement, fault: None }
+    }
+
+    /// A copy of 200 MiB is four calls of 64 MiB, the last one of 8 MiB: a trial that had done that call
+    /// alone stood for a quarter of the pass, and the time of a pass beside a speed of whole files was
+    /// that of a part.
+    #[test]
+    fn a_part_stands_for_a_pass_by_its_bytes() {
+        let bounded = |bytes: u64, wall_ns: u64| {
+            let mut sample = trial(3, wall_ns);
+            (sample.measurement.bytes, sample.measurement.operations) = (bytes, 1);
+            sample.measurement.flags.push(Code::Bounded);
+            sample
+        };
+        let work = Work { operations_per_pass: 4, pass_bytes: 200 << 20, ..Work::default() };
+        for sample in [bounded(8 << 20, 8_000_000), bounded(64 << 20, 64_000_000)] {
+            let seen = estimate(&[sample], &work).unwrap();
+            assert!((seen.wall_ns.median / 200e6 - 1.0).abs() < 1e-9, "{:?}", seen.wall_ns);
+        }
+        // A pass over a tree is so many files.
+        let work = Work { operations_per_pass: 4, ..Work::default() };
+        assert_eq!(estimate(&[bounded(1, 5)], &work).unwrap().wall_ns.median, 20.0);
     }
 
     /// Two rows of 137 ms once had 1.43 and 1.22 GiB/s beside them: the middle of few speeds that lie

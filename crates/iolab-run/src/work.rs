@@ -25,6 +25,8 @@ pub struct Work {
     pub operations_per_pass: u64,
     /// Bytes of one operation, where a pass is over a file.
     pub step_bytes: u64,
+    /// Bytes of a pass over one file that has parts; 0 where a pass is something else.
+    pub pass_bytes: u64,
     /// What parts of a pass are counted in: bytes of one operation, or 1 where an operation is a file.
     pub part_step: u64,
     /// The state is gone after one pass, or it leaves a file: never repeated within a trial.
@@ -46,6 +48,7 @@ impl Default for Work {
         Work {
             operations_per_pass: 1,
             step_bytes: 1,
+            pass_bytes: 0,
             part_step: 1,
             once: false,
             flushes: false,
@@ -98,9 +101,11 @@ impl Work {
             None => past_the_limit(cell, bytes, step_bytes).min(in_file),
         };
         let large = bytes.is_some_and(|bytes| bytes > SMALL_BYTES);
+        let over_file = files.is_none() && in_file > 1 && !is_touch(cell);
         Work {
             operations_per_pass: files.unwrap_or(in_file),
             step_bytes,
+            pass_bytes: bytes.filter(|_| over_file).unwrap_or(0),
             part_step: if files.is_some() { 1 } else { step_bytes },
             once: cell.starts_cold()
                 || ends_in_sync
