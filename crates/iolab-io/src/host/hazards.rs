@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::mount::Mount;
 use super::pressure::PRESSURES;
-use iolab_model::catalog::{Code, Fact, bytes_text};
+use iolab_model::catalog::{Code, Fact, bytes_text, so_many};
 use iolab_model::result::{Environment, Warning};
 
 /// What is going to be measured, as far as a hazard depends on it.
@@ -236,11 +236,14 @@ fn steal(known: &Environment, _: &Work) -> Option<Warning> {
 
 /// Other programs: averages that nobody adds to at this moment are what iolab did a while ago.
 fn busy(known: &Environment, _: &Work) -> Option<Warning> {
+    let processors = known.number(Fact::CpuCount).unwrap_or(1).max(1) as f64;
+    if let Some(running) = known.real(Fact::LoadOthers) {
+        return busy_now(known, running, processors);
+    }
     let now = |fact| known.number(fact).is_none_or(|tasks| tasks > 0);
     if !now(Fact::LoadRunning) && !now(Fact::LoadBlocked) {
         return None;
     }
-    let processors = known.number(Fact::CpuCount).unwrap_or(1).max(1) as f64;
     let load = known.real(Fact::Load1).filter(|load| *load >= (processors / 2.0).max(1.0));
     let pressed = PRESSURES.into_iter().find_map(|(fact, resource)| {
         let percent = known.real(fact)?;
@@ -253,6 +256,21 @@ fn busy(known: &Environment, _: &Work) -> Option<Warning> {
         Code::BusyMachine,
         format!("{}, before iolab began: intervals will be wider", what.join(" and ")),
     )
+}
+
+/// What others do at this moment: averages of the last minute, and pressure of the last ten seconds, are
+/// as much of what iolab itself did then.
+fn busy_now(known: &Environment, running: f64, processors: f64) -> Option<Warning> {
+    let blocked = known.real(Fact::LoadOthersBlocked).unwrap_or(0.0);
+    let tasks = |n: f64| so_many(n.round().max(1.0) as usize, "task");
+    let busy = (running >= (processors / 2.0).max(1.0))
+        .then(|| format!("{} of others running on {processors} processors", tasks(running)));
+    let waits =
+        (blocked >= 1.0).then(|| format!("{} of others waiting for a disk", tasks(blocked)));
+    let what: Vec<String> = [busy, waits].into_iter().flatten().collect();
+    (!what.is_empty()).then_some(())?;
+    let what = what.join(" and ");
+    warn(Code::BusyMachine, format!("{what}, before iolab began: intervals will be wider"))
 }
 
 fn container(known: &Environment, _: &Work) -> Option<Warning> {
@@ -352,6 +370,16 @@ mod tests {
                 Code::BusyMachine,
                 "3.2 on 4",
             ),
+            (
+                json!({"cpu.count": 2, "load.1": 0.1, "load.others": 1.0}),
+                Code::BusyMachine,
+                "1 task of others running on 2",
+            ),
+            (
+                json!({"cpu.count": 2, "load.others": 0.0, "load.others_blocked": 2.0}),
+                Code::BusyMachine,
+                "2 tasks of others waiting for a disk",
+            ),
             (json!({"psi.io_some_avg10_percent": 30.0}), Code::BusyMachine, "io 30 %"),
             (
                 json!({"container": "podman", "cgroup.memory_limit_bytes": 1 << 30}),
@@ -372,6 +400,10 @@ mod tests {
     fn what_iolab_did_before_is_no_other_program() {
         let facts = json!({"cpu.count": 2, "load.1": 4.9, "psi.io_some_avg10_percent": 40.0,
             "load.running": 0, "load.blocked": 0});
+        assert_eq!(codes(&facts, &all()), []);
+        // One thread of the kernel was awake at the first look, and asleep at the others.
+        let facts = json!({"cpu.count": 2, "load.1": 4.9, "psi.io_some_avg10_percent": 40.0,
+            "load.running": 1, "load.blocked": 1, "load.others": 0.0, "load.others_blocked": 0.0});
         assert_eq!(codes(&facts, &all()), []);
     }
 

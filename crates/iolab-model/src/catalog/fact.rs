@@ -108,6 +108,8 @@ facts! {
     Load15 "load.15",
     LoadRunning "load.running",
     LoadBlocked "load.blocked",
+    LoadOthers "load.others",
+    LoadOthersBlocked "load.others_blocked",
     PsiCpuPercent "psi.cpu_some_avg10_percent",
     PsiIoPercent "psi.io_some_avg10_percent",
     PsiMemoryPercent "psi.memory_some_avg10_percent",

@@ -83,6 +83,8 @@ const PASSING: &[Fact] = &[
     Fact::Load15,
     Fact::LoadRunning,
     Fact::LoadBlocked,
+    Fact::LoadOthers,
+    Fact::LoadOthersBlocked,
     Fact::PsiCpuPercent,
     Fact::PsiIoPercent,
     Fact::PsiMemoryPercent,
