@@ -1,6 +1,7 @@
 //! From an experiment to its record: where the agent runs, what it says can be had there, the plan,
 //! the rounds, the document. Whoever drives it brings a [`Console`]; the command line is one.
 
+mod access_times;
 mod console;
 mod contenders;
 pub mod disk_table;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::access_times;
 use super::error::Error;
 use super::placement::Placement;
 use iolab_agent::{Location, PlaceTerms, Subject, SurveyOrder, catalog};
@@ -34,6 +35,7 @@ impl Prepared {
         let mut plan = plan_at(&*location, experiment)?;
         let there = location.host().map(|host| format!("on {host}, by ssh; the record stays here"));
         plan.notes.splice(0..0, there);
+        plan.notes.extend(access_times::warning(&plan).map(|warning| warning.text));
         let places = placement.terms(&plan);
         Ok(Prepared { plan, location, places, named: experiment.factors.clone() })
     }

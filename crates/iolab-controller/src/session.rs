@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::access_times;
 use super::console::{Console, Stop};
 use super::error::Error;
 use super::prepared::Prepared;
@@ -110,6 +111,7 @@ impl Session<'_> {
         order.before = Some(sight.environment);
         order.programs.clear();
         let mut warnings = sight.hazards;
+        warnings.extend(access_times::warning(plan));
         warnings.append(&mut started.warnings);
         Ok((order, environment, warnings))
     }

@@ -146,6 +146,8 @@ codes! {
         "Pages were swapped while the run was under way.";
     BusyMachine "BUSY_MACHINE" Caution "something else is running"
         "The load or the pressure before the run was high. Intervals will be wider.";
+    AtimeNotWritten "ATIME_NOT_WRITTEN" Caution "what the places differ in was not measured"
+        "Mount options such as noatime, relatime and strictatime decide when the time of the last access is written. iolab opens files with O_NOATIME, so that a measurement changes nothing of them: then no mount writes it, and such places are alike. With --atime kept files are opened as most programs open them.";
     Unconsumed "UNCONSUMED" Caution "the bytes were never touched"
         "With --consume none, and with calls that move bytes inside the kernel, no program looked at the data. Such a figure is not a bandwidth that a program can have.";
     DirectBuffered "DIRECT_BUFFERED" Caution "O_DIRECT went through the page cache all the same"

@@ -32,6 +32,9 @@ pub struct PlaceLevel {
 const BY_PATH: [&str; 2] = ["dir", "device"];
 const ROLES: [&str; 3] = ["on", "lower", "upper"];
 
+/// How options are written, for whoever wrote them otherwise.
+const OPTIONS: &str = "options follow a colon, with commas between: ext4:size=1Gi,noatime";
+
 /// Reads a list of places. A comma before the name of a kind begins the next place; any other
 /// comma separates options of the same place, or belongs to its path. Brackets hold what has
 /// commas of its own: `ext4:mkfs=[-O ^has_journal,^extent]`, `overlay:upper=[xfs:noatime]`.
@@ -87,11 +90,13 @@ fn parse_layer(text: &str, kinds: &[&str], depth: u32) -> Result<PlaceLevel, Pla
     }
     if !kinds.contains(&kind) {
         let named: Vec<&str> = kinds.iter().copied().filter(|k| !BY_PATH.contains(k)).collect();
-        let remedy = format!("places are {}, dir:PATH and device:PATH", named.join(", "));
+        let remedy =
+            format!("places are {}, dir:PATH and device:PATH; {OPTIONS}", named.join(", "));
         return Err(wrong(text, PlaceError::UNKNOWN, remedy));
     }
     if text.ends_with(':') {
-        return Err(wrong(text, "no option stands after the colon", "leave the colon out"));
+        let remedy = format!("leave the colon out; {OPTIONS}");
+        return Err(wrong(text, "no option stands after the colon", remedy));
     }
     for option in split(rest, ',')?.into_iter().filter(|_| !rest.is_empty()) {
         place.take(option, kinds, depth)?;
@@ -117,7 +122,7 @@ impl PlaceLevel {
         };
         let plain = |c: char| c.is_ascii_graphic() && !"[]:,\\".contains(c);
         if key.is_empty() || !key.chars().all(plain) {
-            return Err(wrong(option, "not an option", "options are word or word=value"));
+            return Err(wrong(option, "not an option", OPTIONS));
         }
         match (key, value) {
             ("size" | "mkfs" | "on" | "lower" | "upper" | "fs", None | Some("")) => {
