@@ -29,6 +29,7 @@ mod replayed;
 mod samples;
 pub mod schema;
 mod shares;
+mod shell;
 mod side_by_side;
 mod style;
 pub mod survey;

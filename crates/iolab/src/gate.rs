@@ -11,7 +11,7 @@ use iolab_model::plan::level_text;
 use iolab_model::result::Document;
 use iolab_model::spec;
 use iolab_report::compare::{
-    Compared, Gate as Judged, GateVerdict, Terms, compare, compare_within, gate_json,
+    Compared, Gate as Judged, GateVerdict, Terms, compare_alike, compare_within, gate_json,
     gate_markdown, gate_table,
 };
 
@@ -39,7 +39,7 @@ pub struct Gate {
     /// End with 11 where a regression is neither shown nor ruled out
     #[arg(long)]
     undecided_fails: bool,
-    /// Compare although the machines differ; nothing is called clear then
+    /// Compare although the machines differ (nothing is called clear then), or the experiments
     #[arg(long)]
     anyway: bool,
     /// How to write it; markdown is for a pull request
@@ -75,7 +75,7 @@ impl Gate {
         let store = self.store.open()?;
         if let Some(baseline) = &self.baseline {
             let (first, second) = (side(&store, baseline)?, side(&store, &self.run)?);
-            return compare(&first, &second, &terms).map_err(failure);
+            return compare_alike(&first, &second, &terms).map_err(failure);
         }
         let run = load(&store, &self.run)?;
         let (pairs, sides) = match (&self.between, self.pair.as_slice()) {

@@ -4,12 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::text::{compared_markdown, compared_table};
+use super::text::{compared_markdown, whole};
 use super::{Compared, Row};
 use crate::TextStyle;
 use crate::style::Tint;
 use iolab_model::catalog::{list_text, markdown_text, percent_text, so_many};
 use iolab_model::result::Verdict;
+use iolab_stats::runs_to_rule_out;
 
 /// Most cells that a sentence names.
 const MOST_NAMED: usize = 4;
@@ -37,6 +38,10 @@ pub struct Gate {
     pub undecided: Vec<String>,
     /// Cells of the baseline that were not measured: what broke is no pass.
     pub missing: Vec<String>,
+    /// Runs on each side from which on, were nothing changed, it would be decided; absent where it is, and
+    /// where no sensible number would do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs_needed: Option<usize>,
     /// What it was judged from; its `delta` is what is allowed.
     #[serde(flatten)]
     pub compared: Compared,
@@ -47,7 +52,7 @@ impl Gate {
     pub fn of(compared: Compared) -> Gate {
         let limit = 1.0 + compared.delta;
         let slower = |r: &&Row| r.verdict == Verdict::Slower && r.clear;
-        let allowed = |r: &Row| r.high.is_some_and(|high| high <= limit);
+        let allowed = |r: &Row| most(r).is_some_and(|high| high <= limit);
         let open = |r: &&Row| !slower(r) && !allowed(r);
         let names = |holds: &dyn Fn(&&Row) -> bool| -> Vec<String> {
             compared.rows.iter().filter(holds).map(|r| r.cell.clone()).collect()
@@ -59,7 +64,45 @@ impl Gate {
             (true, false) => GateVerdict::Undecided,
             (true, true) => GateVerdict::Passed,
         };
-        Gate { gate, regressed, undecided, missing, compared }
+        let runs_needed = needed(&compared, &undecided);
+        Gate { gate, regressed, undecided, missing, runs_needed, compared }
+    }
+
+    /// What would decide it: so many runs, or a wider allowance, or both sides in the same rounds.
+    fn remedy(&self) -> String {
+        let rows = || self.compared.rows.iter();
+        let open = || rows().filter(|row| self.undecided.contains(&row.cell));
+        let sd = open().filter_map(|row| row.between_sd).fold(0.0, f64::max);
+        let differ = format!("Runs of one program differ by about {} here", percent_text(sd));
+        let [first, second] = self.compared.runs.unwrap_or([1, 1]);
+        let command = match &self.compared.command {
+            Some(command) => format!(": `{command}`"),
+            None => String::new(),
+        };
+        let record = match self.runs_needed {
+            Some(runs) if runs <= first.min(second) => format!(
+                "{differ}; {} and {} should have shown it: something did change, or luck was against \
+                 it, so record more",
+                so_many(first, "baseline"),
+                so_many(second, "run")
+            ),
+            Some(runs) => format!(
+                "{differ}: were nothing changed, about {runs} on each side would show it. Record {} \
+                 and {} of what is judged{command}; then --baseline and RUN take the numbers with \
+                 commas",
+                so_many(runs.saturating_sub(first), "more baseline"),
+                so_many(runs.saturating_sub(second), "more run"),
+            ),
+            None => format!("{differ}: more runs would not do"),
+        };
+        let worst = open().map(most).try_fold(1.0, |worst: f64, high| Some(worst.max(high?)));
+        let wider = match worst {
+            Some(worst) if worst < 3.0 => {
+                format!(", --worse {:.0}% would pass now", ((worst - 1.0) * 100.0 + 0.5).ceil())
+            }
+            _ => String::new(),
+        };
+        format!("{record}. Or put both sides into the same rounds (--between, --pair){wider}.")
     }
 
     /// The finding in a sentence or two.
@@ -70,13 +113,17 @@ impl Gate {
             n => format!("{} cells", n),
         };
         let one = |names: &[String]| if names.len() == 1 { "is" } else { "are" };
-        let more = match self.compared.within_one_run() {
-            true => "more rounds would show it",
-            false => "more rounds, or both sides in the same rounds, would show it",
-        };
-        let mut open = match self.undecided.len() {
-            0 => String::new(),
-            _ => format!(" Of {} it is not shown; {more}.", cells(&self.undecided)),
+        let mut open = match (self.undecided.len(), self.compared.within_one_run()) {
+            (0, _) => String::new(),
+            (_, true) => {
+                format!(
+                    " Of {} it is not shown; more rounds would show it.",
+                    cells(&self.undecided)
+                )
+            }
+            (_, false) => {
+                format!(" Of {} it is not shown. {}", cells(&self.undecided), self.remedy())
+            }
         };
         if !self.missing.is_empty() {
             let was = if self.missing.len() == 1 { "was" } else { "were" };
@@ -85,13 +132,18 @@ impl Gate {
         match self.gate {
             GateVerdict::Passed => {
                 let cells = so_many(self.compared.rows.len(), "cell");
-                format!("Passed: not slower by more than {allowed}, {cells} decided.")
+                let most = self.compared.rows.iter().filter_map(most).fold(1.0, f64::max);
+                let at_most = match most > 1.0 {
+                    true => format!(" (at most {})", percent_text(most - 1.0)),
+                    false => String::new(),
+                };
+                format!("Passed: not slower by more than {allowed}, {cells} decided{at_most}.")
             }
             GateVerdict::Undecided => {
                 let (open_cells, all) = (self.undecided.len(), self.compared.rows.len());
                 format!(
-                    "Passed so far: no cell is clearly more than {allowed} slower; {open_cells} of \
-                     {all} not decided.{open}"
+                    "Not decided: {open_cells} of {all} may or may not be more than {allowed} slower; \
+                     none clearly is.{open}"
                 )
             }
             GateVerdict::Regression => format!(
@@ -101,6 +153,21 @@ impl Gate {
             ),
         }
     }
+}
+
+/// How many times as long a cell may take at most, as far as a gate asks: each for itself.
+fn most(row: &Row) -> Option<f64> {
+    match (row.high, row.high_alone) {
+        (Some(all), Some(alone)) => Some(all.min(alone)),
+        (all, alone) => all.or(alone),
+    }
+}
+
+/// From the runs that differ most among those of which it is open.
+fn needed(compared: &Compared, undecided: &[String]) -> Option<usize> {
+    let open = compared.rows.iter().filter(|row| undecided.contains(&row.cell));
+    let sd = open.filter_map(|row| row.between_sd).max_by(f64::total_cmp)?;
+    runs_to_rule_out(sd, compared.rows.len(), compared.delta, compared.alpha)
 }
 
 /// For the terminal.
@@ -113,8 +180,11 @@ pub fn gate_table(gate: &Gate, look: &TextStyle, out: &mut dyn Write) -> io::Res
         GateVerdict::Undecided => Tint::Caution,
         GateVerdict::Regression => Tint::Bad,
     };
-    out.write_all(look.paragraph(ink, &look.text(&gate.sentence())).as_bytes())?;
-    compared_table(&gate.compared, look, out)
+    let alone = |row: &Row| row.high_alone.and(most(row));
+    let table = whole(&gate.compared, look, &alone);
+    // Last, where the eye is.
+    let said = look.paragraph(ink, &look.text(&gate.sentence()));
+    out.write_all(format!("{table}\n{said}").as_bytes())
 }
 
 /// For a pull request.

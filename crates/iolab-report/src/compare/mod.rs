@@ -1,6 +1,7 @@
 //! Runs against runs, cell by cell, and cells of one run against each other: what a difference is,
 //! how sure it is, and whether it may be looked at as one at all.
 
+mod alike;
 mod environment;
 mod gate;
 mod series;
@@ -10,6 +11,7 @@ mod text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use alike::compare_alike;
 pub use environment::{Difference, Likeness, Weight, differences, likeness};
 pub use gate::{Gate, GateVerdict, gate_json, gate_markdown, gate_table};
 pub use series::shown_ns;
@@ -19,6 +21,8 @@ pub use text::{compared_json, compared_markdown, compared_table};
 use iolab_model::catalog::Levels;
 use iolab_model::result::{Answer, AnswerKind, Apart, CellRecord, Document, Interval, Verdict};
 use iolab_stats::{Basis, Observations, Rules, between, pairs, verdict};
+
+use crate::shell;
 
 /// The name and version of the JSON.
 const SCHEMA: &str = "iolab.compare/1";
@@ -43,6 +47,12 @@ pub enum Incomparable {
         .0.join("; ")
     )]
     Machines(Vec<String>),
+    /// Other experiments.
+    #[error(
+        "the baseline is of another experiment: {}; record it with the same command, or take --anyway to judge the cells that both have",
+        .0.join("; ")
+    )]
+    Experiments(Vec<String>),
     /// Nothing in common.
     #[error(
         "the runs have no cell in common: {first} against {second}; compare runs of the same experiment"
@@ -73,6 +83,10 @@ pub struct Row {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
+    /// Upper bound of this row alone, with the same error, where it is less: whoever asks whether none
+    /// is slower asks each for itself, and one that is slower errs in its own row alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_alone: Option<f64>,
     /// What the interval shows of the second side.
     pub verdict: Verdict,
     /// Whether it lies beyond what matters.
@@ -105,6 +119,12 @@ pub struct Compared {
     pub differences: Vec<Difference>,
     /// What to keep in mind, one sentence each.
     pub notes: Vec<String>,
+    /// Runs on either side; absent within one run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<[usize; 2]>,
+    /// The command that makes a run of the second side once more, where it is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 impl Compared {
@@ -143,6 +163,7 @@ pub fn compare(
         .filter_map(|cell| {
             let found = between(&cell.first.seen, &cell.second.seen, terms.alpha / m)?;
             let (verdict, mut clear) = verdict(&found.interval, terms.delta);
+            let alone = between(&cell.first.seen, &cell.second.seen, 2.0 * terms.alpha)?;
             single |= found.basis == Basis::SinglePair;
             clear &= likeness == Likeness::Same
                 || likeness == Likeness::Kin && found.basis == Basis::RepeatedRuns;
@@ -153,6 +174,7 @@ pub fn compare(
                 ratio: found.ln_ratio.exp(),
                 low: found.interval.low.map(f64::exp),
                 high: found.interval.high.map(f64::exp),
+                high_alone: alone.interval.high.map(f64::exp),
                 verdict,
                 clear,
                 between_sd: Some(found.between_sd),
@@ -185,6 +207,11 @@ pub fn compare(
         only_second: series::missing(second, &common),
         differences,
         notes,
+        runs: Some([first.len(), second.len()]),
+        command: second
+            .first()
+            .filter(|run| run.run.argv.len() > 1)
+            .map(|run| shell::command(&run.run.argv)),
     })
 }
 
@@ -242,6 +269,8 @@ pub fn compare_within(
         only_second: Vec::new(),
         differences: Vec::new(),
         notes,
+        runs: None,
+        command: None,
     })
 }
 
@@ -290,6 +319,7 @@ fn within(
         ratio: pair.median.exp(),
         low: shown.low,
         high: shown.high,
+        high_alone: None,
         verdict: if sound { shown.verdict } else { Verdict::Undecided },
         clear: clear && sound,
         between_sd: None,

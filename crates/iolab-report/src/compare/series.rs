@@ -43,7 +43,9 @@ pub(super) fn common(first: &[Document], second: &[Document]) -> Vec<Common> {
             continue;
         }
         if let (Some(first), Some(second)) = (a.remove(&key), b.remove(&key)) {
-            let name = match several {
+            // A workload and its plainest method often have one name.
+            let named = cell.id.split('/').next() == Some(&key.0);
+            let name = match several && !named {
                 true => format!("{} {}", key.0, cell.id),
                 false => cell.id.clone(),
             };

@@ -80,7 +80,12 @@ fn legend(c: &Compared) -> String {
 /// # Errors
 /// What the writer says, unchanged.
 pub fn compared_table(c: &Compared, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [
+    out.write_all(whole(c, look, &|_| None).as_bytes())
+}
+
+/// All of it; `most`: how many times as long each row may take at most, where that is asked.
+pub(super) fn whole(c: &Compared, look: &TextStyle, most: &dyn Fn(&Row) -> Option<f64>) -> String {
+    let mut columns = vec![
         Column::new("cell", false, 0),
         Column::new("before", true, 2),
         Column::new("after", true, 2),
@@ -88,19 +93,28 @@ pub fn compared_table(c: &Compared, look: &TextStyle, out: &mut dyn Write) -> io
         Column::new("lies in", true, 1),
         Column::new("verdict", false, 0),
     ];
+    let asked = c.rows.iter().any(|row| most(row).is_some());
+    if asked {
+        columns.insert(5, Column::new("at most", true, 0));
+    }
     let rows: Vec<Vec<Field>> = c
         .rows
         .iter()
         .map(|r| {
             let text = |raw: &str| Field::from(look.text(raw));
-            vec![
+            let mut fields = vec![
                 text(&r.cell),
                 text(&time_text(r.first_ns)),
                 text(&time_text(r.second_ns)),
                 text(&ratio_text(r.ratio)),
                 text(&bounds(r)),
                 Field { text: word(r).to_owned(), ink: ink(r) },
-            ]
+            ];
+            if asked {
+                let most = most(r).map(|most| ratio_digits(most.max(1.0)));
+                fields.insert(5, text(&most.unwrap_or_else(|| "?".to_owned())));
+            }
+            fields
         })
         .collect();
     let mut text = look.paragraph(Tint::Strong, &look.text(&headline(c)));
@@ -116,6 +130,10 @@ pub fn compared_table(c: &Compared, look: &TextStyle, out: &mut dyn Write) -> io
         text += &look.wrap("", &look.text(note));
     }
     text += &look.wrap("", &look.text(&legend(c)));
+    if asked {
+        let each = "at most: by how much more time each cell may take, asked for itself alone.";
+        text += &look.wrap("", each);
+    }
     if !c.differences.is_empty() {
         text += "\nWhat differs between the machines:\n";
         for difference in c.differences.iter().take(MOST_FACTS) {
@@ -126,7 +144,7 @@ pub fn compared_table(c: &Compared, look: &TextStyle, out: &mut dyn Write) -> io
             text += &look.wrap("  ", &more);
         }
     }
-    out.write_all(text.as_bytes())
+    text
 }
 
 fn mark(difference: &Difference) -> &'static str {

@@ -157,7 +157,7 @@ fn about(out: &mut dyn Write, document: &Document, level: u8) -> io::Result<()> 
     heading(out, "How it was measured")?;
     parts::protocol(out, document)?;
     heading(out, "Reproduce")?;
-    let command = text(&parts::command(&document.run.argv));
+    let command = text(&crate::shell::command(&document.run.argv));
     let id = if level == 2 { " id=\"command\"" } else { "" };
     write!(out, "<pre{id}>{command}</pre>")?;
     if level == 2 {

@@ -7,8 +7,8 @@ use iolab_model::result::{AnswerKind, Document, Verdict};
 use iolab_record::history::Store;
 use iolab_report::TextStyle;
 use iolab_report::compare::{
-    Compared, Gate, GateVerdict, Incomparable, Terms, compare, compare_within, compared_json,
-    compared_markdown, compared_table, gate_markdown,
+    Compared, Gate, GateVerdict, Incomparable, Terms, compare, compare_alike, compare_within,
+    compared_json, compared_markdown, compared_table, gate_markdown, gate_table,
 };
 use iolab_test::documents::{levels, timed, winner};
 
@@ -243,6 +243,104 @@ fn a_pull_request_gets_the_finding_first_and_the_rest_folded() {
     let sides = ("old".to_owned(), "new".to_owned());
     let gate = Gate::of(compare_within(&run, &[(0, 1)], sides, &TERMS).unwrap());
     assert!(gate.sentence().ends_with("it is not shown; more rounds would show it."), "{gate:?}");
+}
+
+fn gate_text(gate: &Gate) -> String {
+    let mut text = Vec::new();
+    gate_table(gate, &TextStyle::default(), &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+/// Runs of five cells whose levels wander by so much from run to run.
+fn wandering(share: f64, seeds: std::ops::Range<u64>) -> Vec<Document> {
+    let away = |seed: u64| [1.0, -0.8, 0.6, -1.0, 0.2, 0.9][seed as usize % 6] * share;
+    let one = |seed: u64| {
+        let blocks: Vec<u64> = (0..5).map(|at| 4096 << at).collect();
+        let names: Vec<String> = blocks.iter().map(|b| format!("pread/{b}")).collect();
+        let cells: Vec<_> = names.iter().zip(&blocks).collect();
+        let cell = |(name, block): (&String, &u64)| {
+            (name.clone(), levels("pread", Some(*block)), 32.0 * (1.0 + away(seed)))
+        };
+        let cells: Vec<_> = cells.into_iter().map(cell).collect();
+        let cells: Vec<_> = cells.iter().map(|(n, l, t)| (n.as_str(), l.clone(), *t)).collect();
+        let mut run = timed(&cells, 40, 0.0, 0.002, seed);
+        run.run.argv = ["iolab", "read", "big.iso", "--budget", "30s"].map(str::to_owned).to_vec();
+        run
+    };
+    seeds.map(one).collect()
+}
+
+/// Two runs each that differ by 4 % left ±40 % and "undecided", with "Passed so far" above status 11
+/// and not a word of what would do.
+#[test]
+fn what_is_not_decided_says_so_and_how_many_runs_would_do() {
+    let terms = Terms { delta: 0.05, ..TERMS };
+    let gate = |n: u64| {
+        Gate::of(compare_alike(&wandering(0.04, 0..n), &wandering(0.04, n..2 * n), &terms).unwrap())
+    };
+    let open = gate(2);
+    assert_eq!(open.gate, GateVerdict::Undecided);
+    let said = open.sentence();
+    assert!(
+        said.starts_with("Not decided: 5 of 5 may or may not be more than 5 % slower"),
+        "{said}"
+    );
+    assert!(!said.contains("Passed"), "{said}");
+    let wanted = open.runs_needed.unwrap();
+    assert!((5..40).contains(&wanted), "{wanted}");
+    for part in [
+        format!("about {wanted} on each side would show it"),
+        format!("Record {} more baselines", wanted - 2),
+        "`iolab read big.iso --budget 30s`".to_owned(),
+        "--worse ".to_owned(),
+    ] {
+        assert!(said.contains(&part), "no {part:?}: {said}");
+    }
+    let text = gate_text(&open).replace('\n', " ");
+    assert!(text.trim_end().ends_with("would pass now."), "the verdict stands last: {text}");
+    // So many do.
+    let done = gate(wanted as u64);
+    assert_eq!(done.gate, GateVerdict::Passed, "{}", done.sentence());
+    assert!(done.sentence().contains("5 cells decided (at most "), "{}", done.sentence());
+    // What is asked of each cell alone needs no share of the error for the others.
+    let rows = &open.compared.rows;
+    assert!(rows.iter().all(|r| r.high_alone.unwrap() < r.high.unwrap()), "{rows:?}");
+}
+
+/// A baseline of another experiment was taken by its number, and the one cell that both had passed.
+#[test]
+fn a_baseline_of_another_experiment_is_refused_with_what_differs() {
+    let (mut baseline, run) = (run(32.0, 41.0, 1), run(32.0, 41.0, 2));
+    let levels = |blocks: &[u64]| blocks.iter().map(|b| serde_json::json!(b)).collect();
+    let mut now = run.clone();
+    baseline.experiment.factors.insert(iolab_model::catalog::Factor::Block, levels(&[65536]));
+    now.experiment.factors.insert(iolab_model::catalog::Factor::Block, levels(&[4096, 65536]));
+    let both = |terms: &Terms| compare_alike(&[baseline.clone()], &[now.clone()], terms);
+    let error = both(&TERMS).unwrap_err();
+    assert!(matches!(&error, Incomparable::Experiments(_)), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("block 64 KiB against 4 KiB and 64 KiB"), "{said}");
+    assert!(said.contains("record it with the same command"), "{said}");
+    assert!(both(&Terms { anyway: true, ..TERMS }).is_ok());
+    // Comparing is not judging.
+    assert!(compare(&[baseline.clone()], &[now.clone()], &TERMS).is_ok());
+    baseline.experiment.factors.clear();
+    assert!(compare_alike(&[baseline], &[now], &TERMS).is_ok(), "another tool names no levels");
+}
+
+/// "write write/4Ki": the name of the workload stood before a method of that name.
+#[test]
+fn a_workload_is_named_once() {
+    let of = |workload: &str, id: &str| {
+        let mut run = run(32.0, 41.0, 1);
+        run.experiment.workload = workload.into();
+        run.cells[0].id = id.into();
+        run
+    };
+    let side = || vec![of("write", "write/64Ki"), of("read", "pread/64Ki")];
+    let c = compare(&side(), &side(), &TERMS).unwrap();
+    let names: Vec<&str> = c.rows.iter().map(|row| row.cell.as_str()).collect();
+    assert!(names.contains(&"write/64Ki") && names.contains(&"read pread/64Ki"), "{names:?}");
 }
 
 #[test]
