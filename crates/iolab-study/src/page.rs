@@ -10,24 +10,27 @@ use super::terms::Ours;
 use super::{Study, plot, tested};
 use iolab_model::catalog::markdown_text;
 
-/// `n of m claims replicated`, then one line a claim.
-pub fn summary(study: &Study, rulings: &[Ruling]) -> String {
+/// What came out, for a terminal: (what stands before, text) by line, the verdict on the whole last.
+pub fn summary(study: &Study, rulings: &[Ruling]) -> Vec<(String, String)> {
+    let line = |word: &str, text: String| (format!("  {word:<13} "), text);
+    let both = |(claim, ruling): (&Claim, &Ruling)| {
+        [line(ruling.verdict.word(), claim.says.clone()), line("", seen(claim, ruling))]
+    };
+    let mut lines: Vec<(String, String)> =
+        study.claims.iter().zip(rulings).flat_map(both).collect();
+    lines.push((String::new(), headline(study, rulings)));
+    lines
+}
+
+/// How many claims came out how.
+fn headline(study: &Study, rulings: &[Ruling]) -> String {
     let count = |verdict| rulings.iter().filter(|r| r.verdict == verdict).count();
-    let mut text = format!(
-        "{}: {} of {} claims replicated",
-        study.name,
-        count(Verdict::Replicated),
-        rulings.len()
-    );
+    let replicated = count(Verdict::Replicated);
+    let mut text = format!("{}: {replicated} of {} claims replicated", study.name, rulings.len());
     for verdict in [Verdict::Contradicted, Verdict::Inconclusive, Verdict::NotTested] {
         if count(verdict) > 0 {
             text.push_str(&format!(", {} {}", count(verdict), verdict.word()));
         }
-    }
-    text.push('\n');
-    for (claim, ruling) in study.claims.iter().zip(rulings) {
-        text.push_str(&format!("  {:<13} {}\n", ruling.verdict.word(), claim.says));
-        text.push_str(&format!("  {:<13} {}\n", "", seen(claim, ruling)));
     }
     text
 }

@@ -10,11 +10,11 @@ use crate::console::argv;
 use crate::place_args::PlaceArgs;
 use crate::plan_text;
 use crate::store_args::StoreArgs;
-use crate::terminal_io::{self, Ending, Exit, Failure};
+use crate::terminal_io::{self, Ending, Exit, Failure, hanging};
 use crate::verbosity::Talk;
 use iolab_controller::StudyRun;
 use iolab_controller::study::{Job, StudyRuns, StudyTerms};
-use iolab_model::catalog::{bytes_text, rough_time_text};
+use iolab_model::catalog::{ascii_text, bytes_text, rough_time_text};
 use iolab_model::spec::{parse_duration_ns, parse_rounds};
 use iolab_study::{self as study, Evidence, Ruling, SHIPPED, Study};
 
@@ -79,7 +79,7 @@ impl RunStudies {
             let talk = &talk.of_parts();
             let run = StudyRun { terms: &terms, store, argv: argv(), alpha: ALPHA, console: talk };
             let outcome = run.measure(study, jobs)?;
-            judged.push((study, self.conclude(study, &outcome)?));
+            judged.push((study, self.conclude(study, &outcome, talk)?));
             if outcome.interrupted {
                 ending = Exit::Interrupted;
                 break;
@@ -112,7 +112,12 @@ impl RunStudies {
         })
     }
 
-    fn conclude(&self, study: &Study, outcome: &StudyRuns) -> Result<Vec<Ruling>, Failure> {
+    fn conclude(
+        &self,
+        study: &Study,
+        outcome: &StudyRuns,
+        talk: &Talk,
+    ) -> Result<Vec<Ruling>, Failure> {
         let runs = outcome
             .runs
             .iter()
@@ -120,7 +125,12 @@ impl RunStudies {
         let evidence = Evidence { runs: runs.collect(), alpha: ALPHA };
         let rulings: Vec<Ruling> =
             study.claims.iter().map(|claim| study::judge(claim, &evidence)).collect();
-        terminal_io::data(|out| out.write_all(study::summary(study, &rulings).as_bytes()))?;
+        let look = talk.look();
+        let lines = study::summary(study, &rulings);
+        let lines = lines.iter().map(|(head, text)| hanging(head, text, look.width));
+        let text: String = lines.collect();
+        let text = if look.unicode { text } else { ascii_text(&text) };
+        terminal_io::data(|out| out.write_all(text.as_bytes()))?;
         if let Some(directory) = &self.output {
             write_pages(directory, study, outcome, &evidence, &rulings)?;
         }

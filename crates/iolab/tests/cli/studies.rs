@@ -15,8 +15,10 @@ fn runs(name: &str, budget: &str) {
     let home = Home::new();
     let said = home.run(&["study", "run", name, "--budget", budget, "--output", "pages"]).fine();
     let lines: Vec<&str> = said.out.lines().collect();
-    assert!(lines[0].contains(&format!("of {} claims replicated", claims(name))), "{said:?}");
-    let judged = lines[1..].iter().filter(|line| {
+    let (last, lines) = lines.split_last().unwrap();
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{said:?}");
+    assert!(last.contains(&format!("of {} claims replicated", claims(name))), "{said:?}");
+    let judged = lines.iter().filter(|line| {
         let word = line.trim_start();
         VERDICTS.iter().any(|verdict| word.starts_with(verdict))
     });
