@@ -54,7 +54,7 @@ pub(super) fn draw(look: &TextStyle, columns: &[Column<'_>], rows: &[Vec<Field>]
         .collect();
     for row in std::iter::once(&titles).chain(rows) {
         if let ([heading], 2..) = (row.as_slice(), columns.len()) {
-            out += &look.clip("", &heading.text, 1);
+            out += &look.wrap("", &heading.text);
             continue;
         }
         line(look, &mut out, columns, row, &shown, &widths, first);

@@ -16,7 +16,7 @@ use iolab_trace::{Profile, export};
 #[derive(Args, Clone, Debug)]
 #[command(
     name = "profile",
-    after_help = "Examples:\n  iolab profile dd.trace\n  iolab profile dd.trace --all            every finding and every file\n  iolab profile dd.trace --format json    all figures; csv: a row a file\n  iolab profile dd.trace --charts charts  pictures as SVG, in that directory\n\nTimes are those of strace less what it costs itself, which is a guess for calls that take\nless than it does. With iolab record --runs the share is one of the program's own time."
+    after_help = "Examples:\n  iolab profile dd.trace\n  iolab profile dd.trace --all            every finding and every file\n  iolab profile dd.trace --format json    all figures; csv: a row a file\n  iolab profile dd.trace --charts charts  pictures as SVG, in that directory\n\nTimes are those of strace less what it costs itself, which is a guess for calls\nthat take less than it does. With iolab record --runs the share is one of the\nprogram's own time."
 )]
 pub struct ProfileCommand {
     /// The trace: of iolab record, or of iolab import

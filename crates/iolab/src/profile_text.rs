@@ -15,18 +15,21 @@ use iolab_trace::{FileRow, Profile, Trace, Whole};
 const LINES: usize = 24;
 /// Files that are listed without --all.
 const FILES: usize = 5;
+/// Lines that a command, a file's name or a list may take without --all.
+const MOST_LINES: usize = 2;
 /// Columns of a file's name.
 const NAME_COLUMNS: usize = 23;
 
 /// The profile in at most 24 lines, or with `all` in as many as it takes.
 pub fn screen(trace: &Trace, profile: &Profile, style: &TextStyle, all: bool) -> String {
     let width = style.width.clamp(60, 100);
-    let mut lines = head(trace, profile, width);
+    let most = if all { usize::MAX } else { MOST_LINES };
+    let mut lines = head(trace, profile, width, most);
     lines.push(String::new());
-    lines.extend(table(&profile.files, if all { usize::MAX } else { FILES }));
+    lines.extend(table(&profile.files, if all { usize::MAX } else { FILES }, most));
     lines.push(String::new());
-    lines.push(cut(&kinds(profile), width));
-    lines.extend(sizes(profile).iter().map(|line| cut(line, width)));
+    lines.extend(broken(&kinds(profile), width, most));
+    lines.extend(sizes(profile).iter().flat_map(|line| broken(line, width, most)));
     let room = if all { usize::MAX } else { LINES.saturating_sub(lines.len() + 2) };
     lines.push(String::new());
     lines.extend(findings(profile, width, room));
@@ -35,7 +38,7 @@ pub fn screen(trace: &Trace, profile: &Profile, style: &TextStyle, all: bool) ->
     if style.unicode { text } else { iolab_model::catalog::ascii_text(&text) }
 }
 
-fn head(trace: &Trace, profile: &Profile, width: usize) -> Vec<String> {
+fn head(trace: &Trace, profile: &Profile, width: usize, most: usize) -> Vec<String> {
     let whole = &profile.whole;
     let name = match profile.command.is_empty() {
         true => "a program".to_owned(),
@@ -52,9 +55,10 @@ fn head(trace: &Trace, profile: &Profile, width: usize) -> Vec<String> {
         }
         None => format!("{traced} under the tracer"),
     };
-    let mut lines = vec![cut(&name, width), cut(&took, width)];
-    lines.extend(wrap(&share(whole), width).lines().map(str::to_owned));
-    lines.push(cut(&counts(whole), width));
+    let mut lines = broken(&name, width, most);
+    for text in [took, share(whole), counts(whole)] {
+        lines.extend(broken(&text, width, usize::MAX));
+    }
     if trace.is_cut {
         lines.push("the log ends before the program: what follows is missing".to_owned());
     }
@@ -101,7 +105,7 @@ fn counts(whole: &Whole) -> String {
     text
 }
 
-fn table(files: &[FileRow], most: usize) -> Vec<String> {
+fn table(files: &[FileRow], most: usize, name_lines: usize) -> Vec<String> {
     let row = |cells: [&str; 6]| {
         let [name, time, calls, read, written, how] = cells;
         let pad = NAME_COLUMNS.saturating_sub(name.width());
@@ -112,14 +116,17 @@ fn table(files: &[FileRow], most: usize) -> Vec<String> {
     // The last line is no "1 more" where the file itself fits.
     let shown = if files.len() <= most.saturating_add(1) { files.len() } else { most };
     for file in &files[..shown] {
+        let name = pieces(&file.name, name_lines);
+        let (first, rest) = name.split_first().map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
         lines.push(row([
-            &tail(&file.name, NAME_COLUMNS),
+            first,
             &time_text(file.file_ns as f64),
             &count_text(file.calls),
             &amount(file.read_bytes),
             &amount(file.written_bytes),
             &how(file),
         ]));
+        lines.extend(rest.iter().cloned());
     }
     let rest = &files[shown..];
     if !rest.is_empty() {
@@ -211,33 +218,40 @@ fn findings(profile: &Profile, width: usize, room: usize) -> Vec<String> {
     lines
 }
 
-/// The end of a name, which tells most; nothing in it moves a terminal's cursor.
-fn tail(name: &str, columns: usize) -> String {
-    let plain: String = name.escape_debug().to_string();
-    if plain.width() <= columns {
-        return plain;
-    }
-    let mut kept = String::new();
-    for c in plain.chars().rev() {
-        if kept.width() + 2 > columns {
-            break;
+/// A name in pieces of its column; where it needs more than so many, their end, which tells most.
+/// Nothing in it moves a terminal's cursor.
+fn pieces(name: &str, most: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for c in name.escape_debug() {
+        if pieces.last().is_some_and(|piece| piece.width() + 1 > NAME_COLUMNS) {
+            pieces.push(String::new());
         }
-        kept.insert(0, c);
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(c);
+        }
     }
-    format!("…{kept}")
+    if pieces.len() <= most {
+        return pieces;
+    }
+    let plain: Vec<char> = name.escape_debug().collect();
+    let kept = plain.len().saturating_sub(most * NAME_COLUMNS - 1);
+    let end: String = plain[kept..].iter().collect();
+    self::pieces(&format!("…{end}"), usize::MAX)
 }
 
-/// The beginning of a line that fits.
-fn cut(line: &str, width: usize) -> String {
-    if line.width() <= width {
-        return line.to_owned();
-    }
-    let mut kept = String::new();
-    for c in line.chars() {
-        if kept.width() + 2 > width {
-            break;
+/// A line broken between its words, and within a word that is longer than a line; without --all in at
+/// most so many lines.
+fn broken(line: &str, width: usize, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> =
+        textwrap::wrap(line, width).iter().map(ToString::to_string).collect();
+    if lines.len() > most {
+        lines.truncate(most);
+        if let Some(last) = lines.last_mut() {
+            while last.width() + 2 > width {
+                last.pop();
+            }
+            last.push_str(" …");
         }
-        kept.push(c);
     }
-    format!("{kept}…")
+    lines
 }

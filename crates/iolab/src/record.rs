@@ -27,7 +27,7 @@ const MOST_RUNS: u32 = 100;
 /// Record what a program does with files, for iolab profile
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab record -- dd if=in of=out bs=1k\n  iolab record --runs 3 -- python3 report.py    and how long it takes untraced\n  iolab record --output build.trace -- make -j4\n\nThe command runs under strace, as it stands: what it prints and what it writes is its\nown. Nothing that files hold is recorded; names of files and the command line are. Ctrl-C\nis the command's; a second one asks it to end and, where it does not, leaves it to run.\nWhat is recorded is kept."
+    after_help = "Examples:\n  iolab record -- dd if=in of=out bs=1k\n  iolab record --runs 3 -- python3 report.py    and how long it takes untraced\n  iolab record --output build.trace -- make -j4\n\nThe command runs under strace, as it stands: what it prints and writes is its\nown. Nothing that files hold is recorded; names of files and the command line\nare. Ctrl-C is the command's; a second one asks it to end and, where it does\nnot, leaves it to run. What is recorded is kept."
 )]
 pub struct Record {
     /// The file of the trace [default: COMMAND.trace; never one that is there]

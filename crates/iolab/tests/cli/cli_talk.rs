@@ -43,6 +43,18 @@ fn every_help_has_examples_and_fits_80_and_40_columns() {
     }
 }
 
+/// Paragraphs that were broken at 88 columns came out of the help with a word or two on every second line.
+#[test]
+fn what_is_broken_by_hand_is_broken_before_80_columns() {
+    fn check(command: &clap::Command) {
+        let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let long = after.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(long, None, "{}", command.get_name());
+        command.get_subcommands().for_each(check);
+    }
+    check(&iolab::command());
+}
+
 #[test]
 fn version_lists_and_explanations() {
     let home = Home::new();
