@@ -62,6 +62,7 @@ fn against(doc: &Document, answer: &Answer, cell: &CellRecord) -> String {
     let _ = doc;
     match (answer.kind, best, regret) {
         (AnswerKind::Invalid, ..) => String::new(),
+        (_, true, _) if answer.best.len() == 1 && answer.regret.len() <= 1 => String::new(),
         (_, true, _) if answer.best.len() == 1 => "best".to_owned(),
         (AnswerKind::Tie, true, Some(r)) => format!("tied, {}", bound(r)),
         (_, true, Some(r)) => format!("may be best, {}", bound(r)),

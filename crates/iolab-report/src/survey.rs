@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use crate::style::TextStyle;
 use iolab_model::catalog::{
-    CacheState, Factor, NamedCall, Severity, bytes_text, count_text, rate_text, time_text,
+    CacheState, Factor, NamedCall, Severity, bytes_text, count_text, rate_text, so_many, time_text,
 };
 use iolab_model::result::{
     Answer, AnswerKind, CellRecord, Document, Finding as FoundAlong, FindingKind, Grade, Warning,
@@ -124,8 +124,12 @@ fn reading(warm: Option<&Document>, cold: Option<&Document>) -> Finding {
             finding.say(format!("{state}: {NOTHING}"));
             continue;
         };
-        finding.lines.push(plateau.line(&state.to_string()));
-        if plateau.advised {
+        // Few rounds of reads that a device and its caches share in: a longer run may say another.
+        let short = state == CacheState::Cold && answer.grade >= Grade::C;
+        let rounds = so_many(answer.rounds as usize, "round");
+        let look = short.then(|| format!("a short look, {rounds}: no advice rests on it"));
+        finding.lines.push(plateau.line(&state.to_string()).with(look));
+        if plateau.advised && !short {
             finding.rough |= answer.grade >= Grade::C;
             advised.push((state, plateau.advice()));
         }
@@ -494,6 +498,21 @@ mod tests {
         assert!(said(&differ).ends_with("cached files, blocks of 1 MiB for files not in memory"));
         assert_eq!(super::block_advice(&both[..1], 1).as_deref(), Some(small));
         assert_eq!(said(&[]), "");
+    }
+
+    /// Eight cold rounds said "use blocks of 64 KiB", a run of two minutes said 1 MiB.
+    #[test]
+    fn no_advice_rests_on_a_short_look_at_cold_reads() {
+        let said = |grade: Grade, rounds: u32| {
+            let mut cold = blocks(AnswerKind::Tie, 1.003);
+            (cold.answers[0].grade, cold.answers[0].rounds) = (grade, rounds);
+            screen("/data", &[(Topic::Cold, cold)], "next", &wide(200))
+        };
+        let long = said(Grade::A, 60);
+        assert!(long.contains("Use blocks of") && !long.contains("short look"), "{long}");
+        let short = said(Grade::C, 8);
+        assert!(!short.contains("se blocks of"), "{short}");
+        assert!(short.contains("a short look, 8 rounds: no advice rests on it"), "{short}");
     }
 
     #[test]

@@ -30,6 +30,8 @@ impl Mark {
         let low = answer.regret_of(&cell.id).map_or(1.0, |regret| regret.low);
         match answer.standing_of(&cell.id) {
             _ if answer.kind == AnswerKind::Invalid => Mark::None,
+            // It won against nobody.
+            CellStanding::Best if is_alone(answer) => Mark::None,
             CellStanding::Best => Mark::Best,
             CellStanding::AmongBest if answer.kind == AnswerKind::Tie => Mark::Tied,
             CellStanding::AmongBest => Mark::Open,
@@ -67,6 +69,11 @@ impl Mark {
             _ => String::new(),
         }
     }
+}
+
+/// Whether there was one cell to compare.
+pub(super) fn is_alone(answer: &Answer) -> bool {
+    answer.best.len() == 1 && answer.regret.len() <= 1
 }
 
 fn cloned(cell: &CellRecord) -> bool {

@@ -157,7 +157,7 @@ fn section(
     };
     let reference = answer.and_then(|answer| answer.leader().or_else(fastest));
     let row = |cell: &&CellRecord| {
-        time_of(cell, per_pass).map(|time| row(cell, time, slowest, answer, delta))
+        time_of(cell, per_pass).map(|time| row(cell, (time, per_pass), slowest, answer, delta))
     };
     let rows: Vec<Row> = cells.iter().filter_map(row).collect();
     Section {
@@ -180,7 +180,7 @@ fn time_of(cell: &CellRecord, per_pass: bool) -> Option<&Summary> {
 
 fn row(
     cell: &CellRecord,
-    time: &Summary,
+    (time, per_pass): (&Summary, bool),
     slowest: f64,
     answer: Option<&Answer>,
     delta: f64,
@@ -190,7 +190,10 @@ fn row(
     Row {
         id: cell.id.clone(),
         mark,
-        time: time_text(time.median),
+        time: match per_pass && cell.is_extrapolated() {
+            true => format!("≈ {}", time_text(time.median)),
+            false => time_text(time.median),
+        },
         interval: interval_text(time),
         speed: speed.map_or_else(String::new, |s| rate_text(s.median)),
         against: answer.map_or_else(String::new, |answer| mark.against_best(cell, answer)),

@@ -162,6 +162,13 @@ pub struct CellRecord {
 }
 
 impl CellRecord {
+    /// Whether the time of a pass is worked out from trials that did a part of one.
+    pub fn is_extrapolated(&self) -> bool {
+        let bounded =
+            |sample: &Sample| sample.measurement.flags.contains(&crate::catalog::Code::Bounded);
+        self.samples.iter().any(|sample| sample.counts() && bounded(sample))
+    }
+
     /// How it came to be left out while it was measured; nothing where it was measured to the end
     /// or the plan skipped it. Of a plan's own skips a resumed run thinks again: a kernel may have
     /// changed.

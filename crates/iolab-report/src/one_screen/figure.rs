@@ -79,7 +79,9 @@ impl Figure {
     pub(super) fn title(self, cells: &[&CellRecord]) -> String {
         match self {
             Figure::Pass => {
-                let about = if is_extrapolated(cells) { "≈ " } else { "" };
+                // Of some alone it is said beside each.
+                let all = cells.iter().all(|cell| cell.is_extrapolated());
+                let about = if all && !cells.is_empty() { "≈ " } else { "" };
                 match pass_bytes(cells) {
                     Some(bytes) => format!("{about}per {}", bytes_text(bytes)),
                     None => format!("{about}per pass"),
@@ -97,11 +99,6 @@ fn trials<'a>(cells: &[&'a CellRecord]) -> impl Iterator<Item = &'a Measurement>
     let cells: Vec<&CellRecord> = cells.to_vec();
     let counted = |cell: &'a CellRecord| cell.samples.iter().filter(|sample| sample.counts());
     cells.into_iter().flat_map(counted).map(|sample| &sample.measurement)
-}
-
-/// Whether the time of a pass is worked out from trials that did a part of one.
-pub(super) fn is_extrapolated(cells: &[&CellRecord]) -> bool {
-    trials(cells).any(|trial| trial.flags.contains(&Code::Bounded))
 }
 
 /// Bytes of a pass, where it is the same for all.

@@ -33,6 +33,8 @@ struct Row {
     mark: Mark,
     against: String,
     figures: Vec<Option<f64>>,
+    /// Whether its time of a pass is worked out from parts of one, beside others that are not.
+    about: bool,
     /// How many times as long as the best: at least, at most; nothing where nothing is said.
     regret: Option<(f64, Option<f64>)>,
 }
@@ -75,6 +77,9 @@ impl Part {
             commands_in_view(&mut timed);
         }
         let names = names(&timed);
+        let passes = columns.contains(&Figure::Pass);
+        let parts: Vec<bool> = timed.iter().map(|cell| cell.is_extrapolated()).collect();
+        let mixed = passes && parts.contains(&true) && parts.contains(&false);
         let row = |(cell, name): (&&CellRecord, String)| Row {
             name,
             mark: mark(cell),
@@ -83,12 +88,12 @@ impl Part {
                 mark(cell).against_best(cell, a).replace("at most ", "≤ ")
             }),
             figures: columns.iter().map(|column| column.of(cell)).collect(),
+            about: mixed && cell.is_extrapolated(),
             regret: answer
                 .and_then(|a| a.regret_of(&cell.id))
                 .filter(|_| !matches!(mark(cell), Mark::None | Mark::NotCompared | Mark::Cloned))
                 .map(|regret| (regret.low, regret.high)),
         };
-        let passes = columns.contains(&Figure::Pass);
         // Of a list of prices each is what was asked for.
         let prices = differing(&timed) == [Factor::Operation];
         Part {
@@ -97,7 +102,7 @@ impl Part {
             titles: columns.iter().map(|column| column.title(&timed)).collect(),
             rows: timed.iter().zip(names).map(row).collect(),
             missing: without_figures(cells),
-            extrapolated: passes && super::figure::is_extrapolated(&timed),
+            extrapolated: passes && parts.contains(&true),
             columns,
         }
     }
@@ -129,6 +134,12 @@ impl Part {
             let mut texts = column.texts(&values.collect::<Vec<_>>());
             let ends = texts.split_off(first.len());
             texts.extend((!rest.is_empty()).then(|| between(&ends)));
+            if *column == Figure::Pass {
+                let about = first.iter().map(|row| row.about);
+                let about = about.chain([rest.iter().any(|row| row.about)]);
+                let marked = texts.iter_mut().zip(about).filter(|(_, about)| *about);
+                marked.for_each(|(text, _)| *text = format!("≈ {text}"));
+            }
             lines.iter_mut().zip(texts).for_each(|(line, text)| line.figures.push(text));
         }
         lines

@@ -93,6 +93,50 @@ fn synced_writes_of_several_sizes_stand_in_the_order_of_their_speed() {
     assert_eq!(names, ["write 1 MiB", "pwrite 512 KiB", "write 64 KiB"], "{lines:?}");
 }
 
+/// The time of a part stood among those of whole files, as if it were one.
+#[test]
+fn a_time_that_was_worked_out_is_marked_beside_those_that_were_not() {
+    let mut doc = documents::winner();
+    let bounded = |doc: &mut Document, cell: usize| {
+        for sample in &mut doc.cells[cell].samples {
+            sample.measurement.flags.push(iolab_model::catalog::Code::Bounded);
+        }
+    };
+    let marks = |doc: &Document| -> (String, usize) {
+        let part = &Screen::of(doc).parts[0];
+        let lines = part.lines(8);
+        let marked = lines.iter().filter(|line| line.figures[0].starts_with("≈ "));
+        (part.titles[0].clone(), marked.count())
+    };
+    assert!(!marks(&doc).0.contains('≈') && marks(&doc).1 == 0);
+    bounded(&mut doc, 0);
+    let (title, marked) = marks(&doc);
+    assert!(!title.contains('≈') && marked == 1, "{title} {marked}");
+    let details = shown("table", &doc, 120, true);
+    assert_eq!(details.matches("≈ ").count(), 1, "{details}");
+    (1..doc.cells.len()).for_each(|cell| bounded(&mut doc, cell));
+    let (title, marked) = marks(&doc);
+    assert!(title.starts_with("≈ per ") && marked == 0, "{title} {marked}");
+}
+
+/// A run of one cell called it "best", of one.
+#[test]
+fn one_cell_is_not_called_the_best() {
+    let mut doc = documents::winner();
+    let id = doc.cells[0].id.clone();
+    doc.cells.truncate(1);
+    doc.answers.truncate(1);
+    let answer = &mut doc.answers[0];
+    answer.best = vec![id.clone()];
+    answer.regret.retain(|regret| *regret.cell == *id);
+    answer.comparisons.clear();
+    answer.sentence = "pread: 4 GiB/s; nothing to compare it with".to_owned();
+    for details in [false, true] {
+        let text = shown("table", &doc, 80, details);
+        assert!(!text.contains("  best"), "{text}");
+    }
+}
+
 #[test]
 fn details_have_every_cell_and_end_on_the_answer_too() {
     for format in ["table", "markdown", "asciidoc"] {

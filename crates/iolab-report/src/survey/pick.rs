@@ -1,6 +1,7 @@
 //! What an answer says to take, as a line of the survey says it: its bound against the best, and what
 //! is slower by how much.
 
+use crate::verdict_word::is_alone;
 use iolab_model::catalog::slower_text;
 use iolab_model::result::{Answer, CellRecord, CellStanding, Document};
 
@@ -28,6 +29,7 @@ impl<'a> Pick<'a> {
         let best = self.answer.standing_of(&self.cell.id) == CellStanding::Best;
         let high = self.answer.regret_of(&self.cell.id).and_then(|regret| regret.high);
         match high {
+            _ if is_alone(self.answer) => "nothing to compare it with".to_owned(),
             _ if best => format!("best of {of}"),
             None => format!("no bound against the best of {of} yet"),
             Some(_) => {
