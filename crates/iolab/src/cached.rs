@@ -16,7 +16,7 @@ const LISTED: usize = 16;
 /// Show what share of files is in the page cache, and bring them in or out
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab cached big.iso            was my run cached?\n  iolab cached ~/data             a directory, its files with the most pages first\n  iolab cached --evict big.iso    the next read is cold\n  iolab cached --load big.iso     the next read is warm\n\nLooking reads no page. Links are not followed, other file systems not entered.\n--evict and --load change the page cache alone, of files that belong to you, never of a device;\n--evict writes back what is dirty first."
+    after_help = "Examples:\n  iolab cached big.iso          was my run cached?\n  iolab cached ~/data           a directory, files with the most pages first\n  iolab cached --evict big.iso  the next read is cold\n  iolab cached --load big.iso   the next read is warm\n\nLooking reads no page. Links are not followed, other file systems not entered.\n--evict and --load change the page cache alone, of files that belong to you,\nnever of a device; --evict writes back what is dirty first."
 )]
 pub struct Cached {
     /// Files, or directories whose files are meant

@@ -15,7 +15,7 @@ const GREATEST_BLOCK: u64 = 1 << 30;
 /// Digest files: XOR of the 4-byte words, and CRC-32C
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab checksum big.iso\n  iolab checksum big.iso --block 64Ki --count 100   the first 100 blocks\n\nBoth digests are those of iolab read --consume xor and crc32c, whatever the block size."
+    after_help = "Examples:\n  iolab checksum big.iso\n  iolab checksum big.iso --block 64Ki --count 100   the first 100 blocks\n\nBoth digests are those of iolab read --consume xor and crc32c, whatever the\nblock size."
 )]
 pub struct Checksum {
     /// The files; never written to

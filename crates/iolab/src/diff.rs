@@ -14,7 +14,7 @@ use iolab_model::catalog::{bytes_text, count_text, path_to_text, rate_text};
 /// Compare two files byte for byte, or two trees name for name
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab diff big.iso copy.iso\n  iolab diff tree copy-of-tree\n\nEach difference is a line on stdout. Exit status: 0 the same, 3 different. Links are\ncompared by where they lead, never followed; owners, modes and times are not compared."
+    after_help = "Examples:\n  iolab diff big.iso copy.iso\n  iolab diff tree copy-of-tree\n\nEach difference is a line on stdout. Exit status: 0 the same, 3 different.\nLinks are compared by where they lead, never followed; owners, modes and times\nare not compared."
 )]
 pub struct Diff {
     /// A file or a directory; never written to

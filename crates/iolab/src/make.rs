@@ -58,7 +58,7 @@ impl Make {
 /// Make one file
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab make file 1Gi big.bin\n  iolab make file 100MB words.txt --fill text --seed 7\n\nThe same seed makes the same bytes. What stopped half-way (Ctrl-C, a full disk) is removed."
+    after_help = "Examples:\n  iolab make file 1Gi big.bin\n  iolab make file 100MB words.txt --fill text --seed 7\n\nThe same seed makes the same bytes. What stopped half-way (Ctrl-C, a full disk)\nis removed."
 )]
 struct MakeFile {
     /// Its size: 512, 64Ki, 100MB, 1Gi

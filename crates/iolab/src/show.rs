@@ -39,7 +39,7 @@ impl Show {
 /// Write a recorded run, or a trace, to files
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab export last json=run.json\n  iolab export 17 csv=run.csv google-benchmark=gb.json\n  iolab export dd.trace fio-iolog=dd.iolog fio-files=dd.sh    a trace of iolab record"
+    after_help = "Examples:\n  iolab export last json=run.json\n  iolab export 17 csv=run.csv google-benchmark=gb.json\n  iolab export dd.trace fio-iolog=dd.iolog fio-files=dd.sh    of iolab record"
 )]
 pub struct Export {
     /// The run's number, or last; or the file of a trace

@@ -27,7 +27,7 @@ const CORRECTIONS: usize = 4;
 /// Find the file size whose read or write takes a wanted time
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab fit read --block 16\n  iolab fit write /data --block 64Ki --for 1s..3s\n\nSizes are doubled until a pass takes a quarter of the shortest time; a line through the\nlast ones gives the size, which is then measured. Nothing stays: make the file again with\nthe command that is printed. A read is from the page cache, a write until it is durable."
+    after_help = "Examples:\n  iolab fit read --block 16\n  iolab fit write /data --block 64Ki --for 1s..3s\n\nSizes are doubled until a pass takes a quarter of the shortest time; a line\nthrough the last ones gives the size, which is then measured. Nothing stays:\nmake the file again with the command that is printed. A read is from the page\ncache, a write until it is durable."
 )]
 pub struct Fit {
     /// What is to take so long

@@ -19,7 +19,7 @@ use iolab_study::{self as study, Evidence, Side, Study};
 /// The same study from two machines, kernels or days, claim by claim
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab study compare many-files 12 30           as of run 12 and as of run 30\n  iolab study compare many-files last old.db     this history beside that of another machine\n  iolab study compare many-files old.db:30 last  the other history as of its run 30"
+    after_help = "Examples:\n  iolab study compare many-files 12 30           as of run 12 and as of run 30\n  iolab study compare many-files last old.db     beside that of another machine\n  iolab study compare many-files old.db:30 last  the other one as of its run 30"
 )]
 pub struct CompareStudies {
     /// A name of the list, or a file

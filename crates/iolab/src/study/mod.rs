@@ -21,7 +21,7 @@ use load::{load, parse};
 /// Published results: run them here and see which of their claims hold
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab study list                              what there is and what each needs\n  iolab study run read-vs-mmap --budget 3m      which of its claims hold here\n  iolab study run all --output pages            every study, a page each\n  iolab study check mine.toml                   a study of one's own; docs/studies.md\n  iolab study compare many-files 12 30          the same study before and after run 12"
+    after_help = "Examples:\n  iolab study list                              what there is, what each needs\n  iolab study run read-vs-mmap --budget 3m      which of its claims hold here\n  iolab study run all --output pages            every study, a page each\n  iolab study check mine.toml                   a study of one's own\n  iolab study compare many-files 12 30          as of run 12 and of run 30"
 )]
 pub struct StudyCommand {
     #[command(subcommand)]

@@ -108,8 +108,8 @@ fn metrics(task: &Task, written: &Written) -> Metrics {
     rows.chain(written.latencies.iter().flat_map(Latencies::metrics)).collect()
 }
 
-const NO_BLOCK: &str = "it has no block of its own, and would be synced once a MiB beside writes that \
-                        are synced once a block; take --sync end, or --pattern random, where it is a page";
+const NO_BLOCK: &str = "it has no block of its own and would be synced once a MiB; take --sync end, \
+                        or --pattern random, where it is a page";
 
 /// Whether a method that has no block would sync after as many bytes as it likes: mmap came out eight
 /// times as fast as writes of 4 KiB with an fsync each, for it made one for each MiB.
