@@ -3,10 +3,10 @@
 use super::name::{are_calls, is_plural, names_of};
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
-    list_text, percent_text, rate_text, rough_time_text, slower_text, so_many, time_text,
+    Code, list_text, percent_text, rate_text, rough_time_text, slower_text, so_many, time_text,
 };
 use iolab_model::plan::{Condition, Plan};
-use iolab_model::result::{AnswerKind, Estimate, Finding};
+use iolab_model::result::{AnswerKind, Estimate, Finding, Phase};
 use iolab_stats::Judgement;
 use iolab_stats::claims::{Claims, Verdict, narrowed};
 
@@ -227,12 +227,25 @@ fn nothing(told: &AnswerParts<'_>) -> String {
     if let Some(left) = cells.clone().find_map(|cell| cell.left.as_ref()) {
         return format!("nothing was measured: {}", left.reason);
     }
+    let unequal = |code| told.judgement.claims.rounds > 0 && flagged(told, code);
+    if unequal(Code::UnequalWork) && unequal(Code::Bounded) {
+        return "no verdict: the cells did parts of different lengths, which do not compare; take a \
+                longer --budget, fewer levels or a smaller file"
+            .to_owned();
+    }
     match cells.any(|cell| !cell.samples.is_empty()) {
         true => {
             format!("no verdict: {} before the first steady round", told.outcome.stopped.text())
         }
         false => "nothing was measured".to_owned(),
     }
+}
+
+/// Whether a steady trial of any cell bears this flag.
+fn flagged(told: &AnswerParts<'_>, code: Code) -> bool {
+    let samples = told.condition.cells.iter().flat_map(|c| &told.outcome.cells[*c].samples);
+    let mut steady = samples.filter(|sample| sample.phase == Phase::Steady);
+    steady.any(|sample| sample.measurement.flags.contains(&code))
 }
 
 /// A single cell has no rival: its own figure is the answer.

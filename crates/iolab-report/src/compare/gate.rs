@@ -102,7 +102,8 @@ impl Gate {
             }
             _ => String::new(),
         };
-        format!("{record}. Or put both sides into the same rounds (--between, --pair){wider}.")
+        let or = if self.runs_needed.is_some() { ". Or put" } else { "; put" };
+        format!("{record}{or} both sides into the same rounds (--between, --pair){wider}.")
     }
 
     /// The finding in a sentence or two.
