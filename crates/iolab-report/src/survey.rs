@@ -252,7 +252,11 @@ fn small(document: &Document) -> Finding {
         None => cell.id.clone(),
     };
     let ns = pick.cell.estimate.as_ref().map_or(0.0, |e| e.ns_per_operation.median);
-    let rate = if ns > 0.0 { count_text((1e9 / ns).round() as u64) } else { "no".to_owned() };
+    if ns <= 0.0 {
+        finding.say(NOTHING);
+        return finding;
+    }
+    let rate = count_text((1e9 / ns).round() as u64);
     let line = format!(
         "{rate} files/s of {} read · {}: {}",
         bytes_text(bytes),
@@ -587,6 +591,16 @@ mod tests {
         let pairs = vec![pair("rw4", "cfr", 2.2, 1.05), pair("rw128", "cfr", 1.01, 1.01)];
         let best = ["cfr", "rw128"];
         document("copy", cells, vec![answer(Levels::new(), AnswerKind::Tie, &best, pairs)])
+    }
+
+    /// "no files/s of 16 KiB read", and a line that began with a point, where the time ended first.
+    #[test]
+    fn what_has_no_figure_says_that_nothing_was_measured() {
+        let mut run = copies();
+        run.cells.iter_mut().for_each(|cell| cell.estimate = None);
+        let text = screen("/data", &[(Topic::Copying, run)], "next", &wide(80));
+        assert!(text.contains("Copying   nothing could be measured"), "{text}");
+        assert!(!text.contains("to copy"), "{text}");
     }
 
     #[test]

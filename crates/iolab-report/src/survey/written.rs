@@ -80,7 +80,11 @@ pub(super) fn copying(document: &Document) -> Finding {
     let Some(pick) = Pick::of(document, answer) else { return finding };
     let leader = pick.cell;
     let speed = leader.estimate.as_ref().and_then(|e| e.bytes_per_second.as_ref());
-    let speed = speed.map_or_else(String::new, |speed| rate_text(speed.median));
+    // Without a steady round there is neither a speed nor a bound.
+    let Some(speed) = speed.map(|speed| rate_text(speed.median)) else {
+        finding.say(super::NOTHING);
+        return finding;
+    };
     let line = Line::of(format!("{speed} · {}: {}", name(leader), pick.standing()));
     let clones = |cell: &&CellRecord| {
         MethodClass::of_cell(&cell.factors) == Some(MethodClass::Clones) && cell.estimate.is_some()
