@@ -1,4 +1,5 @@
 //! `iolab clean [DIR]`: removes what killed runs left behind, and what others have kept (`--keep`).
+//! Killed runs whose history is gone are found wherever they are.
 
 use std::path::PathBuf;
 
@@ -7,7 +8,8 @@ use clap::Args;
 use super::terminal_io::{self, Ending, Failure};
 use super::verbosity::Talk;
 use iolab_io::place;
-use iolab_model::catalog::{bytes_text, path_to_text};
+use iolab_model::catalog::{bytes_text, path_to_text, so_many};
+use iolab_record::history::{Lost, sweep_lost};
 
 /// Remove scratch files that a killed run left in a directory, and files kept with --keep
 #[derive(Args, Clone, Debug)]
@@ -33,7 +35,11 @@ impl Clean {
         for path in &freed {
             terminal_io::say(&format!("{}  freed", path_to_text(path)));
         }
-        if found.is_empty() && freed.is_empty() && !talk.quiet {
+        let lost = sweep_lost(self.dry_run);
+        for run in &lost {
+            terminal_io::say(&lost_line(run));
+        }
+        if found.is_empty() && freed.is_empty() && lost.is_empty() && !talk.quiet {
             terminal_io::say(&format!("nothing was left in {}", path_to_text(&self.directory)));
         }
         terminal_io::data(|out| {
@@ -51,6 +57,17 @@ impl Clean {
 /// Loop devices and memory limits of killed runs, wherever these were.
 fn freed() -> Vec<PathBuf> {
     place::sweep_loops().into_iter().chain(place::memory::sweep_groups()).collect()
+}
+
+/// A killed run that no history takes over any more.
+fn lost_line(run: &Lost) -> String {
+    format!(
+        "{}  {}: {} of a run whose history was below {}, which is gone",
+        path_to_text(&run.spool),
+        if run.removed { "removed" } else { "would be removed" },
+        so_many(run.trials as usize, "trial"),
+        path_to_text(&run.directory)
+    )
 }
 
 fn line(found: &place::Found, dry_run: bool) -> String {

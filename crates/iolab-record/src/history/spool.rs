@@ -7,7 +7,7 @@
 //! writer ends, and unlike a process number it is true across PID namespaces.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,9 @@ use iolab_model::catalog::fnv1a;
 /// Magic numbers of statfs(2) of file systems that live in memory: tmpfs, ramfs.
 const MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
+/// What the names of all spools begin with.
+const PREFIX: &str = "run-";
+
 /// A directory for spools.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -29,18 +32,22 @@ pub(super) struct Place {
     /// What names of this history's spools begin with. A place in memory is shared by histories,
     /// and even a short look at another's spool would hide it from its own.
     prefix: String,
+    /// The history that a lock in memory names.
+    history: Option<PathBuf>,
 }
 
 impl Place {
     fn beside(store: &Path) -> Place {
         let mut name = store.file_name().unwrap_or_default().to_owned();
         name.push("-live");
-        Place { directory: store.with_file_name(name), in_memory: false, prefix: "run-".into() }
+        let directory = store.with_file_name(name);
+        Place { directory, in_memory: false, prefix: PREFIX.into(), history: None }
     }
 
-    fn in_memory(directory: PathBuf, store: &Path) -> Place {
-        let history = fnv1a(store.as_os_str().as_bytes().iter().copied());
-        Place { directory, in_memory: true, prefix: format!("run-{history:016x}-") }
+    pub(super) fn in_memory(directory: PathBuf, store: &Path) -> Place {
+        let name = fnv1a(store.as_os_str().as_bytes().iter().copied());
+        let prefix = format!("{PREFIX}{name:016x}-");
+        Place { directory, in_memory: true, prefix, history: Some(store.to_owned()) }
     }
 }
 
@@ -91,12 +98,15 @@ pub(super) fn choose(store: &Path, avoid_devices: &[u64]) -> Result<Place, Recor
 
 /// Every place where a spool for this history may have been left.
 pub(super) fn known(store: &Path) -> Vec<Place> {
-    let memory = memory_candidates().into_iter().map(|d| private_name(&d));
-    let memory = memory.map(|directory| Place::in_memory(directory, store));
-    std::iter::once(Place::beside(store))
-        .chain(memory)
-        .filter(|p| is_private(&p.directory).is_ok())
-        .collect()
+    let memory = memory_directories().into_iter().map(|d| Place::in_memory(d, store));
+    let beside = Some(Place::beside(store)).filter(|p| is_private(&p.directory).is_ok());
+    beside.into_iter().chain(memory).collect()
+}
+
+/// Directories of this user's in memory, those that are there.
+pub(super) fn memory_directories() -> Vec<PathBuf> {
+    let all = memory_candidates().into_iter().map(|directory| private_name(&directory));
+    all.filter(|directory| is_private(directory).is_ok()).collect()
 }
 
 fn memory_candidates() -> Vec<PathBuf> {
@@ -150,11 +160,19 @@ fn is_private(directory: &Path) -> io::Result<()> {
     }
 }
 
-fn nearest_existing(path: &Path) -> Option<&Path> {
+pub(super) fn nearest_existing(path: &Path) -> Option<&Path> {
     // `a/b` is relative to "", which is "." to the system.
     path.ancestors()
         .map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p })
         .find(|p| p.exists())
+}
+
+/// What a lock says of the history: the number of a device, and on the next line a directory.
+pub(super) fn note(store: &Path) -> io::Result<Vec<u8>> {
+    let directory = nearest_existing(store).ok_or(io::ErrorKind::NotFound)?;
+    let mut note = format!("{}\n", fs::metadata(directory)?.dev()).into_bytes();
+    note.extend(directory.as_os_str().as_bytes());
+    Ok(note)
 }
 
 impl Spool {
@@ -165,7 +183,7 @@ impl Spool {
             let path = place.directory.join(format!("{}{token}.sqlite", place.prefix));
             let lock_path = lock_path(&path);
             let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&lock_path);
-            let lock = match lock {
+            let mut lock = match lock {
                 // Another process may have removed the directory when it was empty.
                 Err(e) if e.kind() == io::ErrorKind::NotFound && !place.directory.exists() => {
                     make_private(&place.directory)?;
@@ -176,6 +194,9 @@ impl Spool {
             flock(&lock, FlockOperation::LockExclusive)?;
             // Between the two calls above another process may have taken it for abandoned.
             if same_file(&lock, &lock_path) {
+                if let Some(history) = &place.history {
+                    lock.write_all(&note(history)?)?;
+                }
                 let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
                 drop(file?);
                 return Ok(Spool { path, token, _lock: lock });
@@ -196,7 +217,17 @@ impl Spool {
 
     fn take(place: &Place, name: &str) -> Option<Spool> {
         let token = name.strip_suffix(".lock")?.strip_prefix(&place.prefix)?;
-        let path = place.directory.join(name).with_extension("sqlite");
+        Spool::take_at(place.directory.join(name).with_extension("sqlite"), token)
+    }
+
+    /// The spool of this lock, of whatever history, where its writer is gone.
+    pub(super) fn take_whosever(lock: &Path) -> Option<Spool> {
+        let name = lock.file_name()?.to_str()?;
+        let token = name.strip_suffix(".lock")?.strip_prefix(PREFIX)?;
+        Spool::take_at(lock.with_extension("sqlite"), token)
+    }
+
+    fn take_at(path: PathBuf, token: &str) -> Option<Spool> {
         let lock = OpenOptions::new().write(true).open(lock_path(&path)).ok()?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
         let spool = Spool { path, token: token.to_owned(), _lock: lock };

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::error::RecordError;
 use super::spool::{self, Spool};
-use super::{format, rows};
+use super::{format, lost, rows};
 use iolab_model::catalog::Code;
 use iolab_model::result::{
     CellStatus, Document, ExclusionReason, ExperimentRecord, Phase, Sample, Warning,
@@ -50,6 +50,9 @@ impl Writer {
     ) -> Result<Writer, RecordError> {
         let shared = spool::shared(&store, avoid_devices);
         let place = spool::choose(&store, avoid_devices)?;
+        if place.in_memory {
+            lost::sweep_empty(&place.directory);
+        }
         let spool =
             Spool::create(&place).map_err(|e| RecordError::io("write to", &place.directory, &e))?;
         let db = format::open_spool(&spool.path, place.in_memory)?;

@@ -82,7 +82,8 @@ fn left_over(directory: &Path) -> Vec<String> {
     left
 }
 
-fn groups_of(pid: u32) -> Vec<PathBuf> {
+/// Memory limits that a process of this number has made.
+pub(crate) fn groups_of(pid: u32) -> Vec<PathBuf> {
     fn walk(dir: &Path, name: &str, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|t| t.is_dir()) {

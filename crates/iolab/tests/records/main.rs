@@ -7,6 +7,7 @@ mod cli_support;
 mod fuzz;
 mod import;
 mod parquet;
+mod record_copies;
 mod record_crash;
 mod record_keep;
 mod record_old;

@@ -20,7 +20,8 @@ const CHILD: &str = "IOLAB_TEST_RECORD_CHILD";
 const AVOID: &str = "IOLAB_TEST_RECORD_AVOID";
 const TRIALS: u32 = 40;
 
-fn opening() -> Document {
+/// A run before its first trial.
+pub(crate) fn opening() -> Document {
     let mut doc = winner();
     doc.answers.clear();
     doc.twin = None;
@@ -56,9 +57,9 @@ fn child_that_writes_a_run() {
     std::thread::sleep(std::time::Duration::from_secs(600));
 }
 
-/// The name by which this binary knows a test of this file.
-fn own(test: &str) -> String {
-    let module = module_path!().split_once("::").map_or("", |(_, module)| module);
+/// The name by which this binary knows a test of a module.
+pub(crate) fn own(module: &str, test: &str) -> String {
+    let module = module.split_once("::").map_or("", |(_, module)| module);
     format!("{module}::{test}")
 }
 
@@ -66,7 +67,7 @@ fn own(test: &str) -> String {
 fn start_child(store: &Path, avoid: &[u64]) -> Child {
     let avoid: Vec<String> = avoid.iter().map(u64::to_string).collect();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &own("child_that_writes_a_run"), "--nocapture"])
+        .args(["--exact", &own(module_path!(), "child_that_writes_a_run"), "--nocapture"])
         .env(CHILD, store)
         .env(AVOID, avoid.join(","))
         .stdout(Stdio::piped())
@@ -212,7 +213,7 @@ fn a_spool_of_another_history_is_left_to_it() {
 /// A child of this name under `command`, which has this binary as its last argument. `None` where
 /// the command cannot be had here.
 fn run_child(test: &str, command: &mut Command, store: &Path) -> Option<std::process::Output> {
-    command.args(["--exact", &own(test), "--nocapture"]);
+    command.args(["--exact", &own(module_path!(), test), "--nocapture"]);
     let output = command.env(CHILD, store).output().ok()?;
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(!said.contains("running 0 tests"), "no test is named {test}");

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use iolab_io::place::kind_named;
@@ -76,8 +76,8 @@ impl Home {
         Said::from(self.command().args(arguments).output().unwrap())
     }
 
-    /// A run without end, interrupted when it has measured for a while; all that it said.
-    pub fn interrupted(&self, arguments: &[&str]) -> Said {
+    /// A run without end that has measured for a while, its agent, and what it has said on stderr.
+    pub fn measuring(&self, arguments: &[&str]) -> (Child, u32, BufReader<ChildStderr>, String) {
         let mut command = self.command();
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -87,7 +87,14 @@ impl Home {
             assert!(errors.read_line(&mut err).unwrap() > 0, "it ended: {err}");
         }
         wait_for("the agent", || !children(child.id()).is_empty());
-        wait_for_trials(children(child.id())[0], 12);
+        let agent = children(child.id())[0];
+        wait_for_trials(agent, 12);
+        (child, agent, errors, err)
+    }
+
+    /// A run without end, interrupted when it has measured for a while; all that it said.
+    pub fn interrupted(&self, arguments: &[&str]) -> Said {
+        let (child, _, mut errors, mut err) = self.measuring(arguments);
         let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         let reader = std::thread::spawn(move || {
@@ -122,6 +129,12 @@ pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
 pub fn children(of: u32) -> Vec<u32> {
     let list = fs::read_to_string(format!("/proc/{of}/task/{of}/children")).unwrap_or_default();
     list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Whether a process has ended, be it that nobody has asked yet how (proc(5)).
+pub fn has_ended(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with('Z'))
 }
 
 /// Waits until `agent` has begun this many trials from now on: each is a process of its own.
