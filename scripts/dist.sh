@@ -2,10 +2,13 @@
 # Builds what is given away: one stripped static binary and a .deb, in target/packages, and tries both
 # in a bare root. With musl where its target and its C compiler are installed
 #   rustup target add x86_64-unknown-linux-musl; apt-get install musl-tools
-# and else with a static glibc; the last lines say which it was.
+# and else with a static glibc; the last lines say which it was. The binary holds no path of the machine
+# that built it: scripts/reproducible.sh builds it in two folders and compares.
 set -eu
 cd "$(dirname "$0")/.."
 limit_bytes=12000000
+# scripts/reproducible.sh may take one that builds sooner, and needs no packages.
+profile=${DIST_PROFILE:-dist}
 machine=$(uname -m)
 target=$machine-unknown-linux-musl
 # No code at addresses of its own choosing and no function twice: a tenth of the size.
@@ -22,15 +25,26 @@ else
     flags="$flags -C target-feature=+crt-static"
 fi
 
+# Paths stand in messages of panics, in Rust and in the C of SQLite.
+here=$(pwd -P)
+registry=${CARGO_HOME:-$HOME/.cargo}/registry
+flags="$flags --remap-path-prefix=$here=iolab --remap-path-prefix=$registry=registry"
+export CFLAGS="${CFLAGS:-} -ffile-prefix-map=$here=iolab -ffile-prefix-map=$registry=registry"
+
 # The history needs no search in texts, and Parquet would be a megabyte.
 export LIBSQLITE3_FLAGS="-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS5 -USQLITE_ENABLE_RTREE"
 RUSTFLAGS="${RUSTFLAGS:-} $flags" \
-    ${CARGO:-cargo} build --locked --profile dist --target "$target" -p iolab \
+    ${CARGO:-cargo} build --locked --profile "$profile" --target "$target" -p iolab \
     --no-default-features --features png
+built="${CARGO_TARGET_DIR:-target}/$target/$([ "$profile" = dev ] && echo debug || echo "$profile")/iolab"
+if [ -n "${DIST_ONLY_BUILD:-}" ]; then
+    cp "$built" "$DIST_ONLY_BUILD"
+    exit 0
+fi
 out=target/packages
 rm -rf "$out"
 mkdir -p "$out"
-cp "${CARGO_TARGET_DIR:-target}/$target/dist/iolab" "$out/iolab"
+cp "$built" "$out/iolab"
 package=$(sh scripts/deb.sh "$out/iolab" "$out")
 
 fail() { echo "dist: $1" >&2; exit 1; }

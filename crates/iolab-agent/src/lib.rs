@@ -45,6 +45,7 @@ pub use messages::{
 pub use place_needs::named as places_named;
 pub use serve::serve_streams;
 pub use transport::{LocalChild, Transport};
+pub use tree_instance::MOST_LOOKED_AT;
 pub use virtual_machine::VirtualMachine;
 
 pub use iolab_io::host::{Probe, Work as WorkAhead};

@@ -47,6 +47,8 @@ pub enum Request {
     Renew(Vec<usize>),
     /// One trial.
     Trial(Box<TrialRequest>),
+    /// Whether what commands were to read is as it was.
+    LookBack,
     /// Remove the scratch directory and end.
     End,
 }
@@ -296,7 +298,7 @@ pub enum Reply {
     },
     /// To `Describe`.
     Described(Vec<PlaceFacts>),
-    /// To `Places`, `Make`, `Renew` and `End`.
+    /// To `Places`, `Make`, `Renew`, `LookBack` and `End`.
     Done,
     /// To `Trial`.
     Measured(Box<Measurement>),

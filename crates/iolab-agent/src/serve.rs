@@ -85,6 +85,7 @@ fn answer(session: &mut Option<AgentState>, request: Request, input: &File) -> O
         }
         (Request::Make(order), Some(session)) => session.make(&order, input),
         (Request::Renew(order), Some(session)) => session.renew(&order),
+        (Request::LookBack, Some(session)) => session.left_as_it_was().map(|()| Reply::Done),
         (Request::Trial(request), Some(session)) => match session.trial(&request, input) {
             Ended::Here(Ok(measurement)) => Ok(Reply::Measured(measurement)),
             Ended::Here(Err(fault)) => Ok(Reply::Lost(fault)),
@@ -342,9 +343,12 @@ impl AgentState {
         Ok(reached)
     }
 
-    /// A large tree is looked at here alone, and something that a command has started may have
-    /// outlived it.
+    /// What was never to be written to is said to be as it was because it was looked at. A large tree is
+    /// looked at here alone, and something that a command has started may have outlived it.
     fn left_as_it_was(&self) -> Result<(), Fault> {
+        if !self.has_commanded {
+            return Ok(());
+        }
         let mut theirs = self.instances.values().filter(|instance| !instance.made());
         theirs.try_for_each(Instance::check)?;
         self.trees.values().try_for_each(|tree| tree.check("commands of this run have read it"))
@@ -359,8 +363,6 @@ impl AgentState {
                 _ => {}
             }
         }
-        // What was never to be written to is said to be as it was because it was looked at.
-        let unharmed = if self.has_commanded { self.left_as_it_was() } else { Ok(()) };
         drop(self.instances);
         self.trees.into_values().try_for_each(TreeInstance::remove)?;
         self.limits.into_values().try_for_each(Limit::remove)?;
@@ -368,7 +370,7 @@ impl AgentState {
         self.scratch.remove()?;
         // A predecessor may have been killed so late that its trial still held its directory.
         let _ = sweep(&self.directory);
-        unharmed.map(|()| Reply::Done)
+        Ok(Reply::Done)
     }
 }
 

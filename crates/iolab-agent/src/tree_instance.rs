@@ -26,7 +26,16 @@ use iolab_model::result::{CacheProof, Fault, Residency};
 use iolab_model::tree::TreeOrder;
 
 /// Files of a tree that are looked at after every command; of a larger one at the end alone.
-const MOST_LOOKED_AT: u64 = 10_000;
+pub const MOST_LOOKED_AT: u64 = 10_000;
+
+/// Mixes in what changes of a file or a directory when it is written to or replaced.
+fn mark(digest: u64, about: &std::fs::Metadata) -> u64 {
+    let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
+    // Each file system counts the bytes of a directory as it likes; its times say enough.
+    let bytes = if about.is_dir() { 0 } else { about.len() };
+    let parts = times.map(|part| part as u64);
+    [about.ino(), bytes].into_iter().chain(parts).fold(digest, mix)
+}
 
 /// A tree as an instance.
 #[derive(Debug)]
@@ -263,7 +272,7 @@ impl TreeInstance {
             return Ok(());
         }
         let cause = format!(
-            "files of it are not as they were: gone, written to, or with other attributes; {after}"
+            "files of it are not as they were: gone, new, written to, or with other attributes; {after}"
         );
         Err(Fault::new(format!("look through {}", path_to_text(&self.path)), cause))
     }
@@ -273,18 +282,24 @@ impl TreeInstance {
         self.listing.files() <= MOST_LOOKED_AT
     }
 
-    /// How many files, and a digest of what changes when one is written to.
+    /// How many files, and a digest of what changes when one is written to, made or removed.
     fn fingerprint(&self) -> Result<(u64, u64), Fault> {
         let (mut files, mut digest) = (0_u64, 0_u64);
         self.each(&self.listing.whole(), |file| {
             let about = file.metadata().map_err(|e| fault("look at a file of a tree", &e))?;
-            let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
-            let mut text = vec![about.ino(), about.len()];
-            text.extend(times.map(|part| part as u64));
-            digest = text.into_iter().fold(digest, mix);
+            digest = mark(digest, &about);
             files += 1;
             Ok(())
         })?;
+        let root = openat(CWD, &self.path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| fault("look at the root of a tree", &errno.into()))?;
+        let mut opener = Opener::default();
+        for directory in 0..=self.listing.directories() {
+            // What may not be opened was not either when the tree was looked through.
+            let opened = opener.open(&self.listing, root.as_fd(), directory).map(File::from);
+            let about = opened.ok().and_then(|directory| directory.metadata().ok());
+            digest = about.map_or_else(|| mix(digest, directory), |about| mark(digest, &about));
+        }
         Ok((files, digest))
     }
 

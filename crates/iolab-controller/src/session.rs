@@ -10,7 +10,7 @@ use super::recorder::Recorder;
 use super::resume::Resumed;
 use super::{contenders, history, wall_clock, work_ahead};
 use iolab_agent::{LookOrder, Started, Transport};
-use iolab_model::catalog::{Fact, Family, path_to_text};
+use iolab_model::catalog::{Code, Fact, Family, path_to_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::{Document, Environment, PlaceFacts, RunInfo, Warning};
 use iolab_run::{self as run, CellOutcome, Observer, Outcome, Policy, RemoteExecutor};
@@ -164,12 +164,16 @@ impl Session<'_> {
         let driven = run::drive_by(&policy, plan, &mut executor, observers, history, stop);
         drop(progress);
         let places = executor.places();
-        let changes = self.changes(executor.agent(), &look);
+        let mut changes = self.changes(executor.agent(), &look);
+        let harm = executor.left_as_it_was().err();
+        changes.extend(
+            harm.iter().map(|fault| Warning { code: Code::SourceChanged, text: fault.to_string() }),
+        );
         if let Err(fault) = executor.end() {
             self.console.say(&format!("iolab: {fault}"));
         }
         let (outcome, failure) = match driven {
-            Ok(outcome) => (Some(outcome), None),
+            Ok(outcome) => (Some(outcome), harm.map(Error::from)),
             Err(error) => {
                 let outcome = error.outcome().filter(|outcome| any_sample(outcome)).cloned();
                 (outcome, Some(error.into()))

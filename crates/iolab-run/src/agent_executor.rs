@@ -101,6 +101,17 @@ impl<T: Transport> RemoteExecutor<T> {
         self.made.iter().any(has_place)
     }
 
+    /// Looks once more at what commands were to read and to leave as it was.
+    ///
+    /// # Errors
+    /// It is not as it was. A dead agent says nothing.
+    pub fn left_as_it_was(&mut self) -> Result<(), Fault> {
+        match self.transport.ask(&Request::LookBack) {
+            Ok(Reply::Refused(fault)) => Err(fault),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes what was made and ends the agent.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::terminal_io::say;
 use super::verbosity::Talk;
+use iolab_agent::MOST_LOOKED_AT;
 use iolab_model::catalog::{
     Factor, Level, bytes_text, count_text, harmless, path_to_text, rough_time_text, so_many,
 };
@@ -122,6 +123,7 @@ fn line(out: &mut dyn Write, label: &str, text: &str) -> io::Result<()> {
     const WIDTH: usize = 80;
     let mut row = format!("  {label:<10}");
     let mut used = INDENT;
+    let text = harmless(text);
     for word in text.split(' ') {
         let length = word.chars().count();
         if used > INDENT && used + 1 + length > WIDTH {
@@ -212,13 +214,17 @@ fn files(plan: &Plan) -> Vec<String> {
     for instance in &plan.instances {
         if let Some(path) = &instance.path {
             let mut size = bytes_text(instance.bytes);
+            let mut after = "after each";
             if let Some(TreeOrder::Found(files)) = instance.tree {
                 size = format!("{} files, {size}", count_text(files));
+                if files > MOST_LOOKED_AT {
+                    after = "at the end, for it has many files";
+                }
             }
-            let promise = match plan.commands().is_empty() {
-                true => "never writes to it",
-                false => "never writes to it; whether a command did is looked at after each",
-            };
+            let mut promise = "never writes to it".to_owned();
+            if !plan.commands().is_empty() {
+                promise += &format!("; whether a command did is looked at {after}");
+            }
             lines.push(format!("reads {} ({size}), {promise}", path_to_text(path)));
         }
     }

@@ -6,7 +6,7 @@ use std::panic;
 use std::process::ExitCode;
 
 use iolab_controller::{Blame, Error};
-use iolab_model::catalog::ascii_text;
+use iolab_model::catalog::{ascii_text, harmless_lines};
 use textwrap::{Options, WordSeparator, WordSplitter};
 use unicode_width::UnicodeWidthStr;
 
@@ -150,8 +150,10 @@ pub fn guard(program: impl FnOnce() -> Ending + panic::UnwindSafe) -> ExitCode {
     }
 }
 
-/// Talk, on stderr. Nothing is done where it cannot be heard.
+/// Talk, on stderr. Nothing is done where it cannot be heard. Whatever names and files of others have
+/// put into it is seen, and moves no cursor.
 pub fn say(line: &str) {
+    let line = &harmless_lines(line);
     let mut stderr = io::stderr().lock();
     let _ = match stderr.is_terminal() {
         true => {

@@ -73,6 +73,8 @@ pub fn version_line(program: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::{find_program, is_packaged, version_line};
 
     #[test]
@@ -92,8 +94,12 @@ mod tests {
     fn a_program_of_the_persons_is_not_packaged() {
         let dir = tempfile::tempdir().unwrap();
         let script = dir.path().join("cp");
-        std::fs::write(&script, "#!/bin/sh\n: >made\n").unwrap();
+        std::fs::write(&script, "#!/bin/sh\necho 1.0\n: >made\n").unwrap();
         assert!(!is_packaged(&script) && !is_packaged(std::path::Path::new("/no/such")));
         assert!(is_packaged(&find_program("cp").unwrap()));
+        // Whatever is asked is asked where it can make nothing.
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(version_line(&script), None, "it failed to make its file");
+        assert!(!std::path::Path::new("made").exists());
     }
 }

@@ -44,12 +44,22 @@ pub fn harmless(raw: &str) -> String {
     out
 }
 
+/// The same of a text of several lines, whose columns may mean something.
+pub fn harmless_lines(raw: &str) -> String {
+    let piece = |piece: &str| match piece.strip_suffix(['\n', '\t']) {
+        Some(text) => harmless(text) + &piece[text.len()..],
+        None => harmless(piece),
+    };
+    raw.split_inclusive(['\n', '\t']).map(piece).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{ascii_text, harmless};
+    use super::{ascii_text, harmless, harmless_lines};
 
     #[test]
     fn nothing_reaches_the_terminal_that_moves_it() {
+        assert_eq!(harmless_lines("a\n\tb\x1b[2J\r\n"), "a\n\tb\\u{1b}[2J\\r\n");
         let text = harmless("a\nb\x1b[31m\u{202e}\u{9b}é×\t");
         assert_eq!(text, "a\\nb\\u{1b}[31m\\u{202e}\\u{9b}é×\\t");
     }

@@ -64,6 +64,8 @@ codes! {
         "Of a trial that wrote more than 64 MiB, or worked on more than 2000 files, pieces are read back and compared, drawn anew for each trial (metrics checked_bytes, checked_files); of random reads of more than 16 MiB one trial in eight is compared. How many bytes and files there were is counted for all of them.";
     OnlySize "ONLY_SIZE" Caution "a command made a file of the right size and left most of it empty"
         "More than half of what a command was to write is a hole, or space that was reserved and not written: truncate and fallocate set a size at once. Such a command has not written its bytes, and its speed is none. Give a command that writes them.";
+    SourceChanged "SOURCE_CHANGED" Caution "a command changed what it was to read"
+        "After the rounds a file of yours, or a file or directory of a tree, was not as it was before: its size, its times, its inode. iolab opens them for reading alone; a command of the run may have written to them, or something else did meanwhile. See to your files. Trees of up to 10 000 files, and files, are looked at after each trial of a command, too, and such a trial fails.";
     ClockMoved "CLOCK_MOVED" Invalid "the clock was set or ran at another rate"
         "The clock that trials are timed with went backwards, or its rate was over 1000 ppm away from that of the raw hardware clock (NTP slews by 500 ppm at most). No time of this run means anything. Look at what sets the clock (a guest that was paused or moved, adjtimex), then measure again.";
     Truncated "TRUNCATED" Caution "the file system became full during a trial"

@@ -29,7 +29,7 @@ mod text;
 mod touch;
 mod workload;
 
-pub use ascii::{ascii_text, harmless};
+pub use ascii::{ascii_text, harmless, harmless_lines};
 pub use axis_word::{
     Atime, AxisWord, Consume, Descriptors, Readahead, Sparse, Switch, Target, UnknownWord, Until,
 };

@@ -10,6 +10,7 @@ mod drive;
 mod faults;
 mod guarantee;
 mod leaving;
+mod load;
 mod mutations;
 mod resume;
 mod scene;

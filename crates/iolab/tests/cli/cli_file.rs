@@ -289,6 +289,55 @@ fn commands_of_a_file_start_only_where_that_is_said() {
     home.run(&["run", "theirs.toml", "--allow-commands"]).fine();
 }
 
+/// Whatever a file of somebody else's says: its titles, commands, names and mistakes are shown, and none
+/// of them moves the cursor or colours the screen.
+#[test]
+fn nothing_in_a_file_speaks_to_the_terminal() {
+    let home = Home::new();
+    home.file("f", 100_000);
+    let esc = "\\u001b[2J\\u009b31m\\u202e";
+    let head = "[[experiment]]\nworkload = \"read\"\nprotocol.rounds = 3\n";
+    let file = "factors.file = \"f\"\nfactors.method = \"read\"\n";
+    let texts = [
+        format!("{head}{file}title = \"a{esc}\"\nexport = \"csv=x{esc}\"\n"),
+        format!("{head}{file}factors.contender = [\"sh -c 'echo {esc}' {{file}}\"]\n"),
+        format!("{head}factors.file = \"{esc}\"\n"),
+        format!("{head}{file}directory = \"{esc}\"\n"),
+        format!("{head}factors.method = \"{esc}\"\n"),
+        format!("{head}factors.place = \"ext4:{esc}\"\n"),
+        format!("{head}factors.place = \"dir:{esc}\"\n"),
+        format!("{head}\"{esc}\" = 1\n"),
+        format!("{head}export = \"{esc}=x\"\n"),
+        format!("workload = \"{esc}\"\n"),
+        format!("include = \"{esc}\"\n"),
+        format!("{head}title = 'raw \u{1b}[2J'\n"),
+        format!("\u{1b}[2J = \u{9b}31m\n"),
+    ];
+    let harmless = |text: &str, said: &Said| {
+        // JSON is for programs, and escapes what its format has it escape.
+        let json = said.out.starts_with('{');
+        let harms = |c: &char| match c {
+            '\u{1b}' | '\r' => true,
+            '\u{9b}' | '\u{202e}' => !json,
+            _ => false,
+        };
+        for all in [&said.out, &said.err] {
+            assert!(!all.contains(|c| harms(&c)), "{text:?} speaks to the terminal: {said:?}");
+        }
+        assert!(!said.err.contains("panicked"), "{said:?}");
+    };
+    for text in &texts {
+        fs::write(home.path("theirs.toml"), text).unwrap();
+        for more in [&["--plan"][..], &["--plan", "--format", "json"], &[], &["--allow-commands"]] {
+            harmless(text, &home.run(&[&["run", "theirs.toml"], more].concat()));
+        }
+        for look in [&["show"][..], &["history"], &["show", "last", "--details"]] {
+            harmless(text, &home.run(look));
+        }
+        harmless(text, &home.run(&["study", "run", "./theirs.toml", "--plan"]));
+    }
+}
+
 /// A file of somebody else's could name any file of one's own as its export, and it was gone.
 #[test]
 fn an_export_of_a_file_replaces_nothing_unless_that_is_said() {

@@ -1,0 +1,79 @@
+//! Much of everything: a day of rounds, ten thousand cells. A hundredth of it without IOLAB_TRUST
+//! (`make trust`), which prints what it took.
+
+use std::time::Instant;
+
+use iolab_run::{Outcome, conclude};
+use iolab_test::virtual_machine::{Noise, PlanShape, VirtualMachine, plan};
+
+use super::drive::{machine, run, shape};
+
+/// So much under IOLAB_TRUST, and a hundredth of it else.
+fn much(all: usize) -> usize {
+    if std::env::var_os("IOLAB_TRUST").is_some() { all } else { all / 100 }
+}
+
+/// Memory of this process that is in use, in MiB (proc(5), `VmRSS`).
+fn memory_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.unwrap_or(0) >> 10
+}
+
+fn samples(out: &Outcome) -> usize {
+    out.cells.iter().map(|cell| cell.samples.len()).sum()
+}
+
+/// A run of a day knows what one of a quarter of an hour knew, with a narrower bound, and takes memory
+/// for its samples alone.
+#[test]
+fn a_day_of_rounds_ends_as_it_began() {
+    let seconds = much(86_400) as u64;
+    let started = Instant::now();
+    let at = |seconds: u64| {
+        let plan = plan(&PlanShape { eliminate: false, ..shape(4, seconds) });
+        let mut machine = machine(&[1e6, 1e6, 1e6, 1.5e6]);
+        let before = memory_mib();
+        let out = run(&plan, &mut machine);
+        let grown = memory_mib().saturating_sub(before);
+        let conclusion = conclude(&plan, &out);
+        (out, conclusion, grown)
+    };
+    let (short, first, _) = at(seconds / 96 + 60);
+    let (long, last, grown_mib) = at(seconds);
+    let taken = started.elapsed();
+    println!(
+        "{seconds} s of rounds: {} rounds, {} samples, {grown_mib} MiB more, computed in {taken:?}",
+        long.steady_rounds,
+        samples(&long)
+    );
+    let kinds = |c: &iolab_run::Conclusion| c.answers.iter().map(|a| a.kind).collect::<Vec<_>>();
+    println!("{:?} then {:?}", kinds(&first), kinds(&last));
+    assert!(long.steady_rounds > short.steady_rounds, "{}", long.steady_rounds);
+}
+
+/// Ten thousand cells are planned, screened, measured and concluded.
+#[test]
+fn ten_thousand_cells_come_to_an_answer() {
+    let cells = much(10_000);
+    let times: Vec<f64> = (0..cells).map(|c| 1e5 * (1.0 + (c % 100) as f64 / 20.0)).collect();
+    let plan = plan(&PlanShape { own_instances: false, ..shape(cells, cells as u64) });
+    let mut wide = VirtualMachine::new(times, 11).with(&[Noise::LogNormal(0.01)]);
+    let (started, before) = (Instant::now(), memory_mib());
+    let out = run(&plan, &mut wide);
+    let driven = started.elapsed();
+    let conclusion = conclude(&plan, &out);
+    println!(
+        "{cells} cells: {} rounds, {} samples, driven in {driven:?}, concluded in {:?}, {} MiB more",
+        out.steady_rounds,
+        samples(&out),
+        started.elapsed() - driven,
+        memory_mib().saturating_sub(before)
+    );
+    let best = &conclusion.answers[0].best;
+    assert!(!best.is_empty(), "{:?}", conclusion.answers[0].kind);
+    // None of them takes half as long again as the fastest.
+    let step = |cell: &String| cell[1..].parse::<usize>().unwrap() % 100;
+    assert!(best.iter().all(|cell| step(cell) < 10), "{best:?}");
+}
