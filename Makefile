@@ -7,7 +7,7 @@
 # make studies  every published study, run here: docs/studies/*.md
 # make dist     a stripped static binary and a .deb in target/packages, both tried in a bare root
 # make book     docs/ as a book with its pictures: target/book/index.html (mdbook)
-# make trust    the longer proofs: the figures of docs/trust.md (2000 runs each; kills and swaps, as root)
+# make trust    the longer proofs: the figures of docs/trust.md (2000 runs each; kills, swaps and loads, as root; two builds compared)
 .PHONY: test setup lint doc deny unit quick bench browser fuzz studies trust dist book clean
 
 CARGO ?= cargo
@@ -47,11 +47,15 @@ studies:
 	$(CARGO) run --release --locked -- study run all --output docs/studies
 
 trust:
-	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab-run --test proof -- --include-ignored --nocapture
+	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab-run --test proof -- --include-ignored --nocapture --skip load::
+	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab-run --test proof -- load:: --nocapture --test-threads 1
 	$(CARGO) test --release --locked -p iolab-stats --test claims -- --include-ignored --nocapture
 	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab-io --lib -- race_tests
 	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab --test places -- places_kill mixed_kill --nocapture
-	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab --features iolab/parquet --test records -- fuzz::
+	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab --test work -- load:: --nocapture
+	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab --features iolab/parquet --test records -- fuzz:: record_copies record_load --nocapture
+	sh scripts/sanitize.sh
+	sh scripts/reproducible.sh
 
 dist:
 	sh scripts/dist.sh

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::clone_class::clones_among_copies;
 use super::conclude::doubted;
 use super::observations::RoundLog;
+use super::policy::DOUBTED;
 use super::rounds::{Driver, Halt};
 use super::{Event, ExclusionReason, Left};
 use iolab_model::catalog::ratio_text;
@@ -13,9 +14,6 @@ use iolab_stats::claims::{
     Claims, Pace, Progress, Standing, Verdict, Wanting, given_up, hopeless, leaving, wanting,
 };
 use iolab_stats::{Observations, half_width};
-
-/// Of more cells than this nobody asks what can bias a claim before one leaves.
-const DOUBTED: usize = 64;
 
 impl Driver<'_, '_> {
     pub(super) fn leave(&mut self, cell: usize, left: Left) -> Result<(), Halt> {

@@ -33,14 +33,15 @@ fn a_day_of_rounds_ends_as_it_began() {
     let started = Instant::now();
     let at = |seconds: u64| {
         let plan = plan(&PlanShape { eliminate: false, ..shape(4, seconds) });
-        let mut machine = machine(&[1e6, 1e6, 1e6, 1.5e6]);
+        // A pass takes seconds, as that of a large file does.
+        let mut machine = machine(&[1.6e8, 1.6e8, 1.6e8, 2.4e8]);
         let before = memory_mib();
         let out = run(&plan, &mut machine);
         let grown = memory_mib().saturating_sub(before);
         let conclusion = conclude(&plan, &out);
         (out, conclusion, grown)
     };
-    let (short, first, _) = at(seconds / 96 + 60);
+    let (short, first, _) = at(seconds / 24 + 120);
     let (long, last, grown_mib) = at(seconds);
     let taken = started.elapsed();
     println!(
@@ -48,9 +49,13 @@ fn a_day_of_rounds_ends_as_it_began() {
         long.steady_rounds,
         samples(&long)
     );
-    let kinds = |c: &iolab_run::Conclusion| c.answers.iter().map(|a| a.kind).collect::<Vec<_>>();
-    println!("{:?} then {:?}", kinds(&first), kinds(&last));
-    assert!(long.steady_rounds > short.steady_rounds, "{}", long.steady_rounds);
+    let (first, last) = (&first.answers[0], &last.answers[0]);
+    println!("{:?} of {:?}, then {:?} of {:?}", first.kind, first.best, last.kind, last.best);
+    assert!(long.steady_rounds >= short.steady_rounds, "{}", long.steady_rounds);
+    // The files are ±10 % as fast as one another: who is the best is a matter of them. What was shown
+    // stays: nobody is among the best at the end who was shown not to be.
+    assert!(last.best.iter().all(|cell| first.best.contains(cell)), "{first:?} {last:?}");
+    assert!(grown_mib < 400, "{grown_mib} MiB");
 }
 
 /// Ten thousand cells are planned, screened, measured and concluded.

@@ -311,7 +311,7 @@ fn nothing_in_a_file_speaks_to_the_terminal() {
         format!("workload = \"{esc}\"\n"),
         format!("include = \"{esc}\"\n"),
         format!("{head}title = 'raw \u{1b}[2J'\n"),
-        format!("\u{1b}[2J = \u{9b}31m\n"),
+        "\u{1b}[2J = \u{9b}31m\n".to_owned(),
     ];
     let harmless = |text: &str, said: &Said| {
         // JSON is for programs, and escapes what its format has it escape.

@@ -98,7 +98,7 @@ fn killed(home: &Home, kill: usize, after: Duration) -> Vec<u32> {
     let mut run = run.spawn().unwrap();
     std::thread::sleep(after);
     let agents = children(run.id());
-    if kill % 3 > 0 {
+    if !kill.is_multiple_of(3) {
         for agent in &agents {
             let pid = rustix::process::Pid::from_raw(*agent as i32).unwrap();
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);

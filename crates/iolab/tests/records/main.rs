@@ -10,6 +10,7 @@ mod parquet;
 mod record_copies;
 mod record_crash;
 mod record_keep;
+mod record_load;
 mod record_old;
 mod record_store;
 mod report_data;

@@ -41,6 +41,20 @@ fn without_reason(manifest: &str) -> Vec<String> {
     faults
 }
 
+/// The oldest compiler that is promised is the one that all is built and tested with, so that every
+/// build is the check of it.
+#[test]
+fn the_oldest_compiler_is_the_one_that_tests() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let (manifest, toolchain) = (read("Cargo.toml"), read("rust-toolchain.toml"));
+    let value = |text: &str, key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key)?.trim().strip_prefix("= "));
+        line.unwrap_or_else(|| panic!("no {key}")).trim_matches('"').to_owned()
+    };
+    let (promised, used) = (value(&manifest, "rust-version"), value(&toolchain, "channel"));
+    assert!(used == promised || used.starts_with(&format!("{promised}.")), "{promised} and {used}");
+}
+
 #[test]
 fn every_dependency_has_a_reason() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
