@@ -2,8 +2,8 @@
 # Builds what is given away: one stripped static binary and a .deb, in target/packages, and tries both
 # in a bare root. With musl where its target and its C compiler are installed
 #   rustup target add x86_64-unknown-linux-musl; apt-get install musl-tools
-# and else with a static glibc; the last lines say which it was. The binary holds no path of the machine
-# that built it: scripts/reproducible.sh builds it in two folders and compares.
+# and else with a static glibc; the last lines say which it was. Paths of the machine
+# that builds it are mapped away; scripts/reproducible.sh builds it in two folders and compares.
 set -eu
 cd "$(dirname "$0")/.."
 limit_bytes=12000000

@@ -7,10 +7,11 @@ cd "$(dirname "$0")/.."
 root=$(pwd -P)
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/iolab-reproducible.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+# What git knows, as it lies here now: changes that are not committed belong to it, later ones do not.
+git -C "$root" ls-files -z | (cd "$root" && xargs -0 tar -cf "$work/sources.tar" --)
 for folder in one another-and-longer; do
     mkdir -p "$work/$folder"
-    # What git knows, as it lies here: changes that are not committed belong to it.
-    git -C "$root" ls-files -z | (cd "$root" && xargs -0 tar -cf - --) | tar -xf - -C "$work/$folder"
+    tar -xf "$work/sources.tar" -C "$work/$folder"
     (cd "$work/$folder" && unset CARGO_TARGET_DIR && DIST_ONLY_BUILD="$work/$folder.bin" sh scripts/dist.sh)
     # Nothing of the first may help the second.
     rm -rf "$work/$folder"
