@@ -90,7 +90,7 @@ const FALLS_SHORT: f64 = 0.15;
 
 /// Runs on each side from which on, were nothing changed, it would be shown of all `cells` that none is
 /// slower by more than `limit` (a share), each with an error of at most `alpha`, in four cases of five or more;
-/// where levels of runs have this standard deviation. `None` where [`MOST_RUNS`] would not do.
+/// where levels of runs have this standard deviation. `None` where fifty runs would not do.
 pub fn runs_to_rule_out(between_sd: f64, cells: usize, limit: f64, alpha: f64) -> Option<usize> {
     let luck = normal_z(2.0 * FALLS_SHORT / cells.max(1) as f64);
     let does = |runs: &usize| {
