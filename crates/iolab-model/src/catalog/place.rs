@@ -122,7 +122,8 @@ impl PlaceLevel {
         };
         let plain = |c: char| c.is_ascii_graphic() && !"[]:,\\".contains(c);
         if key.is_empty() || !key.chars().all(plain) {
-            return Err(wrong(option, "not an option", OPTIONS));
+            let remedy = format!("an option is word or word=value; {OPTIONS}");
+            return Err(wrong(option, "not an option", remedy));
         }
         match (key, value) {
             ("size" | "mkfs" | "on" | "lower" | "upper" | "fs", None | Some("")) => {

@@ -36,7 +36,8 @@ fn dd_is_recorded_with_every_byte_and_call() {
     assert_eq!(profile["command"], "dd if=in of=out bs=1000");
     let (input, output) = (row(&profile, "/in"), row(&profile, "/out"));
     assert_eq!((&input["read_bytes"], &input["reads"]), (&200_000.into(), &201.into()));
-    assert_eq!((&output["written_bytes"], &output["writes"]), (&200_000.into(), &200.into()));
+    let written = (&output["written_bytes"], &output["writes"]);
+    assert_eq!(written, (&200_000.into(), &200.into()), "{profile}");
     assert_eq!((&input["size_bytes"], &input["pattern"]), (&200_000.into(), &"sequential".into()));
     assert!(profile["whole"]["wall_ns"].as_u64().unwrap() > 0);
     let share = profile["whole"]["file_share"].as_f64().unwrap();
