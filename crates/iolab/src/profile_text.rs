@@ -15,6 +15,8 @@ use iolab_trace::{FileRow, Profile, Trace, Whole};
 const LINES: usize = 24;
 /// Files that are listed without --all.
 const FILES: usize = 5;
+/// Lines that are kept for what to do, before files.
+const FINDING_LINES: usize = 6;
 /// Lines that a command, a file's name or a list may take without --all.
 const MOST_LINES: usize = 2;
 /// Columns of a file's name.
@@ -26,13 +28,20 @@ pub fn screen(trace: &Trace, profile: &Profile, style: &TextStyle, all: bool) ->
     let most = if all { usize::MAX } else { MOST_LINES };
     let mut lines = head(trace, profile, width, most);
     lines.push(String::new());
-    lines.extend(table(&profile.files, if all { usize::MAX } else { FILES }, most));
-    lines.push(String::new());
-    lines.extend(broken(&kinds(profile), width, most));
-    lines.extend(sizes(profile).iter().flat_map(|line| broken(line, width, most)));
-    let room = if all { usize::MAX } else { LINES.saturating_sub(lines.len() + 2) };
-    lines.push(String::new());
-    lines.extend(findings(profile, width, room));
+    let mut calls = vec![String::new()];
+    calls.extend(broken(&kinds(profile), width, most));
+    calls.extend(sizes(profile).iter().flat_map(|line| broken(line, width, most)));
+    calls.push(String::new());
+    // What to do about it is what a person came for: where both have no room, fewer files are listed.
+    let others = lines.len() + calls.len() + 1;
+    let wanted = findings(profile, width, usize::MAX).len().min(FINDING_LINES);
+    let listed = |files: &usize| table(&profile.files, *files, most);
+    let fits = |files: &usize| others + listed(files).len() + wanted <= LINES;
+    let files = if all { usize::MAX } else { (2..=FILES).rev().find(fits).unwrap_or(1) };
+    lines.extend(listed(&files));
+    lines.extend(calls);
+    let room = if all { usize::MAX } else { LINES.saturating_sub(lines.len() + 1) };
+    lines.extend(findings(profile, width, room.max(wanted)));
     let mut text = lines.join("\n");
     text.push('\n');
     if style.unicode { text } else { iolab_model::catalog::ascii_text(&text) }
@@ -82,6 +91,10 @@ fn share(whole: &Whole) -> String {
         None if whole.wall_ns.is_some() => "next to nothing else is left".to_owned(),
         None => "next to nothing else is seen".to_owned(),
     };
+    if whole.wall_ns.is_some_and(|wall| ns > wall) {
+        let threads = so_many(whole.threads, "thread");
+        return format!("file calls of {threads} take about {time} together, side by side: {gain}");
+    }
     let of = match whole.wall_ns {
         Some(_) => "of its own time",
         None => "of its time without the tracer's (iolab record --runs 3 measures that)",

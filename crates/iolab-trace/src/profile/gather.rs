@@ -127,6 +127,25 @@ pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
     gathered
 }
 
+/// Whether calls on files of several threads were under way at once for more than a tenth of the time
+/// that they took: then their sum may be longer than the program.
+fn calls_meet(trace: &Trace) -> bool {
+    let is_of_files = |call: &&Call| !call.kind.is_of_processes() && call.kind != CallKind::Ring;
+    let regular =
+        |call: &&Call| trace.file(call.file).is_none_or(|file| file.kind.is_of_file_system());
+    let calls = trace.calls.iter().filter(is_of_files).filter(regular);
+    let mut spans: Vec<(u64, u64)> =
+        calls.map(|call| (call.at_ns, call.at_ns.saturating_add(call.took_ns))).collect();
+    spans.sort_unstable();
+    let (mut sum, mut covered, mut end) = (0_u64, 0_u64, 0_u64);
+    for (from, to) in spans {
+        sum = sum.saturating_add(to - from);
+        covered = covered.saturating_add(to.saturating_sub(from.max(end)));
+        end = end.max(to);
+    }
+    sum > covered.saturating_add(covered / 10)
+}
+
 impl Gathered {
     fn call(&mut self, call: &Call, walks: &mut [Walk]) {
         self.all.add(call);
@@ -170,11 +189,14 @@ impl Gathered {
 
     /// What file calls can have taken at most.
     fn most_ns(&self, trace: &Trace) -> u64 {
-        match (trace.middle_run(), trace.threads.len()) {
-            // One thread's file calls are none of the time in which its own code ran.
-            (Some(run), 1) => run.wall_ns.saturating_sub(run.user_ns),
-            (Some(run), threads) => run.wall_ns.saturating_mul(threads as u64),
-            (None, _) => u64::MAX,
+        let Some(run) = trace.middle_run() else { return u64::MAX };
+        match trace.threads.len() {
+            // File calls that never meet are none of the time in which the program's own code ran, and
+            // a shell that waits for its children makes none.
+            threads if threads > 1 && calls_meet(trace) => {
+                run.wall_ns.saturating_mul(threads as u64)
+            }
+            _ => run.wall_ns.saturating_sub(run.user_ns),
         }
     }
 
