@@ -125,7 +125,8 @@ fn unnamed(row: &Row, error: &Fault, may: May) -> Option<String> {
         May::Fail(Some(EIO | ESTALE))
             if !mapped
                 && row.workload != "files"
-                && !["byte", "durable"].iter().any(|w| text.contains(w)) =>
+                // The kernel does not say of which byte what it writes back by itself had failed.
+                && !["byte", "durable", "write back"].iter().any(|w| text.contains(w)) =>
         {
             Some("it does not say where".into())
         }
