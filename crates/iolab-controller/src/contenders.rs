@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use iolab_agent::catalog;
 use iolab_model::catalog::{Code, Contender, Factor, Family, percent_text, rate_text, time_text};
 use iolab_model::plan::Plan;
-use iolab_model::result::{CellRecord, Document, Environment, Phase, Warning};
+use iolab_model::result::{CellRecord, Document, Environment, Warning};
 
 /// The programs whose versions belong into the record.
 pub fn programs(plan: &Plan) -> Vec<String> {
@@ -75,7 +75,7 @@ fn own_figure(cell: &CellRecord) -> Option<Warning> {
 }
 
 fn median(cell: &CellRecord, metric: &str) -> Option<f64> {
-    let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+    let steady = cell.samples.iter().filter(|s| s.is_steady());
     let mut all: Vec<f64> =
         steady.filter_map(|s| s.measurement.metrics.get(metric).copied()).collect();
     all.sort_by(f64::total_cmp);

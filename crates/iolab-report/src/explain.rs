@@ -2,7 +2,7 @@
 //! the best cell. What no rule sees is not explained.
 
 use iolab_model::catalog::{Factor, bytes_text};
-use iolab_model::result::{CellRecord, Measurement, Phase};
+use iolab_model::result::{CellRecord, Measurement};
 
 use super::shares;
 use super::view_model::{Mark, Row};
@@ -37,7 +37,7 @@ struct Figures {
 impl Figures {
     fn of(cell: &CellRecord) -> Option<Figures> {
         let steady = || {
-            let counts = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+            let counts = cell.samples.iter().filter(|s| s.is_steady());
             counts.map(|sample| &sample.measurement)
         };
         let sum = |value: fn(&Measurement) -> u64| steady().map(|m| value(m) as f64).sum::<f64>();

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Format, TextStyle};
 use iolab_model::catalog::{Code, Fact, Factor, Levels};
-use iolab_model::result::{CellRecord, Document, Phase, Sample};
+use iolab_model::result::{CellRecord, Document, Sample};
 use iolab_stats::median;
 
 pub(super) const FORMAT: Format = Format {
@@ -63,8 +63,7 @@ fn is_aggregate(row: &Value) -> bool {
 }
 
 fn steady(cell: &CellRecord) -> Vec<&Sample> {
-    let counts =
-        |s: &&Sample| s.phase == Phase::Steady && s.counts() && s.measurement.repetitions > 0;
+    let counts = |s: &&Sample| s.is_steady() && s.measurement.repetitions > 0;
     cell.samples.iter().filter(counts).collect()
 }
 

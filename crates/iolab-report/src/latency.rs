@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::view_model::Section;
 use iolab_model::catalog::{Factor, bytes_text, time_text};
-use iolab_model::result::{CellRecord, Phase, Summary};
+use iolab_model::result::{CellRecord, Summary};
 use iolab_stats::{median, summary};
 
 /// The metrics in the order of columns, and their titles.
@@ -104,7 +104,7 @@ impl Latency {
 /// Bytes that one operation moves: a block, or a step of what has none. The middle of the trials;
 /// none where no bytes move.
 pub(super) fn operation_bytes(cell: &CellRecord) -> Option<u64> {
-    let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+    let steady = cell.samples.iter().filter(|s| s.is_steady());
     let moved = steady.map(|s| &s.measurement).filter(|m| m.bytes > 0 && m.operations > 0);
     let each = median(&moved.map(|m| m.bytes as f64 / m.operations as f64).collect::<Vec<f64>>())?;
     // The last block of a file may be a part of one.
@@ -125,7 +125,7 @@ pub(super) fn differ(bytes: impl Iterator<Item = u64>) -> bool {
 
 /// A metric over the steady rounds of a cell.
 pub(super) fn over_rounds(cell: &CellRecord, id: &str) -> Option<Summary> {
-    let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+    let steady = cell.samples.iter().filter(|s| s.is_steady());
     let values: Vec<f64> = steady.filter_map(|s| s.measurement.metrics.get(id).copied()).collect();
     summary(&values)
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use iolab_model::catalog::{
     Factor, Level, Levels, NamedCall, Touch, bytes_text, list_text, time_text,
 };
-use iolab_model::result::{CellRecord, Document, Phase, Summary};
+use iolab_model::result::{CellRecord, Document, Summary};
 use iolab_stats::{Line, line, median};
 
 /// Points of a round further off the line than this share of the cost are told.
@@ -59,7 +59,7 @@ pub(super) fn fitted(members: &[&CellRecord]) -> Option<Line> {
     let mut rounds: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
     for cell in members {
         let bytes = cell.factors.number(Factor::FileSize)? as f64;
-        let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+        let steady = cell.samples.iter().filter(|s| s.is_steady());
         for sample in steady {
             let operations = sample.measurement.operations.max(1) as f64;
             let cost = sample.measurement.wall_ns as f64 / operations;
@@ -179,7 +179,7 @@ fn put_off(cells: &[&CellRecord]) -> Vec<String> {
 /// What a call has brought to the upper layer, by the counts taken there.
 fn copied_up(cell: &CellRecord) -> Option<String> {
     let per_call = |id: &str| {
-        let counted = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+        let counted = cell.samples.iter().filter(|s| s.is_steady());
         let values: Vec<f64> = counted
             .filter_map(|s| {
                 Some(s.measurement.metrics.get(id)? / s.measurement.operations.max(1) as f64)

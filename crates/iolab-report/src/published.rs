@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::grid::{self, Column, Field};
 use super::{Format, TextStyle, csv, markdown};
 use iolab_model::catalog::{count_text, digits_text, markdown_text};
-use iolab_model::result::{CellRecord, Document, Phase};
+use iolab_model::result::{CellRecord, Document};
 
 pub(super) const TABLE: Format = Format {
     id: "published",
@@ -70,7 +70,7 @@ fn figures_of(cell: &CellRecord) -> Option<Figures<'_>> {
 
 /// Operations of one pass. A bounded trial does a part of one, so the longest is taken.
 fn operations(cell: &CellRecord) -> Option<f64> {
-    let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+    let steady = cell.samples.iter().filter(|s| s.is_steady());
     let per_pass =
         |m: &iolab_model::result::Measurement| m.operations as f64 / m.repetitions.max(1) as f64;
     steady.map(|s| per_pass(&s.measurement)).max_by(f64::total_cmp)

@@ -1,7 +1,7 @@
 //! Shares of a cell's wall time, for the table and the pictures alike: by trial, in the middle of
 //! the trials, so that one long trial says no more than another.
 
-use iolab_model::result::{CellRecord, Measurement, Phase};
+use iolab_model::result::{CellRecord, Measurement};
 use iolab_stats::median;
 
 /// Most kernels split user from system time by a clock tick, 4 ms apart on most, and hand a trial
@@ -13,7 +13,7 @@ const SPLIT_FROM_NS: f64 = 40e6;
 const SHARE_FROM_NS: f64 = 200e3;
 
 fn steady(cell: &CellRecord) -> impl Iterator<Item = &Measurement> {
-    let counts = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+    let counts = cell.samples.iter().filter(|s| s.is_steady());
     counts.map(|sample| &sample.measurement).filter(|m| m.wall_ns > 0)
 }
 

@@ -2,12 +2,12 @@
 
 use super::work::Work;
 use iolab_model::catalog::Code;
-use iolab_model::result::{Document, Estimate, Phase, Sample, Summary};
+use iolab_model::result::{Document, Estimate, Sample, Summary};
 use iolab_stats::summary;
 
 /// The samples that count.
 pub(super) fn steady(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
-    samples.iter().filter(|s| s.phase == Phase::Steady && s.counts())
+    samples.iter().filter(|s| s.is_steady())
 }
 
 /// Wall, user and system time of one pass, speed, and time of one operation. A bounded trial is

@@ -35,8 +35,6 @@ pub struct Judgement {
     pub more_rounds: Option<u32>,
     /// (cell, round) of every outlier.
     pub outliers: Vec<(usize, usize)>,
-    /// Whether the answer is another one without outliers.
-    pub without_outliers_changes: bool,
     /// What could be claimed without outliers, where that is another answer.
     pub without_outliers: Option<Claims>,
     /// A cell against itself; absent where none was measured twice.
@@ -106,14 +104,13 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     let rest = || without(seen, &outliers).watch(rules).claims(&ours, &facts);
     let without_outliers = (!outliers.is_empty()).then(rest);
     let without_outliers = without_outliers.filter(|rest| contradicts(&claims, rest));
-    let changes = without_outliers.is_some();
     let mut findings = context_findings(context, &claims);
     findings.extend(twin_finding(control.as_ref(), rules.delta));
     findings.extend(biases);
     let machine: Vec<f64> = parts.machine.iter().copied().filter(|b| b.is_finite()).collect();
     findings.extend(machine_finding(&machine, rules));
     findings.extend(shape_findings(seen, context));
-    findings.extend(outlier_findings(seen, &outliers, changes));
+    findings.extend(outlier_findings(seen, &outliers, without_outliers.is_some()));
     findings.sort_by_key(|f| std::cmp::Reverse(f.code.severity()));
 
     let open = !wanting(&claims, &PROGRESS).is_empty();
@@ -123,7 +120,6 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     let forecast = forecast.map(|units| units.saturating_mul(rules.unit_rounds.max(1) as u32));
     let (grade, raise) = graded(seen, context, &claims, forecast);
     let pairs = pairs(seen, rules);
-    let without_outliers_changes = changes;
     Judgement {
         claims,
         pairs,
@@ -132,7 +128,6 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
         findings,
         more_rounds: forecast,
         outliers,
-        without_outliers_changes,
         without_outliers,
         control,
     }

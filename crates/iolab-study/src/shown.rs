@@ -1,6 +1,6 @@
 //! Whether a cell shows anything.
 
-use iolab_model::result::{CellRecord, CellStatus, Phase, Sample};
+use iolab_model::result::{CellRecord, CellStatus, Sample};
 
 /// Why a cell shows nothing.
 pub(super) fn lacking(cell: &CellRecord) -> Option<String> {
@@ -15,5 +15,5 @@ pub(super) fn lacking(cell: &CellRecord) -> Option<String> {
 
 /// The trials that say what a cell is like.
 pub(super) fn steady(cell: &CellRecord) -> impl Iterator<Item = &Sample> {
-    cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts())
+    cell.samples.iter().filter(|s| s.is_steady())
 }

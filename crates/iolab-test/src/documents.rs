@@ -115,8 +115,7 @@ fn summary(values: &[f64]) -> Summary {
 
 /// Figures over the steady samples, close to what the statistics make of them.
 pub fn estimate(samples: &[Sample]) -> Option<Estimate> {
-    let steady: Vec<_> =
-        samples.iter().filter(|s| s.phase == Phase::Steady && s.counts()).collect();
+    let steady: Vec<_> = samples.iter().filter(|s| s.is_steady()).collect();
     if steady.is_empty() {
         return None;
     }

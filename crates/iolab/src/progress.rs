@@ -10,7 +10,7 @@ use super::terminal_io::say;
 use super::verbosity::Talk;
 use iolab_model::catalog::{Code, bytes_text, rate_text, rough_time_text, time_text};
 use iolab_model::plan::{Cell, Plan};
-use iolab_model::result::{Fault, Measurement, Phase, Sample};
+use iolab_model::result::{Fault, Measurement, Sample};
 use iolab_run::{Event, Observer};
 use iolab_stats::median;
 
@@ -100,7 +100,7 @@ impl Progress {
     }
 
     fn add(&mut self, cell: usize, sample: &Sample) {
-        if sample.phase == Phase::Steady && sample.counts() {
+        if sample.is_steady() {
             self.seen.entry(cell).or_default().add(&sample.measurement);
         }
     }
@@ -202,9 +202,10 @@ fn bar(unicode: bool) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
-    use super::{Phase, Progress, Sample};
+    use super::{Progress, Sample};
     use crate::verbosity::Talk;
     use iolab_model::result::Measurement;
+    use iolab_model::result::Phase;
 
     /// One slow round of eight once halved what the line said: 4.57 GiB/s beside 8.87 in the table.
     #[test]

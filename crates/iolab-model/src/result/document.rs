@@ -11,7 +11,7 @@ use super::answer::{Answer, AnswerKind, Summary, Twin, Warning};
 use super::environment::Environment;
 use super::exclusion::{CellStatus, ExclusionReason, SCREENED};
 use super::finding::Finding;
-use super::sample::{Phase, Sample};
+use super::sample::Sample;
 use crate::catalog::{Fact, Factor, Levels, WorkloadId};
 
 /// The name and version of the format.
@@ -207,7 +207,7 @@ impl Document {
     /// Whether a trial of a steady round counts.
     pub fn has_steady_round(&self) -> bool {
         let mut samples = self.cells.iter().flat_map(|cell| &cell.samples);
-        samples.any(|sample| sample.phase == Phase::Steady && sample.counts())
+        samples.any(|sample| sample.is_steady())
     }
 
     /// The run with what records of earlier versions lack in their answers ([`Answer::complete`]).

@@ -297,6 +297,11 @@ impl Sample {
         self.fault.is_none() && self.measurement.proof.holds() && self.measurement.wall_ns > 0
     }
 
+    /// Whether it is one of those that answers rest on: it counts, and is no warm-up and no screening.
+    pub fn is_steady(&self) -> bool {
+        self.phase == Phase::Steady && self.counts()
+    }
+
     /// Wall nanoseconds per unit of work: per byte where the trial moved bytes, else per operation.
     pub fn unit_ns(&self) -> Option<f64> {
         let work = match self.measurement.bytes {

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use iolab_model::catalog::{Fact, Factor, Level, Levels};
 use iolab_model::result::{
-    CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, Phase,
-    ProtocolRecord, RunInfo, SCHEMA, Sample,
+    CellRecord, CellStatus, Document, Environment, Estimate, ExperimentRecord, ProtocolRecord,
+    RunInfo, SCHEMA, Sample,
 };
 use iolab_stats::summary;
 
@@ -149,7 +149,7 @@ fn cell(draft: Draft, id: String) -> CellRecord {
 
 /// Figures over the samples, as a run of iolab has them.
 fn estimate(samples: &[Sample]) -> Option<Estimate> {
-    let counting = || samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+    let counting = || samples.iter().filter(|s| s.is_steady());
     let per = |value: &dyn Fn(&Sample) -> f64| summary(&counting().map(value).collect::<Vec<_>>());
     let passes = |s: &Sample| s.measurement.repetitions.max(1) as f64;
     let operations = |s: &Sample| s.measurement.operations.max(1) as f64;

@@ -13,7 +13,7 @@ use crate::drawing::scale::{Axis, Tick, span};
 use crate::drawing::spread;
 use crate::metadata_table::{Growth, fitted, line_text, named, slope_text};
 use iolab_model::catalog::{AxisWord, Factor, Level, Touch, WorkloadId, bytes_text, time_text};
-use iolab_model::result::{CellRecord, Phase};
+use iolab_model::result::CellRecord;
 use iolab_stats::Line;
 
 /// Most rounds that are drawn as small marks; the figures have all of them.
@@ -207,7 +207,7 @@ impl Place<'_> {
 
 /// Round and cost of a call, of every steady round that counts.
 fn costs(cell: &CellRecord) -> impl Iterator<Item = (u32, f64)> + '_ {
-    let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts());
+    let steady = cell.samples.iter().filter(|s| s.is_steady());
     let cost = |m: &iolab_model::result::Measurement| m.wall_ns as f64 / m.operations.max(1) as f64;
     steady.map(move |s| (s.round, cost(&s.measurement))).filter(|(_, ns)| *ns > 0.0)
 }

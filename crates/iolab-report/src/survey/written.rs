@@ -3,7 +3,7 @@
 use super::pick::{Pick, is_advised};
 use super::{Finding, Line, NOTHING, plateau};
 use iolab_model::catalog::{Factor, MethodClass, Sync, Until, bytes_text, rate_text, time_text};
-use iolab_model::result::{AnswerKind, CellRecord, Document, Phase};
+use iolab_model::result::{AnswerKind, CellRecord, Document};
 
 /// How fast data become durable, and what a sync costs.
 pub(super) fn writing(durable: Option<&Document>, synced: Option<&Document>) -> Finding {
@@ -31,7 +31,7 @@ pub(super) fn writing(durable: Option<&Document>, synced: Option<&Document>) -> 
 /// The median time of the one flush at the end, over the cells.
 fn flush_ns(document: &Document) -> Option<f64> {
     let samples = document.cells.iter().flat_map(|cell| &cell.samples);
-    let counted = samples.filter(|sample| sample.phase == Phase::Steady && sample.counts());
+    let counted = samples.filter(|sample| sample.is_steady());
     let mut all: Vec<f64> =
         counted.filter_map(|s| s.measurement.metrics.get("sync_ns").copied()).collect();
     all.sort_by(f64::total_cmp);

@@ -103,14 +103,11 @@ pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
     let mut last_reads: HashMap<u32, Call> = HashMap::new();
     let mut asked: HashMap<(u32, u32), (u64, u64)> = HashMap::new();
     for call in &trace.calls {
-        if call.kind == CallKind::Ring {
-            gathered.rings += 1;
-        }
-        if call.kind.is_of_processes() || call.kind == CallKind::Ring {
+        gathered.rings += u64::from(call.kind == CallKind::Ring);
+        if !is_of_files(call) {
             continue;
         }
-        let file = trace.file(call.file);
-        if file.is_some_and(|file| !file.kind.is_of_file_system()) {
+        if !stays_in_file_systems(trace, call) {
             gathered.elsewhere += 1;
             continue;
         }
@@ -127,13 +124,20 @@ pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
     gathered
 }
 
+fn is_of_files(call: &Call) -> bool {
+    !call.kind.is_of_processes() && call.kind != CallKind::Ring
+}
+
+/// Not to a terminal, a pipe or a socket. A name that leads to no file was looked up in a file system.
+fn stays_in_file_systems(trace: &Trace, call: &Call) -> bool {
+    trace.file(call.file).is_none_or(|file| file.kind.is_of_file_system())
+}
+
 /// Whether calls on files of several threads were under way at once for more than a tenth of the time
 /// that they took: then their sum may be longer than the program.
 fn calls_meet(trace: &Trace) -> bool {
-    let is_of_files = |call: &&Call| !call.kind.is_of_processes() && call.kind != CallKind::Ring;
-    let regular =
-        |call: &&Call| trace.file(call.file).is_none_or(|file| file.kind.is_of_file_system());
-    let calls = trace.calls.iter().filter(is_of_files).filter(regular);
+    let calls = trace.calls.iter().filter(|call| is_of_files(call));
+    let calls = calls.filter(|call| stays_in_file_systems(trace, call));
     let mut spans: Vec<(u64, u64)> =
         calls.map(|call| (call.at_ns, call.at_ns.saturating_add(call.took_ns))).collect();
     spans.sort_unstable();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::cli_support::{Home, IOLAB, Said, children, document, wait_for, wait_for_trials};
 use iolab_model::catalog::Code;
-use iolab_model::result::{Phase, Sample};
+use iolab_model::result::Sample;
 
 /// A directory to work in on a real disk, and a store of its own.
 struct Room {
@@ -338,7 +338,7 @@ fn a_killed_controller_loses_no_finished_trial_and_leaves_no_file() {
     // It never concluded, and still the figures of what it measured are there.
     for cell in &run.cells {
         let bounded = |s: &Sample| s.measurement.flags.contains(&Code::Bounded);
-        let steady = cell.samples.iter().filter(|s| s.phase == Phase::Steady && s.counts()).count();
+        let steady = cell.samples.iter().filter(|s| s.is_steady()).count();
         let whole = !cell.samples.iter().any(bounded);
         assert_eq!(cell.estimate.as_ref().map_or(0, |e| e.wall_ns.n) > 0, whole && steady > 0);
     }

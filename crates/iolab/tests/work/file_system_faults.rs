@@ -126,7 +126,7 @@ fn unnamed(row: &Row, error: &Fault, may: May) -> Option<String> {
             if !mapped
                 && row.workload != "files"
                 // The kernel does not say of which byte what it writes back by itself had failed.
-                && !["byte", "durable", "write back"].iter().any(|w| text.contains(w)) =>
+                && !["byte", "durable", "write back the file system of"].iter().any(|w| text.contains(w)) =>
         {
             Some("it does not say where".into())
         }
