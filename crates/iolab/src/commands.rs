@@ -7,8 +7,8 @@ use super::terminal_io::{Ending, Exit, Failure};
 use super::verbosity::Talk;
 use super::{
     cached, checksum, clean, compare, completions, diff, doctor, explain, gate, history, import,
-    list, make, man, measure, more, pin_prune, profile, quick, record, report, resume, run, schema,
-    selftest, show, size_for_time, study, trend,
+    list, make, man, measure, more, pin_prune, profile, quick, record, report, rerun, resume, run,
+    schema, selftest, show, size_for_time, study, trend,
 };
 
 /// A laboratory for file I/O: which way is faster here, with proof.
@@ -32,10 +32,11 @@ Examples:
   iolab run --example > mine.toml      a file of experiments to start from
   iolab explain TWIN_OFF               what a warning means
 
-Data goes to stdout, all else to stderr. Exit status: 0 done, 1 internal
-error, 2 usage, 3 different (diff), 10 regression, 11 undecided (where asked
-for), 12 runs cannot be compared, 20 refused: not safe, or no space,
-21 something asked for by name was not measured, 130 interrupted.";
+Data goes to stdout, all else to stderr. Exit status: 0 done, also where
+the answer is that nothing is decided; 1 internal error, 2 usage, 3 different
+(diff), 10 regression (gate), 11 not decided (gate --undecided-fails), 12 runs
+cannot be compared, 20 refused: not safe, or no space, 21 something asked for
+by name was not measured, 130 interrupted.";
 
 /// The subcommands.
 // Made once in a run and gone at once: boxing it would only complicate the derive.
@@ -47,6 +48,7 @@ pub enum Command {
     Measure(measure::Measure),
     Run(run::Run),
     More(more::More),
+    Rerun(rerun::Rerun),
     Study(study::StudyCommand),
     History(history::History),
     Show(show::Show),
@@ -89,6 +91,7 @@ impl Command {
                 None => run.run(talk),
             },
             Command::More(more) => more.run(talk),
+            Command::Rerun(rerun) => rerun.run(talk),
             Command::Study(study) => study.run(talk),
             Command::History(history) => history.run(talk),
             Command::Show(show) => show.run(talk),

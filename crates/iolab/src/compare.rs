@@ -1,5 +1,6 @@
 //! `iolab compare A B`: recorded runs against each other, cell by cell.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -41,10 +42,10 @@ impl Shape {
 /// Compare recorded runs cell by cell
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab compare 16 17\n  iolab compare 14,15,16 17,18,19     repeated runs on each side\n  iolab compare main.json last         a file beside a recorded run\n  iolab compare 16 17 --format markdown\n\nRuns share no rounds, so what the machine does between them counts: with one\nrun a side it is allowed for, with several it is measured."
+    after_help = "Examples:\n  iolab compare 16 17\n  iolab compare 14..18 19..23         repeated runs on each side\n  iolab rerun 16 17                   makes them, in turn, and compares\n  iolab compare main.json last         a file beside a recorded run\n  iolab compare 16 17 --format markdown\n\nRuns share no rounds, so what the machine does between them counts: with one\nrun a side it is allowed for, with several it is measured.\n\nExit status: 0 whatever is found (iolab gate has a status for it), 12 the runs\ncannot be compared."
 )]
 pub struct Compare {
-    /// Baseline: a number, a pinned name, last, a file; several with commas
+    /// Baseline: a number, a pinned name, last, a file; several with commas, or 3..7
     #[arg(value_name = "BEFORE")]
     first: String,
     /// What is compared with it
@@ -104,11 +105,26 @@ pub fn side(store: &Store, text: &str) -> Result<Vec<Document>, Failure> {
     if is_file(text) {
         return Ok(vec![file(text)?]);
     }
-    let one = |name: &str| match is_file(name) {
-        true => file(name),
-        false => load(store, name),
+    let one = |name: &str| match (is_file(name), range(name)) {
+        (true, _) => Ok(vec![file(name)?]),
+        (false, Some(ids)) => ids?.map(|id| load(store, &id.to_string())).collect(),
+        (false, None) => Ok(vec![load(store, name)?]),
     };
-    text.split(',').map(one).collect()
+    let sides: Result<Vec<Vec<Document>>, Failure> = text.split(',').map(one).collect();
+    Ok(sides?.concat())
+}
+
+/// More runs than these are no side.
+const MOST_RUNS: u64 = 1000;
+
+/// `3..7`: from the one to the other, both taken.
+fn range(text: &str) -> Option<Result<RangeInclusive<u64>, Failure>> {
+    let (first, last) = text.split_once("..")?;
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    Some(match first <= last && last - first < MOST_RUNS {
+        true => Ok(first..=last),
+        false => Err(Failure::usage(format!("'{text}': write runs as 3..7, the earlier first"))),
+    })
 }
 
 fn is_file(text: &str) -> bool {

@@ -3,6 +3,8 @@
 use clap::Args;
 
 use super::compare::{Shape, failure, side};
+use super::consent_args::ConsentArgs;
+use super::rerun::Again;
 use super::store_args::{StoreArgs, load};
 use super::terminal_io::{self, Ending, Exit, Failure};
 use super::verbosity::Talk;
@@ -10,6 +12,7 @@ use iolab_model::catalog::{Factor, Level, Levels};
 use iolab_model::plan::level_text;
 use iolab_model::result::Document;
 use iolab_model::spec;
+use iolab_record::history::Store;
 use iolab_report::compare::{
     Compared, Gate as Judged, GateVerdict, Terms, compare_alike, compare_within, gate_json,
     gate_markdown, gate_table,
@@ -18,15 +21,19 @@ use iolab_report::compare::{
 /// Fail where a run is clearly slower than its baseline
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab gate --baseline main.json\n  iolab gate last --baseline 14,15,16 --worse 3%\n  iolab gate --between place=dir:/mnt/old,dir:/mnt/new\n  iolab gate --pair pread/64Ki=mmap --format markdown\n\n--between and --pair judge two sides that ran in the same rounds of one run:\nwhat the machine does meanwhile hits both, so small differences show.\n\nExit status: 0 passed, 10 clear regression, 11 undecided (where asked for),\n12 the runs cannot be compared."
+    after_help = "Examples:\n  iolab gate --baseline main.json\n  iolab rerun last                              five runs in all: a baseline\n  iolab gate --baseline 14..18 --record 5       five new runs, judged by them\n  iolab gate --between place=dir:/mnt/old,dir:/mnt/new\n  iolab gate --pair pread/64Ki=mmap --format markdown\n\n--between and --pair judge two sides that ran in the same rounds of one run:\nwhat the machine does meanwhile hits both, so small differences show.\n\nExit status: 0 passed, or not decided; 10 clear regression; 11 not decided, with\n--undecided-fails; 12 the runs cannot be compared."
 )]
 pub struct Gate {
-    /// What is judged: a run's number, a pinned name, last, or a file
-    #[arg(value_name = "RUN", default_value = "last")]
-    run: String,
-    /// What it is judged by: numbers, names or files; several with commas
+    /// What is judged: a run's number, a pinned name, last, or a file [default: last, or with
+    /// --record what is recorded]
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+    /// What it is judged by: numbers, names or files; several with commas, or 3..7
     #[arg(long, value_name = "RUN|FILE")]
     baseline: Option<String>,
+    /// Record so many runs now, of RUN or else of the baseline's command, and judge them
+    #[arg(long, value_name = "N", requires = "baseline")]
+    record: Option<u32>,
     /// Two levels of an axis of one run, old and new: block=4Ki,64Ki
     #[arg(long, value_name = "AXIS=OLD,NEW", conflicts_with = "baseline")]
     between: Option<String>,
@@ -47,6 +54,8 @@ pub struct Gate {
     format: Shape,
     #[command(flatten)]
     store: StoreArgs,
+    #[command(flatten)]
+    consent: ConsentArgs,
 }
 
 impl Gate {
@@ -55,7 +64,7 @@ impl Gate {
     /// # Errors
     /// There is no such run, or the runs cannot be compared.
     pub fn run(self, talk: &Talk) -> Ending {
-        let gate = Judged::of(self.compared()?);
+        let gate = Judged::of(self.compared(talk)?);
         terminal_io::data(|out| match self.format {
             Shape::Table => gate_table(&gate, &talk.look(), out),
             Shape::Markdown => gate_markdown(&gate, out),
@@ -68,16 +77,17 @@ impl Gate {
         })
     }
 
-    fn compared(&self) -> Result<Compared, Failure> {
+    fn compared(&self, talk: &Talk) -> Result<Compared, Failure> {
         let worse = spec::parse_percent(&self.worse);
         let delta = worse.map_err(|e| Failure::usage(e.of("--worse")))?;
         let terms = Terms { alpha: 0.05, delta, anyway: self.anyway };
         let store = self.store.open()?;
         if let Some(baseline) = &self.baseline {
-            let (first, second) = (side(&store, baseline)?, side(&store, &self.run)?);
+            let first = side(&store, baseline)?;
+            let second = self.judged(&store, &first, talk)?;
             return compare_alike(&first, &second, &terms).map_err(failure);
         }
-        let run = load(&store, &self.run)?;
+        let run = load(&store, self.run.as_deref().unwrap_or("last"))?;
         let (pairs, sides) = match (&self.between, self.pair.as_slice()) {
             (Some(text), _) => between(&run, text)?,
             (None, []) => {
@@ -91,6 +101,32 @@ impl Gate {
             }
         };
         compare_within(&run, &pairs, sides, &terms).map_err(failure)
+    }
+
+    /// The runs that are judged, with those that are recorded for it.
+    fn judged(
+        &self,
+        store: &Store,
+        baseline: &[Document],
+        talk: &Talk,
+    ) -> Result<Vec<Document>, Failure> {
+        let Some(times) = self.record else {
+            return side(store, self.run.as_deref().unwrap_or("last"));
+        };
+        let named = self.run.as_deref().map(|run| side(store, run)).transpose()?;
+        let (mut sides, kept) = match named {
+            Some(runs) => ([runs], true),
+            None => ([baseline.iter().take(1).cloned().collect()], false),
+        };
+        let absolute = self.store.absolute()?;
+        let again = Again { store: &absolute, consent: &self.consent, talk };
+        again.record(&mut sides, times)?;
+        let [mut runs] = sides;
+        if !kept {
+            // It was the pattern, and belongs to the baseline.
+            runs.remove(0);
+        }
+        Ok(runs)
     }
 }
 

@@ -36,6 +36,7 @@ mod quick;
 mod record;
 mod report;
 mod reported;
+mod rerun;
 mod resume;
 mod run;
 mod schema;

@@ -112,7 +112,7 @@ fn examples(info: &WorkloadInfo) -> String {
     for (line, why) in info.examples {
         text += &format!("\n  {}\n      {why}", shell_lines(&format!("iolab {line}")));
     }
-    text + "\n\nSizes: 64Ki = 64K = 65536, 64kB = 64000. Lists and ranges on any axis:\n4Ki,64Ki and 1..64Ki:x2 and 4Ki..64Ki:+4Ki."
+    text + "\n\nSizes: 64Ki = 64K = 65536, 64kB = 64000. Lists and ranges on any axis:\n4Ki,64Ki and 1..64Ki:x2 and 4Ki..64Ki:+4Ki.\n\nExit status: 0 done, also where nothing is decided; 20 refused; 21 something\nasked for by name was not measured; 130 interrupted."
 }
 
 /// A summary of the catalog as the help of every other subcommand begins: with a capital letter.

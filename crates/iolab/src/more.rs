@@ -13,7 +13,7 @@ use iolab_model::spec;
 /// Measure more of a run: the same plan, the next rounds, one answer from all of them
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab more last         a minute more for the run that was just made\n  iolab more 24 5m        for run 24, five minutes more\n\nThat is sound: every claim of a run holds whenever it is looked at. Refused\nwhere the machine, the kernel or a file is not what was measured."
+    after_help = "Examples:\n  iolab more last         a minute more for the run that was just made\n  iolab more 24 5m        for run 24, five minutes more\n\nThat is sound: every claim of a run holds whenever it is looked at. Refused\nwhere the machine, the kernel or a file is not what was measured.\n\nExit status: 0 done, also where nothing is decided; 12 it cannot be gone on\nwith here; 21 something asked for by name was not measured; 130 interrupted."
 )]
 pub struct More {
     /// Its number, the name it is pinned by, or last

@@ -51,24 +51,38 @@ pub fn resume(run: &str, store: &StoreArgs, consent: &ConsentArgs, talk: &Talk) 
 /// # Errors
 /// It was imported, or cannot be gone on with here.
 pub fn go_on(document: Document, how: &GoOn<'_>, talk: &Talk) -> Ending {
-    if document.is_imported() {
-        return Err(Error::Imported(document.run.id).into());
-    }
-    go_there(&document)?;
-    let (prepared, mut output) = match command_of(&document)? {
-        Made::Measure(measure) => measure.again(document.run.seed, &how.consent.places)?,
-        // The file may have changed since: what the run was asked stands in its record.
-        Made::Run(_) => {
-            let written = file::from_document(&document);
-            (Prepared::of_file(&written, &how.consent.places.placement())?, OutputArgs::as_table())
-        }
-    };
-    how.consent.allow(&prepared.plan, &format!("run {}", document.run.id))?;
+    let (prepared, mut output) = once_more(&document, document.run.seed, how.consent)?;
     if let Some(asked) = how.output {
         output = asked.clone();
     }
     output.store = how.store.clone();
     measure(document, prepared, &output, how.more_ns, talk)
+}
+
+/// What a run was asked, prepared where it was made, with this seed; and where its result went.
+///
+/// # Errors
+/// It was imported, starts what nobody allowed, or cannot be had any more.
+pub fn once_more(
+    document: &Document,
+    seed: u64,
+    consent: &ConsentArgs,
+) -> Result<(Prepared, OutputArgs), Failure> {
+    if document.is_imported() {
+        return Err(Error::Imported(document.run.id).into());
+    }
+    go_there(document)?;
+    let (prepared, output) = match command_of(document)? {
+        Made::Measure(measure) => measure.again(seed, &consent.places)?,
+        // The file may have changed since: what the run was asked stands in its record.
+        Made::Run(_) => {
+            let mut written = file::from_document(document);
+            written.experiment.protocol.seed = seed;
+            (Prepared::of_file(&written, &consent.places.placement())?, OutputArgs::as_table())
+        }
+    };
+    consent.allow(&prepared.plan, &format!("run {}", document.run.id))?;
+    Ok((prepared, output))
 }
 
 fn measure(

@@ -29,6 +29,16 @@ impl StoreArgs {
         Ok(store)
     }
 
+    /// The same, wherever the working directory will be.
+    ///
+    /// # Errors
+    /// The working directory is gone.
+    pub fn absolute(&self) -> Result<StoreArgs, Failure> {
+        let store = self.store.as_deref().map(std::path::absolute).transpose();
+        let store = store.map_err(|error| Failure::usage(format!("--store: {error}")))?;
+        Ok(StoreArgs { store })
+    }
+
     /// The directory of the history, where one is known.
     pub fn directory(&self) -> Option<PathBuf> {
         let path = match &self.store {

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::forecast::Stage;
 use super::text::{compared_markdown, whole};
 use super::{Compared, Row};
 use crate::TextStyle;
 use crate::style::Tint;
 use iolab_model::catalog::{list_text, markdown_text, percent_text, so_many};
 use iolab_model::result::Verdict;
-use iolab_stats::runs_to_rule_out;
 
 /// Most cells that a sentence names.
 const MOST_NAMED: usize = 4;
@@ -38,8 +38,8 @@ pub struct Gate {
     pub undecided: Vec<String>,
     /// Cells of the baseline that were not measured: what broke is no pass.
     pub missing: Vec<String>,
-    /// Runs on each side from which on, were nothing changed, it would be decided; absent where it is, and
-    /// where no sensible number would do.
+    /// Runs on each side that are asked for: five to see how far runs differ, then as many as would
+    /// decide it, were nothing changed. Absent where it is decided, and where no sensible number would do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<usize>,
     /// What it was judged from; its `delta` is what is allowed.
@@ -68,42 +68,25 @@ impl Gate {
         Gate { gate, regressed, undecided, missing, runs_needed, compared }
     }
 
-    /// What would decide it: so many runs, or a wider allowance, or both sides in the same rounds.
+    /// What would decide it: so many runs, both sides in the same rounds, or a wider allowance.
     fn remedy(&self) -> String {
         let rows = || self.compared.rows.iter();
         let open = || rows().filter(|row| self.undecided.contains(&row.cell));
-        let sd = open().filter_map(|row| row.between_sd).fold(0.0, f64::max);
-        let differ = format!("Runs of one program differ by about {} here", percent_text(sd));
-        let [first, second] = self.compared.runs.unwrap_or([1, 1]);
-        let command = match &self.compared.command {
-            Some(command) => format!(": `{command}`"),
-            None => String::new(),
-        };
-        let record = match self.runs_needed {
-            Some(runs) if runs <= first.min(second) => format!(
-                "{differ}; {} and {} should have shown it: something did change, or luck was against \
-                 it, so record more",
-                so_many(first, "baseline"),
-                so_many(second, "run")
-            ),
-            Some(runs) => format!(
-                "{differ}: were nothing changed, about {runs} on each side would show it. Record {} \
-                 and {} of what is judged{command}; then --baseline and RUN take the numbers with \
-                 commas",
-                so_many(runs.saturating_sub(first), "more baseline"),
-                so_many(runs.saturating_sub(second), "more run"),
-            ),
-            None => format!("{differ}: more runs would not do"),
-        };
+        let runs = Stage::of(&self.compared, self.compared.alpha).sentence(&self.compared, open());
         let worst = open().map(most).try_fold(1.0, |worst: f64, high| Some(worst.max(high?)));
         let wider = match worst {
             Some(worst) if worst < 3.0 => {
-                format!(", --worse {:.0}% would pass now", ((worst - 1.0) * 100.0 + 0.5).ceil())
+                format!(
+                    " With --worse {:.0}% it would pass now.",
+                    ((worst - 1.0) * 100.0 + 0.5).ceil()
+                )
             }
             _ => String::new(),
         };
-        let or = if self.runs_needed.is_some() { ". Or put" } else { "; put" };
-        format!("{record}{or} both sides into the same rounds (--between, --pair){wider}.")
+        format!(
+            "{runs}. Smaller differences show where both sides are in the same rounds (--between, \
+             --pair).{wider}"
+        )
     }
 
     /// The finding in a sentence or two.
@@ -164,11 +147,10 @@ fn most(row: &Row) -> Option<f64> {
     }
 }
 
-/// From the runs that differ most among those of which it is open.
+/// Runs on each side that would decide it.
 fn needed(compared: &Compared, undecided: &[String]) -> Option<usize> {
-    let open = compared.rows.iter().filter(|row| undecided.contains(&row.cell));
-    let sd = open.filter_map(|row| row.between_sd).max_by(f64::total_cmp)?;
-    runs_to_rule_out(sd, compared.rows.len(), compared.delta, compared.alpha)
+    let open = !undecided.is_empty() && !compared.within_one_run();
+    open.then(|| Stage::of(compared, compared.alpha).runs()).flatten()
 }
 
 /// For the terminal.

@@ -1,9 +1,13 @@
 //! Runs against runs, cell by cell, and cells of one run against each other: what a difference is,
 //! how sure it is, and whether it may be looked at as one at all.
 
+mod again;
 mod alike;
 mod environment;
+mod forecast;
 mod gate;
+mod notes;
+mod seen;
 mod series;
 mod since;
 mod text;
@@ -11,6 +15,7 @@ mod text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use again::runs_text;
 pub use alike::compare_alike;
 pub use environment::{Difference, Likeness, Weight, differences, likeness};
 pub use gate::{Gate, GateVerdict, gate_json, gate_markdown, gate_table};
@@ -94,6 +99,9 @@ pub struct Row {
     /// Standard deviation of ln time between runs, seen or allowed for; absent within one run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between_sd: Option<f64>,
+    /// The same of the first runs of each side, by which more are asked for.
+    #[serde(skip)]
+    pub(super) first_stage_sd: Option<f64>,
 }
 
 /// What came out.
@@ -125,6 +133,9 @@ pub struct Compared {
     /// The command that makes a run of the second side once more, where it is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// Both sides as `iolab rerun` takes them, where their runs can be made once more.
+    #[serde(skip)]
+    pub(super) again: Option<String>,
 }
 
 impl Compared {
@@ -158,12 +169,15 @@ pub fn compare(
     let common = series::common(first, second);
     let m = common.len().max(1) as f64;
     let mut single = false;
+    let first_runs = |arm: &'_ series::Arm| arm.seen.len().min(forecast::FIRST_STAGE);
     let rows: Vec<Row> = common
         .iter()
         .filter_map(|cell| {
             let found = between(&cell.first.seen, &cell.second.seen, terms.alpha / m)?;
             let (verdict, mut clear) = verdict(&found.interval, terms.delta);
             let alone = between(&cell.first.seen, &cell.second.seen, 2.0 * terms.alpha)?;
+            let [a, b] = [&cell.first, &cell.second].map(|arm| &arm.seen[..first_runs(arm)]);
+            let first_stage = between(a, b, terms.alpha / m)?;
             single |= found.basis == Basis::SinglePair;
             clear &= likeness == Likeness::Same
                 || likeness == Likeness::Kin && found.basis == Basis::RepeatedRuns;
@@ -178,22 +192,16 @@ pub fn compare(
                 verdict,
                 clear,
                 between_sd: Some(found.between_sd),
+                first_stage_sd: Some(first_stage.between_sd),
             })
         })
         .collect();
     if rows.is_empty() {
         return Err(Incomparable::NothingInCommon { first: what(first), second: what(second) });
     }
-    let mut notes = Vec::new();
-    if single {
-        notes.push(
-            "One run on a side does not show what the machine does between runs: at least 1 %, and what \
-             the runs show of themselves, is allowed for. Two or more runs a side replace the allowance."
-                .to_owned(),
-        );
-    }
-    notes.extend(likeness_note(likeness, single));
-    notes.extend(unsound(&all));
+    let mut notes: Vec<String> =
+        seen::seen_note(first, second, &rows, &common).into_iter().collect();
+    notes.extend(notes::notes(&all, likeness, single));
     let names =
         |docs: &[Document]| docs.iter().map(series::run_name).collect::<Vec<_>>().join(", ");
     Ok(Compared {
@@ -212,6 +220,7 @@ pub fn compare(
             .first()
             .filter(|run| run.run.argv.len() > 1)
             .map(|run| shell::command(&run.run.argv)),
+        again: again::again(first, second),
     })
 }
 
@@ -257,7 +266,7 @@ pub fn compare_within(
             iolab_model::catalog::percent_text(twin)
         ));
     }
-    notes.extend(unsound(&[run]));
+    notes.extend(notes::unsound(&[run]));
     Ok(Compared {
         schema: SCHEMA,
         first: sides.0,
@@ -271,6 +280,7 @@ pub fn compare_within(
         notes,
         runs: None,
         command: None,
+        again: None,
     })
 }
 
@@ -323,6 +333,7 @@ fn within(
         verdict: if sound { shown.verdict } else { Verdict::Undecided },
         clear: clear && sound,
         between_sd: None,
+        first_stage_sd: None,
     })
 }
 
@@ -343,40 +354,6 @@ fn invalid(run: &Document, cells: &[&CellRecord]) -> bool {
         answer.kind == AnswerKind::Invalid
             && cells.iter().all(|cell| belongs(&answer.condition, cell))
     })
-}
-
-fn likeness_note(likeness: Likeness, single: bool) -> Option<String> {
-    match likeness {
-        Likeness::Same => None,
-        Likeness::Kin if single => Some(
-            "The runs come from two machines of one kind (or it is not known from which): from one \
-             run on each, no difference is called clear."
-                .to_owned(),
-        ),
-        Likeness::Kin => Some("The runs come from several machines of one kind.".to_owned()),
-        Likeness::Other => {
-            Some("The machines differ: nothing here is called clear.".to_owned())
-        }
-    }
-}
-
-/// Runs that were interrupted, or whose measurement was not sound.
-fn unsound(runs: &[&Document]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for run in runs {
-        let name = series::run_name(run);
-        if !run.run.complete {
-            notes.push(format!("{name} is partial."));
-        }
-        let invalid = run.answers.iter().filter(|a| a.kind == AnswerKind::Invalid).count();
-        if invalid > 0 {
-            notes.push(format!(
-                "{name}: {invalid} of {} answers were not sound (see its warnings).",
-                run.answers.len()
-            ));
-        }
-    }
-    notes
 }
 
 fn what(runs: &[Document]) -> String {

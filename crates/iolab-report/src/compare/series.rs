@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolab_model::catalog::{Fact, Factor, Levels};
-use iolab_model::result::{CellRecord, Document, Phase, Sample};
+use iolab_model::result::{CellRecord, Document, Phase, Sample, Summary};
 use iolab_stats::{Seen, median};
 
 /// One cell of one side, over the runs of that side.
@@ -109,9 +109,14 @@ fn unit_ns(cell: &CellRecord, sample: &Sample) -> Option<f64> {
 /// The median time that is shown, nanoseconds: of a pass where bytes move over a file, else of a
 /// call.
 pub fn shown_ns(cell: &CellRecord) -> Option<f64> {
+    shown(cell).map(|summary| summary.median)
+}
+
+/// The same with all that is known of it.
+pub(super) fn shown(cell: &CellRecord) -> Option<&Summary> {
     let estimate = cell.estimate.as_ref()?;
     let pass = estimate.bytes_per_second.is_some() && cell.factors.get(Factor::Operation).is_none();
-    Some(if pass { estimate.wall_ns.median } else { estimate.ns_per_operation.median })
+    Some(if pass { &estimate.wall_ns } else { &estimate.ns_per_operation })
 }
 
 /// ln times of some cells of one run by steady round, and the epoch of each round.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::forecast::advice;
 use super::{Compared, Difference, Row, Weight};
 use crate::TextStyle;
 use crate::grid::{self, Column, Field};
@@ -80,7 +81,11 @@ fn legend(c: &Compared) -> String {
 /// # Errors
 /// What the writer says, unchanged.
 pub fn compared_table(c: &Compared, look: &TextStyle, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(whole(c, look, &|_| None).as_bytes())
+    let mut text = whole(c, look, &|_| None);
+    if let Some(advice) = advice(c) {
+        text += &format!("\n{}", look.paragraph(Tint::Caution, &look.text(&advice)));
+    }
+    out.write_all(text.as_bytes())
 }
 
 /// All of it; `most`: how many times as long each row may take at most, where that is asked.

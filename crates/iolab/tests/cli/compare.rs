@@ -8,14 +8,14 @@ use iolab_record::history::Store;
 use iolab_report::TextStyle;
 use iolab_report::compare::{
     Compared, Gate, GateVerdict, Incomparable, Terms, compare, compare_alike, compare_within,
-    compared_json, compared_markdown, compared_table, gate_markdown, gate_table,
+    compared_json, compared_markdown, compared_table, gate_markdown,
 };
 use iolab_test::documents::{levels, timed, winner};
 
-const TERMS: Terms = Terms { alpha: 0.05, delta: 0.02, anyway: false };
+pub(crate) const TERMS: Terms = Terms { alpha: 0.05, delta: 0.02, anyway: false };
 
 /// A run of two cells, made when the machine was at this level.
-fn run(pread_ms: f64, mmap_ms: f64, seed: u64) -> Document {
+pub(crate) fn run(pread_ms: f64, mmap_ms: f64, seed: u64) -> Document {
     let cells = [
         ("pread/64Ki", levels("pread", Some(65536)), pread_ms),
         ("mmap", levels("mmap", None), mmap_ms),
@@ -23,16 +23,16 @@ fn run(pread_ms: f64, mmap_ms: f64, seed: u64) -> Document {
     timed(&cells, 40, 0.01, 0.02, seed)
 }
 
-fn runs(pread_ms: f64, mmap_ms: f64, seeds: std::ops::Range<u64>) -> Vec<Document> {
+pub(crate) fn runs(pread_ms: f64, mmap_ms: f64, seeds: std::ops::Range<u64>) -> Vec<Document> {
     seeds.map(|seed| run(pread_ms, mmap_ms, seed)).collect()
 }
 
-fn with(mut doc: Document, fact: &str, value: &str) -> Document {
+pub(crate) fn with(mut doc: Document, fact: &str, value: &str) -> Document {
     doc.environment.0.insert(fact.into(), value.into());
     doc
 }
 
-fn texts(c: &Compared) -> [String; 3] {
+pub(crate) fn texts(c: &Compared) -> [String; 3] {
     let mut all = [Vec::new(), Vec::new(), Vec::new()];
     compared_table(c, &TextStyle::default(), &mut all[0]).unwrap();
     compared_markdown(c, &mut all[1]).unwrap();
@@ -73,7 +73,7 @@ fn a_single_pair_allows_for_what_it_cannot_know() {
     assert_eq!(one(32.0, 33.0).rows[0].verdict, Verdict::Undecided);
     let c = one(32.0, 40.0);
     assert_eq!((c.rows[0].verdict, c.rows[0].clear), (Verdict::Slower, true));
-    assert!(c.notes[0].contains("Two or more runs a side"), "{:?}", c.notes);
+    assert!(c.notes.iter().any(|note| note.contains("Two or more runs a side")), "{:?}", c.notes);
 }
 
 #[test]
@@ -243,68 +243,6 @@ fn a_pull_request_gets_the_finding_first_and_the_rest_folded() {
     let sides = ("old".to_owned(), "new".to_owned());
     let gate = Gate::of(compare_within(&run, &[(0, 1)], sides, &TERMS).unwrap());
     assert!(gate.sentence().ends_with("it is not shown; more rounds would show it."), "{gate:?}");
-}
-
-fn gate_text(gate: &Gate) -> String {
-    let mut text = Vec::new();
-    gate_table(gate, &TextStyle::default(), &mut text).unwrap();
-    String::from_utf8(text).unwrap()
-}
-
-/// Runs of five cells whose levels wander by so much from run to run.
-fn wandering(share: f64, seeds: std::ops::Range<u64>) -> Vec<Document> {
-    let away = |seed: u64| [1.0, -0.8, 0.6, -1.0, 0.2, 0.9][seed as usize % 6] * share;
-    let one = |seed: u64| {
-        let blocks: Vec<u64> = (0..5).map(|at| 4096 << at).collect();
-        let names: Vec<String> = blocks.iter().map(|b| format!("pread/{b}")).collect();
-        let cells: Vec<_> = names.iter().zip(&blocks).collect();
-        let cell = |(name, block): (&String, &u64)| {
-            (name.clone(), levels("pread", Some(*block)), 32.0 * (1.0 + away(seed)))
-        };
-        let cells: Vec<_> = cells.into_iter().map(cell).collect();
-        let cells: Vec<_> = cells.iter().map(|(n, l, t)| (n.as_str(), l.clone(), *t)).collect();
-        let mut run = timed(&cells, 40, 0.0, 0.002, seed);
-        run.run.argv = ["iolab", "read", "big.iso", "--budget", "30s"].map(str::to_owned).to_vec();
-        run
-    };
-    seeds.map(one).collect()
-}
-
-/// Two runs each that differ by 4 % left ±40 % and "undecided", with "Passed so far" above status 11
-/// and not a word of what would do.
-#[test]
-fn what_is_not_decided_says_so_and_how_many_runs_would_do() {
-    let terms = Terms { delta: 0.05, ..TERMS };
-    let gate = |n: u64| {
-        Gate::of(compare_alike(&wandering(0.04, 0..n), &wandering(0.04, n..2 * n), &terms).unwrap())
-    };
-    let open = gate(2);
-    assert_eq!(open.gate, GateVerdict::Undecided);
-    let said = open.sentence();
-    assert!(
-        said.starts_with("Not decided: 5 of 5 may or may not be more than 5 % slower"),
-        "{said}"
-    );
-    assert!(!said.contains("Passed"), "{said}");
-    let wanted = open.runs_needed.unwrap();
-    assert!((5..40).contains(&wanted), "{wanted}");
-    for part in [
-        format!("about {wanted} on each side would show it"),
-        format!("Record {} more baselines", wanted - 2),
-        "`iolab read big.iso --budget 30s`".to_owned(),
-        "--worse ".to_owned(),
-    ] {
-        assert!(said.contains(&part), "no {part:?}: {said}");
-    }
-    let text = gate_text(&open).replace('\n', " ");
-    assert!(text.trim_end().ends_with("would pass now."), "the verdict stands last: {text}");
-    // So many do.
-    let done = gate(wanted as u64);
-    assert_eq!(done.gate, GateVerdict::Passed, "{}", done.sentence());
-    assert!(done.sentence().contains("5 cells decided (at most "), "{}", done.sentence());
-    // What is asked of each cell alone needs no share of the error for the others.
-    let rows = &open.compared.rows;
-    assert!(rows.iter().all(|r| r.high_alone.unwrap() < r.high.unwrap()), "{rows:?}");
 }
 
 /// A baseline of another experiment was taken by its number, and the one cell that both had passed.
