@@ -1,10 +1,15 @@
 //! Pairs of cells, for whoever wants one pair: the two-sided sequence. Claims do not rest on it.
 
-use super::claims::lag_limit;
+use super::claims::{Claims, lag_limit};
 use super::series::{Series, median_in_place};
 use super::sign::RankTable;
 use super::{Observations, Pair, Rules};
 use iolab_model::result::{Interval, Verdict};
+
+/// Answers of up to so many cells have every pair: 19 900.
+const MOST_PAIRED: usize = 200;
+/// In larger ones so many cells stand beside every other. All pairs of 4096 cells would be 8 million.
+const MOST_LEADERS: usize = 16;
 
 /// Under this many units a lag-1 correlation says nothing.
 const FEWEST_FOR_LAG: usize = 8;
@@ -166,11 +171,35 @@ fn hull(a: &Interval, b: &Interval) -> Interval {
 /// Every pair (a < b) that shares at least one unit. Intervals hold at every stopping time,
 /// together for the whole answer (`rules.pairs`), with probability ≥ 1 − α.
 pub fn pairs(seen: &Observations, rules: &Rules) -> Vec<Pair> {
+    pairs_where(seen, rules, |_, _| true)
+}
+
+/// Every pair of a small answer; of a large one the pairs of those cells that can cost least.
+pub(crate) fn pairs_of_use(seen: &Observations, rules: &Rules, claims: &Claims) -> Vec<Pair> {
+    let k = seen.y.len();
+    if k <= MOST_PAIRED {
+        return pairs(seen, rules);
+    }
+    let high = claims.high();
+    let mut order: Vec<usize> = (0..k).collect();
+    order.sort_by(|a, b| high[*a].total_cmp(&high[*b]));
+    let mut leads = vec![false; k];
+    let pick = claims.pick.map(|pick| pick.cell);
+    pick.into_iter().chain(order.into_iter().take(MOST_LEADERS)).for_each(|c| leads[c] = true);
+    pairs_where(seen, rules, |a, b| leads[a] || leads[b])
+}
+
+fn pairs_where(
+    seen: &Observations,
+    rules: &Rules,
+    wanted: impl Fn(usize, usize) -> bool,
+) -> Vec<Pair> {
     let k = seen.y.len();
     let mut comparer = Comparer::new(seen, rules);
-    let mut pairs = Vec::with_capacity(k * k.saturating_sub(1) / 2);
+    let mut pairs = Vec::new();
     for a in 0..k {
-        pairs.extend((a + 1..k).filter_map(|b| comparer.pair(a, b)));
+        let others = (a + 1..k).filter(|b| wanted(a, *b));
+        pairs.extend(others.filter_map(|b| comparer.pair(a, b)));
     }
     pairs
 }

@@ -5,7 +5,7 @@ use super::claims::{
     Claims, Control, Evidence, Facts, Raise, Standing, Unsound, Verdict, Watch, control, grade,
     wanting,
 };
-use super::compare::pairs;
+use super::compare::pairs_of_use;
 use super::finding::{Context, Finding};
 use super::findings::{
     context_findings, machine_finding, outlier_findings, shape_findings, twin_finding,
@@ -23,7 +23,7 @@ const FEWEST_CONTROLS: u32 = 8;
 pub struct Judgement {
     /// What may be claimed: everything that speaks renders this.
     pub claims: Claims,
-    /// Every pair, for whoever wants one.
+    /// Every pair, for whoever wants one; beyond 200 cells those of the cells that can cost least.
     pub pairs: Vec<Pair>,
     /// How good the figures are.
     pub grade: Grade,
@@ -119,7 +119,7 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     // A unit may be an epoch of several rounds: seven of them were told as seven rounds.
     let forecast = forecast.map(|units| units.saturating_mul(rules.unit_rounds.max(1) as u32));
     let (grade, raise) = graded(seen, context, &claims, forecast);
-    let pairs = pairs(seen, rules);
+    let pairs = pairs_of_use(seen, rules, &claims);
     Judgement {
         claims,
         pairs,

@@ -138,6 +138,22 @@ fn the_context_is_reported() {
     assert!(has(&close, Code::OverheadHigh), "{close:?}");
 }
 
+/// All pairs of 4096 cells are 8 million, of 300 bytes each in the record.
+#[test]
+fn a_large_answer_has_the_pairs_of_those_who_can_cost_least() {
+    let paired = |k: usize| {
+        let offsets: Vec<f64> = (0..k).map(|c| (c as f64 - 7.0).abs() / 10.0).collect();
+        let judgement = judged(&seen(cells(12, &offsets, 0.01)), &good());
+        assert!(judgement.pairs.iter().any(|pair| pair.a == 7 || pair.b == 7));
+        let met = |cell: usize| judgement.pairs.iter().any(|p| p.a == cell || p.b == cell);
+        assert!((0..k).all(met), "each stands beside the best");
+        judgement.pairs.len()
+    };
+    assert_eq!(paired(200), 200 * 199 / 2);
+    let large = paired(400);
+    assert!((16 * 383..=17 * 400).contains(&large), "{large}");
+}
+
 #[test]
 fn outliers_are_flagged_kept_and_weighed() {
     let mut y = cells(40, &[0.0, 0.0, 0.3], 0.01);

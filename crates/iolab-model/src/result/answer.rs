@@ -167,7 +167,7 @@ pub struct Answer {
     pub more_seconds: Option<f64>,
     /// What to keep in mind.
     pub warnings: Vec<Warning>,
-    /// One entry a pair.
+    /// One entry a pair; beyond 200 cells the pairs of those that can cost least.
     pub comparisons: Vec<Comparison>,
 }
 

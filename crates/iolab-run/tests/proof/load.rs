@@ -61,10 +61,19 @@ fn a_day_of_rounds_ends_as_it_began() {
 /// Ten thousand cells, a hundred in each answer, are screened, measured and concluded.
 #[test]
 fn ten_thousand_cells_come_to_an_answer() {
-    let conditions = much(100);
-    let cells = conditions * 100;
-    let times: Vec<f64> = (0..cells).map(|c| 1e5 * (1.0 + (c % 100) as f64 / 20.0)).collect();
-    let shape = PlanShape { own_instances: false, conditions, ..shape(100, cells as u64) };
+    cells_come_to_answers(much(100), 100);
+}
+
+/// As many cells as a plan takes, each against all others.
+#[test]
+fn as_many_cells_as_a_plan_takes_come_to_one_answer() {
+    cells_come_to_answers(1, much(4096));
+}
+
+fn cells_come_to_answers(conditions: usize, each: usize) {
+    let cells = conditions * each;
+    let times: Vec<f64> = (0..cells).map(|c| 1e5 * (1.0 + (c % each) as f64 / 20.0)).collect();
+    let shape = PlanShape { own_instances: false, conditions, ..shape(each, cells as u64) };
     let plan = plan(&shape);
     let mut wide = VirtualMachine::new(times, 11).with(&[Noise::LogNormal(0.01)]);
     let (started, before) = (Instant::now(), memory_mib());
@@ -80,7 +89,7 @@ fn ten_thousand_cells_come_to_an_answer() {
     );
     assert_eq!(conclusion.answers.len(), conditions);
     // None of the best takes half as long again as the fastest.
-    let step = |cell: &String| cell[1..].parse::<usize>().unwrap() % 100;
+    let step = |cell: &String| cell[1..].parse::<usize>().unwrap() % each;
     for answer in &conclusion.answers {
         assert!(!answer.best.is_empty(), "{:?}", answer.kind);
         assert!(answer.best.iter().all(|cell| step(cell) < 10), "{:?}", answer.best);
