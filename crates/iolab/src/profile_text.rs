@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::terminal_io::wrap;
 use iolab_model::catalog::{
     bytes_text, count_text, digits_text, percent_text, ratio_text, so_many, time_text,
 };
 use iolab_report::TextStyle;
-use iolab_trace::{FileRow, Profile, Trace, Whole};
+use iolab_trace::{FileRow, Finding, Profile, Trace, Whole};
 
 /// Lines of a screen.
 const LINES: usize = 24;
@@ -17,6 +17,8 @@ const LINES: usize = 24;
 const FILES: usize = 5;
 /// Lines that are kept for what to do, before files.
 const FINDING_LINES: usize = 6;
+/// From so many others of its kind on a finding is said once.
+const FEWEST_ALIKE: usize = 2;
 /// Lines that a command, a file's name or a list may take without --all.
 const MOST_LINES: usize = 2;
 /// Columns of a file's name.
@@ -34,14 +36,15 @@ pub fn screen(trace: &Trace, profile: &Profile, style: &TextStyle, all: bool) ->
     calls.push(String::new());
     // What to do about it is what a person came for: where both have no room, fewer files are listed.
     let others = lines.len() + calls.len() + 1;
-    let wanted = findings(profile, width, usize::MAX).len().min(FINDING_LINES);
+    let said = findings(profile, width, all);
+    let wanted = said.iter().map(Vec::len).sum::<usize>().min(FINDING_LINES);
     let listed = |files: &usize| table(&profile.files, *files, most);
     let fits = |files: &usize| others + listed(files).len() + wanted <= LINES;
     let files = if all { usize::MAX } else { (2..=FILES).rev().find(fits).unwrap_or(1) };
     lines.extend(listed(&files));
     lines.extend(calls);
     let room = if all { usize::MAX } else { LINES.saturating_sub(lines.len() + 1) };
-    lines.extend(findings(profile, width, room.max(wanted)));
+    lines.extend(fitting(said, room.max(wanted)));
     let mut text = lines.join("\n");
     text.push('\n');
     if style.unicode { text } else { iolab_model::catalog::ascii_text(&text) }
@@ -207,22 +210,55 @@ fn sizes(profile: &Profile) -> Vec<String> {
     ["read", "write"].iter().filter_map(|direction| line(direction)).collect()
 }
 
-fn findings(profile: &Profile, width: usize, room: usize) -> Vec<String> {
+/// The findings in lines, each for itself; what holds of many files is said of the dearest of them,
+/// and with --all of each.
+fn findings(profile: &Profile, width: usize, all: bool) -> Vec<Vec<String>> {
     if profile.findings.is_empty() {
-        return vec!["nothing stands out".to_owned()];
+        return vec![vec!["nothing stands out".to_owned()]];
     }
+    let like = |finding: &Finding| {
+        let others = profile.findings.iter().filter(|other| other.kind == finding.kind);
+        let others: Vec<&Finding> = others.filter(|other| !std::ptr::eq(*other, finding)).collect();
+        others
+    };
+    let is_gathered = |finding: &Finding| !all && like(finding).len() >= FEWEST_ALIKE;
+    let is_first = |at: usize| {
+        let kind = profile.findings[at].kind;
+        !profile.findings[..at].iter().any(|earlier| earlier.kind == kind)
+    };
+    let sentence = |(at, finding): (usize, &Finding)| match is_gathered(finding) {
+        false => Some(finding.sentence.clone()),
+        true if is_first(at) => {
+            let others = like(finding);
+            let ns = others.iter().map(|other| other.file_ns).fold(0, u64::saturating_add);
+            Some(format!(
+                "{}; the same for {} ({})",
+                finding.sentence,
+                so_many(others.len(), "more file"),
+                time_text(ns as f64)
+            ))
+        }
+        true => None,
+    };
+    let sentences = profile.findings.iter().enumerate().filter_map(sentence);
+    sentences.map(|sentence| item(&sentence, width)).collect()
+}
+
+/// A sentence as one of a list.
+fn item(sentence: &str, width: usize) -> Vec<String> {
+    let lines = broken(sentence, width.saturating_sub(2), usize::MAX);
+    let head = |at: usize| if at == 0 { "- " } else { "  " };
+    lines.iter().enumerate().map(|(at, line)| format!("{}{line}", head(at))).collect()
+}
+
+/// As many of them as there is room for, and how many more there are.
+fn fitting(findings: Vec<Vec<String>>, room: usize) -> Vec<String> {
+    let all = findings.len();
     let mut lines: Vec<String> = Vec::new();
-    for (at, finding) in profile.findings.iter().enumerate() {
-        let text = wrap(&finding.sentence, width.saturating_sub(2));
-        let next: Vec<String> = text
-            .lines()
-            .enumerate()
-            .map(|(line, text)| format!("{}{text}", if line == 0 { "- " } else { "  " }))
-            .collect();
-        let is_last = at + 1 == profile.findings.len();
+    for (at, next) in findings.into_iter().enumerate() {
         // A line is kept for what is left out.
-        if lines.len() + next.len() > room.saturating_sub(usize::from(!is_last)) {
-            let left = so_many(profile.findings.len() - at, "finding");
+        if lines.len() + next.len() > room.saturating_sub(usize::from(at + 1 != all)) {
+            let left = so_many(all - at, "finding");
             lines.push(format!("  {left} more: --all"));
             break;
         }
@@ -231,32 +267,52 @@ fn findings(profile: &Profile, width: usize, room: usize) -> Vec<String> {
     lines
 }
 
-/// A name in pieces of its column; where it needs more than so many, their end, which tells most.
-/// Nothing in it moves a terminal's cursor.
+/// A name in pieces of its column, whole parts of the path where they fit; where it needs more than so
+/// many, its end, which tells most. Nothing in it moves a terminal's cursor.
 fn pieces(name: &str, most: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    for c in name.escape_debug() {
-        if pieces.last().is_some_and(|piece| piece.width() + 1 > NAME_COLUMNS) {
-            pieces.push(String::new());
-        }
-        if let Some(piece) = pieces.last_mut() {
-            piece.push(c);
-        }
+    let whole: Vec<char> = name.escape_debug().collect();
+    let all = at_slashes(&whole, NAME_COLUMNS);
+    if all.len() <= most {
+        return all;
     }
-    if pieces.len() <= most {
-        return pieces;
-    }
-    let plain: Vec<char> = name.escape_debug().collect();
-    let kept = plain.len().saturating_sub(most * NAME_COLUMNS - 1);
-    let end: String = plain[kept..].iter().collect();
-    self::pieces(&format!("…{end}"), usize::MAX)
+    let end = |kept: usize| {
+        let end = ['…'].iter().chain(&whole[kept..]).copied().collect::<Vec<char>>();
+        at_slashes(&end, NAME_COLUMNS)
+    };
+    let from = whole.len().saturating_sub(most * NAME_COLUMNS);
+    let parts = (from..whole.len()).filter(|at| whole[*at] == '/');
+    let mut ends = parts.chain(from..=whole.len()).map(end);
+    ends.find(|pieces| pieces.len() <= most).unwrap_or_default()
 }
 
-/// A line broken between its words, and within a word that is longer than a line; without --all in at
-/// most so many lines.
+/// A word in pieces of at most so many columns, broken before a slash where there is one.
+fn at_slashes(word: &[char], width: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for c in word {
+        let piece = pieces.last().map_or("", String::as_str);
+        if piece.width() + c.width().unwrap_or(0) > width {
+            let slash = piece.rfind('/').filter(|at| *at > 0);
+            let rest = slash.map_or_else(String::new, |at| piece[at..].to_owned());
+            if let (Some(at), Some(piece)) = (slash, pieces.last_mut()) {
+                piece.truncate(at);
+            }
+            pieces.push(rest);
+        }
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(*c);
+        }
+    }
+    pieces
+}
+
+/// A line broken between its words, and within a word that is longer than a line, before a slash where
+/// it has one; without --all in at most so many lines.
 fn broken(line: &str, width: usize, most: usize) -> Vec<String> {
-    let mut lines: Vec<String> =
-        textwrap::wrap(line, width).iter().map(ToString::to_string).collect();
+    let pieces = |line: &str| match line.width() > width {
+        true => at_slashes(&line.chars().collect::<Vec<char>>(), width),
+        false => vec![line.to_owned()],
+    };
+    let mut lines: Vec<String> = wrap(line, width).lines().flat_map(pieces).collect();
     if lines.len() > most {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {
@@ -268,3 +324,7 @@ fn broken(line: &str, width: usize, most: usize) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+#[path = "profile_text_tests.rs"]
+mod tests;
