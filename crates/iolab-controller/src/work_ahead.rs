@@ -93,6 +93,7 @@ fn work(plan: &Plan) -> WorkAhead {
         warm: has(CacheState::Warm),
         writes: writes || does(plan, WorkloadId::Files, FileOperation::writes_bytes),
         trees: plan.instances.iter().any(|instance| instance.tree.is_some()),
+        theirs: plan.instances.iter().any(|instance| instance.path.is_some()),
         remakes: remakes(plan),
         reads_files: plan.factors.contains_key(&Factor::Method),
     }

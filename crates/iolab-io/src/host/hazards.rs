@@ -22,6 +22,9 @@ pub struct Work {
     pub writes: bool,
     /// The sizes are those of whole trees.
     pub trees: bool,
+    /// The files are the person's, and as large as they are.
+    #[serde(default)]
+    pub theirs: bool,
     /// Trials make many files and remove them again.
     pub remakes: bool,
     /// Whether files are touched at all (a ladder of calls reads one byte).
@@ -56,7 +59,7 @@ pub fn swapped(before: &Environment, after: &Environment) -> Option<Warning> {
     (inward + outward > 0).then(|| {
         let text = format!(
             "{inward} pages were read from swap and {outward} written to it during the run: free \
-             some memory or use a smaller --file-size"
+             some memory, or take smaller files"
         );
         Warning { code: Code::SwapActive, text }
     })
@@ -97,6 +100,14 @@ fn smaller_than_cache(known: &Environment, work: &Work) -> Option<Warning> {
         let text = format!(
             "a tree of {tree} fits into the last-level cache of {cache}: warm reads of it may never \
              reach memory; take more or larger files for memory-bound figures"
+        );
+        return warn(Code::SmallerThanCache, text);
+    }
+    if work.theirs {
+        let (file, cache) = (bytes_text(smallest), bytes_text(cache));
+        let text = format!(
+            "a file of {file} fits into the last-level cache of {cache}: warm reads of it may never \
+             reach memory; a larger file would show what memory gives"
         );
         return warn(Code::SmallerThanCache, text);
     }
@@ -179,9 +190,9 @@ fn held_back(known: &Environment, work: &Work) -> Option<Warning> {
     warn(
         Code::InodesHeldBack,
         format!(
-            "take --place ext4 (made with a journal), or fewer --rounds or --files: {fs} has no \
-             journal here, and for minutes passes over the inodes of removed files one by one, so \
-             that making files may slow down over the rounds although iolab lays them apart"
+            "{fs} has no journal here, and for minutes passes over the inodes of removed files one by \
+             one, so that making files may slow down over the rounds although iolab lays them apart: \
+             take fewer --rounds or --files, or a directory whose file system has a journal"
         ),
     )
 }
@@ -311,6 +322,7 @@ mod tests {
             warm: true,
             writes: true,
             trees: false,
+            theirs: false,
             remakes: true,
             reads_files: true,
         }
@@ -361,7 +373,7 @@ mod tests {
             (
                 json!({"mount.fs_type": "ext4", "mount.journal": false}),
                 Code::InodesHeldBack,
-                "--place ext4",
+                "a directory whose file system has a journal",
             ),
             (json!({"cpu.steal_share": 0.034}), Code::StealHigh, "3.4 %"),
             (json!({"cpu.count": 4, "load.1": 3.2}), Code::BusyMachine, "3.2 on 4"),
@@ -412,6 +424,22 @@ mod tests {
         let facts = machine(&json!({"cpu.llc_bytes": 8 << 20}));
         let text = hazards(&facts, &Work { trees: true, ..all() }).remove(0).text;
         assert!(text.contains("a tree of 1 MiB") && !text.contains("--file-size"), "{text}");
+    }
+
+    /// Who ran on ext4 was told to take ext4, and who named a file to make it larger by an option that
+    /// makes another file.
+    #[test]
+    fn no_advice_is_given_that_cannot_be_followed_there() {
+        let facts = json!({"mount.fs_type": "ext4", "mount.journal": false});
+        let text = hazards(&machine(&facts), &all()).remove(0).text;
+        assert!(
+            text.starts_with("ext4 has no journal here") && !text.contains("--place"),
+            "{text}"
+        );
+        let facts = machine(&json!({"cpu.llc_bytes": 8 << 20}));
+        let text = |theirs| hazards(&facts, &Work { theirs, ..all() }).remove(0).text;
+        assert!(text(false).contains("--file-size"), "{}", text(false));
+        assert!(!text(true).contains("--file-size") && text(true).contains("a larger file"));
     }
 
     #[test]

@@ -117,7 +117,7 @@ codes! {
     PageReporting "PAGE_REPORTING" Caution "this machine gives free memory back to its host"
         "/sys/module/page_reporting is active: freed page cache returns to the host and the next first touch is slow, by a factor of up to 10. What allocates page cache (cold reads, writes, copies) varies for it. Warm reads and system calls do not.";
     SmallerThanCache "SMALLER_THAN_CACHE" Caution "the file fits into the processor's cache"
-        "The file is smaller than the last-level cache, so warm reads may never reach memory. Use a larger --file-size for memory-bound figures.";
+        "The file is smaller than the last-level cache, so warm reads may never reach memory. For memory-bound figures take a larger file (--file-size, where iolab makes it).";
     UnalignedBlock "UNALIGNED_BLOCK" Note "a block size is not a multiple of the page"
         "Calls straddle pages, which costs extra look-ups and copies. If such a block stands out, this is why.";
     DirtyThrottling "DIRTY_THROTTLING" Note "small buffered writes run at memory speed"
@@ -131,7 +131,7 @@ codes! {
     NoColdState "NO_COLD_STATE" Note "this file system has no cold state"
         "tmpfs and ramfs keep files in the page cache only.";
     InodesHeldBack "INODES_HELD_BACK" Caution "this file system is slow to make files where some were just removed"
-        "ext4 without a journal does not give an inode out again for one to five minutes after its file was removed (recently_deleted in fs/ext4/ialloc.c), and looks at each of those for every file that it makes: creating, writing or copying files round after round can take 10 to 30 times as long as the first time. iolab asks for every tree to lie in a block group of its own, which avoids most of it as long as there are groups enough. Where trials still become slower over the rounds, measure on a file system with a journal (--place ext4, or another directory), or take fewer --rounds or fewer --files.";
+        "ext4 without a journal does not give an inode out again for one to five minutes after its file was removed (recently_deleted in fs/ext4/ialloc.c), and looks at each of those for every file that it makes: creating, writing or copying files round after round can take 10 to 30 times as long as the first time. iolab asks for every tree to lie in a block group of its own, which avoids most of it as long as there are groups enough. Where trials still become slower over the rounds, take fewer --rounds or fewer --files, or measure in a directory whose file system has a journal; --place ext4 makes an image of one, where it can be mounted (iolab doctor).";
     Container "CONTAINER" Note "running inside a container"
         "Limits of the container (cgroup, seccomp) may hide or throttle what the machine can do.";
     Virtualised "VIRTUALISED" Note "running on a virtual machine"
