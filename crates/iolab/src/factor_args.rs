@@ -130,7 +130,11 @@ fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
         ("", _) => return text,
         (default, _) => default,
     };
-    format!("{text} [default: {default}]")
+    let first = default.split(',').next().unwrap_or_default();
+    match axis.gives_way {
+        true => format!("{text} [default: {default}; {first} where other levels are compared]"),
+        false => format!("{text} [default: {default}]"),
+    }
 }
 
 /// The help with each level in a line of its own.

@@ -17,7 +17,7 @@ use iolab_controller::Prepared;
 use iolab_model::catalog::WorkloadInfo;
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
-use iolab_model::spec::Experiment;
+use iolab_model::spec::{Experiment, file};
 
 /// What was written after the name of a workload.
 #[derive(Clone, Debug)]
@@ -46,19 +46,28 @@ impl Measure {
         measured(&prepared, argv(), None, &output, talk)
     }
 
-    /// A run of this command again: its plan with that seed, and where its result went. What the
+    /// The run of this command again: its plan with that seed, and where its result went. What the
     /// command allowed is not allowed for that.
     ///
     /// # Errors
     /// What cannot be had any more.
     pub fn again(
         mut self,
+        document: &Document,
         seed: u64,
         consent: &PlaceArgs,
     ) -> Result<(Prepared, OutputArgs), Failure> {
         self.protocol.fix_seed(seed);
         self.places = self.places.allowing(consent);
-        let prepared = self.prepared(&self.experiment()?)?;
+        let mut experiment = self.experiment()?;
+        // What gives way to other levels did not always: the run is what it was.
+        let recorded = file::from_document(document).experiment.factors;
+        for axis in self.info.factors.iter().filter(|axis| axis.gives_way) {
+            if let Some(levels) = recorded.get(&axis.factor) {
+                experiment.factors.entry(axis.factor).or_insert_with(|| levels.clone());
+            }
+        }
+        let prepared = self.prepared(&experiment)?;
         Ok((prepared, self.output))
     }
 

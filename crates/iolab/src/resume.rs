@@ -73,7 +73,7 @@ pub fn once_more(
     }
     go_there(document)?;
     let (prepared, output) = match command_of(document)? {
-        Made::Measure(measure) => measure.again(seed, &consent.places)?,
+        Made::Measure(measure) => measure.again(document, seed, &consent.places)?,
         // The file may have changed since: what the run was asked stands in its record.
         Made::Run(_) => {
             let mut written = file::from_document(document);

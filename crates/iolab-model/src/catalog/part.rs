@@ -133,17 +133,25 @@ pub struct FactorUse {
     pub default: &'static str,
     /// The words allowed, for a factor of words whose list is not a list of parts.
     pub words: &'static [&'static str],
+    /// Whether its levels are the question only where nothing else that was named is: then the first
+    /// of them is held.
+    pub gives_way: bool,
 }
 
 impl FactorUse {
     /// An axis whose words, where it has any, are the ids of parts.
     pub const fn new(factor: Factor, default: &'static str) -> FactorUse {
-        FactorUse { factor, default, words: &[] }
+        FactorUse { factor, default, words: &[], gives_way: false }
     }
 
     /// The same with the words that it takes.
     pub const fn among(self, words: &'static [&'static str]) -> FactorUse {
         FactorUse { words, ..self }
+    }
+
+    /// The same, held at its first level beside whatever else is asked about.
+    pub const fn giving_way(self) -> FactorUse {
+        FactorUse { gives_way: true, ..self }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Facts, PlanError};
 use crate::catalog::{
-    AxisWord, CacheState, Consume, Factor, FactorUse, Level, Part, RECORDED, bytes_text,
+    AxisWord, CacheState, Consume, Factor, FactorUse, Level, Part, RECORDED, Role, bytes_text,
     is_held_warm, memory_limit_bytes,
 };
 use crate::spec::{Experiment, Vocabulary, format_bytes};
@@ -101,8 +101,24 @@ fn default_levels(
             notes.push("consume is none: what a command does with the bytes is not known".into());
             Ok(vec![Consume::None.level()])
         }
-        factor => Ok(vocabulary.levels(factor, axis.default)?),
+        factor => {
+            let mut levels = vocabulary.levels(factor, axis.default)?;
+            if axis.gives_way && asks_by_name(experiment) {
+                levels.truncate(1);
+            }
+            Ok(levels)
+        }
     }
+}
+
+/// Whether something that was named is compared: rows of a default beside it would hide what was asked.
+fn asks_by_name(experiment: &Experiment) -> bool {
+    let compared = |(factor, levels): (&Factor, &Vec<Level>)| {
+        // A command stands beside methods; tables of open files differ where several workers share them.
+        let several = levels.len() > 1 || *factor == Factor::Contender;
+        several && *factor != Factor::Descriptors && factor.role() == Role::Question
+    };
+    experiment.factors.iter().any(compared)
 }
 
 /// Whether every operation that is asked for ignores a factor: then it has no level at all.

@@ -8,7 +8,7 @@ const fn part(id: &'static str, kind: PartKind, capability: &'static [Capability
 }
 
 const fn axis(factor: Factor, default: &'static str, words: &'static [&'static str]) -> FactorUse {
-    FactorUse { factor, default, words }
+    FactorUse { words, ..FactorUse::new(factor, default) }
 }
 
 /// Like `read`.
