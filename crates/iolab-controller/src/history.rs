@@ -37,6 +37,23 @@ pub fn make_room(store: &Store) -> Result<(), Error> {
     })
 }
 
+/// The newest complete run with the same workload and title that was made after a run.
+///
+/// # Errors
+/// The history cannot be read.
+pub fn latest_after(store: &Store, then: &Document) -> Result<Option<Document>, Error> {
+    let filter = Filter {
+        workload: Some(then.experiment.workload.clone()),
+        experiment: Some(then.run.title.clone()),
+        complete: Some(true),
+        limit: Some(1),
+        ..Filter::default()
+    };
+    let newest = store.list(&filter)?.into_iter().next();
+    let later = newest.filter(|run| run.id > then.run.id);
+    Ok(later.map(|run| store.load(run.id)).transpose()?)
+}
+
 /// Complete runs with the same workload and title that were made before a run, the newest first: that
 /// one with its samples, the others with their figures.
 ///

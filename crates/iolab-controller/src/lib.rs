@@ -21,7 +21,7 @@ mod work_ahead;
 
 pub use console::Console;
 pub use error::{Blame, Error};
-pub use history::{earlier, make_room, newest};
+pub use history::{earlier, latest_after, make_room, newest};
 pub use placement::Placement;
 pub use prepared::{Prepared, plan_at};
 pub use resume::{Resumed, resumed};

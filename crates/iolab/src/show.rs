@@ -7,9 +7,11 @@ use clap::Args;
 
 use super::output::{self, OutputArgs};
 use super::store_args::{StoreArgs, load};
-use super::terminal_io::{Ending, Failure};
+use super::terminal_io::{Ending, Failure, say};
 use super::verbosity::Talk;
 use super::{trace_export, trace_file};
+use iolab_controller::latest_after;
+use iolab_report::compare::disagrees_text;
 
 /// Show a recorded run again, in any format
 #[derive(Args, Clone, Debug)]
@@ -31,7 +33,14 @@ impl Show {
     /// There is no such run, or no such format.
     pub fn run(self, talk: &Talk) -> Ending {
         let output = self.output.read()?;
-        let document = load(&output.store.open()?, &self.run)?;
+        let store = output.store.open()?;
+        let document = load(&store, &self.run)?;
+        if self.output.format == "table" && !talk.quiet && document.run.id != 0 {
+            let later = latest_after(&store, &document)?;
+            if let Some(line) = later.and_then(|later| disagrees_text(&document, &later)) {
+                say(&line);
+            }
+        }
         output.write(&document, talk)
     }
 }

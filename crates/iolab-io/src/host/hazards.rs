@@ -204,8 +204,8 @@ fn read_ahead(known: &Environment, work: &Work) -> Option<Warning> {
     warn(
         Code::ReadaheadLarge,
         format!(
-            "{device} reads {} ahead (128 KiB is usual): small cold blocks look as fast as large \
-             ones",
+            "{device} reads {} ahead (128 KiB is usual): a cold block smaller than that measures the \
+             read-ahead and not the block, so small ones look as fast as large ones",
             bytes_text(bytes)
         ),
     )

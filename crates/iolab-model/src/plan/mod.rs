@@ -5,6 +5,8 @@ mod axes;
 mod cells;
 mod contender;
 mod cost;
+#[cfg(test)]
+mod default_tests;
 mod draft;
 mod error;
 mod instance;

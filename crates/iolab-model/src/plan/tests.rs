@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::{Cell, Facts, Plan, PlanError, level_text, make};
-use crate::catalog::{CacheState, Factor, FactorUse, Level, Levels, Part, WorkloadInfo};
+use crate::catalog::{CacheState, Factor, Level, Levels, Part, WorkloadInfo};
 use crate::spec::fixture::{CALL, PARTS, READ};
 use crate::spec::{Experiment, Protocol};
 use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, proptest};
 
-fn facts() -> Facts {
+pub(super) fn facts() -> Facts {
     Facts {
         files: BTreeMap::from([
             ("/data/a".into(), Ok(1 << 20)),
@@ -38,7 +38,7 @@ fn facts() -> Facts {
     }
 }
 
-fn experiment(info: &WorkloadInfo, axes: &[(Factor, &str)]) -> Experiment {
+pub(super) fn experiment(info: &WorkloadInfo, axes: &[(Factor, &str)]) -> Experiment {
     let vocabulary = crate::spec::Vocabulary { info, parts: PARTS };
     let mut factors: BTreeMap<Factor, Vec<Level>> = BTreeMap::new();
     for (factor, text) in axes {
@@ -88,33 +88,6 @@ fn text(plan: &Plan) -> String {
 #[test]
 fn defaults_take_what_people_mean() {
     insta::assert_snapshot!(text(&plan(&[])));
-}
-
-/// Four file systems were asked about, and the table was full of their numbers of workers.
-#[test]
-fn what_is_asked_about_by_name_stands_without_the_levels_of_a_default() {
-    let factors: Vec<FactorUse> = READ
-        .factors
-        .iter()
-        .map(|axis| match axis.factor {
-            Factor::Threads => FactorUse::new(Factor::Threads, "1,2,4").giving_way(),
-            _ => *axis,
-        })
-        .collect();
-    let info = WorkloadInfo { factors: factors.leak(), ..READ };
-    let threads = |axes: &[(Factor, &str)]| -> BTreeSet<u64> {
-        let plan = make(&experiment(&info, axes), &info, PARTS, &facts()).unwrap();
-        plan.cells.iter().filter_map(|cell| cell.levels.number(Factor::Threads)).collect()
-    };
-    let (one, all) = (BTreeSet::from([1]), BTreeSet::from([1, 2, 4]));
-    assert_eq!(threads(&[]), all);
-    assert_eq!(threads(&[(Factor::Method, "pread")]), all);
-    // A condition is no question: within each, workers are compared as before.
-    assert_eq!(threads(&[(Factor::Method, "pread"), (Factor::Cache, "warm,any")]), all);
-    assert_eq!(threads(&[(Factor::Method, "read,pread")]), one);
-    assert_eq!(threads(&[(Factor::Contender, "cat {file}")]), one);
-    let named = [(Factor::Method, "read,pread"), (Factor::Threads, "2,4")];
-    assert_eq!(threads(&named), BTreeSet::from([2, 4]));
 }
 
 #[test]

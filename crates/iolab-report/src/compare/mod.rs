@@ -3,6 +3,7 @@
 
 mod again;
 mod alike;
+mod contradiction;
 mod environment;
 mod forecast;
 mod gate;
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 pub use again::runs_text;
 pub use alike::compare_alike;
+pub use contradiction::disagrees_text;
 pub use environment::{Difference, Likeness, Weight, differences, likeness};
 pub use gate::{Gate, GateVerdict, gate_json, gate_markdown, gate_table};
 pub use series::shown_ns;

@@ -1,5 +1,6 @@
 //! How a run compares with the earlier ones of its experiment, in one line.
 
+use super::contradiction::contradiction;
 use super::{Compared, Row, Terms, compare, shown_ns};
 use iolab_model::catalog::{ratio_text, so_many, time_text};
 use iolab_model::result::{Document, Verdict};
@@ -22,11 +23,19 @@ pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
         line.push_str("; ");
         line.push_str(&spread);
     }
+    // Whoever reads but the beginning reads this.
+    if let Some(found) = contradiction(last, now, ["there", "here"]) {
+        let (then, id) = (last.run.id, now.run.id);
+        line = format!(
+            "this contradicts run {then}: {found}. What lasted as long as a run is in neither interval: \
+             measure it again later (iolab rerun {id}). {line}"
+        );
+    }
     Some(line)
 }
 
 /// Whether it asked the same of the same place.
-fn is_same(run: &Document, now: &Document) -> bool {
+pub(super) fn is_same(run: &Document, now: &Document) -> bool {
     let (then, now) = (&run.experiment, &now.experiment);
     (&then.workload, &then.factors, &then.ask, &then.directory)
         == (&now.workload, &now.factors, &now.ask, &now.directory)
@@ -75,8 +84,9 @@ fn spread(before: &[&Document], now: &Document) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::disagrees_text;
     use super::since_text;
-    use iolab_model::result::Document;
+    use iolab_model::result::{Document, Regret};
     use iolab_test::documents;
 
     /// A run of forty rounds whose cells take so many times as long.
@@ -95,6 +105,55 @@ mod tests {
 
     fn run(id: u64) -> Document {
         slower(id, 1.0)
+    }
+
+    /// The same with this said of its cells: at least and at most so many times the best's time.
+    fn saying(id: u64, bounds: &[(f64, f64)]) -> Document {
+        let mut run = run(id);
+        let ids: Vec<String> = run.cells.iter().map(|cell| cell.id.clone()).collect();
+        let regret = |(cell, (low, high)): (&String, &(f64, f64))| Regret {
+            cell: cell.as_str().into(),
+            low: *low,
+            high: Some(*high),
+            excluded: *low > 1.0,
+        };
+        run.answers[0].regret = ids.iter().zip(bounds).map(regret).collect();
+        run
+    }
+
+    /// One run proved 1 MiB at least 1.8 times slower, the next showed at most 1.2, and the line between
+    /// them spoke of "no clear change".
+    #[test]
+    fn a_run_that_rules_out_what_the_last_one_proved_says_so() {
+        let proved = saying(3, &[(1.0, 1.0), (1.81, 2.72)]);
+        let other = saying(8, &[(1.0, 1.01), (1.0, 1.22)]);
+        let [a, b] = [&proved.cells[0].id, &proved.cells[1].id];
+        let line = since_text(std::slice::from_ref(&proved), &other).unwrap();
+        let wanted = format!(
+            "this contradicts run 3: there {b} took 1.81–2.72× as long as {a}, here at most 1.22×. What \
+             lasted as long as a run is in neither interval: measure it again later (iolab rerun 8). \
+             since run 3 ("
+        );
+        assert!(line.starts_with(&wanted), "{line}");
+        let later = disagrees_text(&proved, &other).unwrap();
+        assert!(later.starts_with("run 8 of the same experiment ("), "{later}");
+        let wanted = format!("here {b} took 1.81–2.72× as long as {a}, there at most 1.22×");
+        assert!(later.contains(&wanted), "{later}");
+        // The other way round: what was ruled out is proven now.
+        let mut again = proved.clone();
+        again.run.id = 9;
+        let line = since_text(&[other], &again).unwrap();
+        assert!(line.contains("took at most 1.22× as long as"), "{line}");
+        assert!(line.contains("here 1.81–2.72×"), "{line}");
+        // Intervals that overlap agree, and so do runs of other experiments.
+        let wider = saying(8, &[(1.0, 1.01), (1.2, 1.9)]);
+        assert_eq!(disagrees_text(&proved, &wider), None);
+        assert!(
+            !since_text(std::slice::from_ref(&proved), &wider).unwrap().contains("contradicts")
+        );
+        let mut unlike = saying(8, &[(1.0, 1.01), (1.0, 1.22)]);
+        unlike.experiment.ask.clear();
+        assert_eq!(disagrees_text(&proved, &unlike), None);
     }
 
     #[test]

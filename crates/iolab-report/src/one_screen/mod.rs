@@ -4,6 +4,7 @@
 
 mod figure;
 mod held;
+mod read_ahead;
 mod rows;
 
 pub(super) use rows::{Line, Part};
@@ -95,14 +96,19 @@ fn sentences(doc: &Document, answer: &Answer) -> impl Iterator<Item = String> {
 
 /// The gravest warnings, but for those that the answer itself tells of.
 fn careful(doc: &Document) -> Vec<(&'static str, String)> {
+    // What it says changes how all rows are read, where it holds of all of them.
+    let ahead = read_ahead::is_measured(doc);
     let changes_use = |code: &Code| {
         let told = matches!(code, Code::FewRounds | Code::InsufficientBudget);
-        code.severity() >= Severity::Caution && !told
+        code.severity() >= Severity::Caution && !told || ahead && *code == Code::ReadaheadLarge
     };
     let told = |code: &Code| doc.answers.iter().any(|a| a.sentence.contains(code.summary()));
     let all = warning_summary(doc).into_iter();
     let all = all.filter(|(id, _)| id.parse().is_ok_and(|code| changes_use(&code) && !told(&code)));
-    all.take(MOST_WARNINGS).collect()
+    let mut all: Vec<_> = all.collect();
+    all.sort_by_key(|(id, _)| *id != Code::ReadaheadLarge.id());
+    all.truncate(MOST_WARNINGS);
+    all
 }
 
 /// Of the worst answer, where it is worth a word; what is not sound says so itself.

@@ -1,7 +1,7 @@
 use super::Screen;
 use crate::{TextStyle, write};
-use iolab_model::catalog::{AxisWord, Factor, Level, Sync};
-use iolab_model::result::{CellStanding, Document};
+use iolab_model::catalog::{AxisWord, Code, Fact, Factor, Level, Sync};
+use iolab_model::result::{CellStanding, Document, Warning};
 use iolab_test::fakes::{document, fake, levels};
 use iolab_test::{documents, scenes};
 
@@ -69,6 +69,44 @@ fn all_that_was_held_constant_is_said_and_nothing_that_varied() {
     assert_eq!(held, "ext4 on nvme0n1 · 1 thread · cache warm · 9 rounds");
     let tie = Screen::of(&documents::tie()).held;
     assert!(tie.contains("pread") && !tie.contains("blocks"), "{tie}");
+}
+
+/// Blocks of 4 KiB and 1 MiB, read cold ahead of a window of 8 MiB, were told to be alike, and why stood
+/// among the details alone.
+#[test]
+fn cold_blocks_that_the_read_ahead_hides_are_warned_of() {
+    let with = |cache: &str, blocks: &[u64], window: u64, more: &[(Factor, Level)]| {
+        let cells = blocks.iter().map(|block| {
+            let at = [
+                (Factor::Method, Level::word("pread")),
+                (Factor::Block, Level::Number(*block)),
+                (Factor::Cache, Level::word(cache)),
+            ];
+            fake(levels(&[&at, more].concat()), 1e7, 1 << 26)
+        });
+        let mut doc = document(1, "read", &[Factor::Block], 24, cells.collect());
+        doc.environment.put(Fact::DeviceReadAheadBytes, window);
+        let of = |code| Warning { code, text: "seen".into() };
+        doc.warnings =
+            vec![of(Code::PageReporting), of(Code::BusyMachine), of(Code::ReadaheadLarge)];
+        doc
+    };
+    let warned = |doc: Document| {
+        let careful = Screen::of(&doc).careful;
+        assert!(careful.len() <= 2, "{careful:?}");
+        careful.iter().any(|(id, _)| *id == "READAHEAD_LARGE")
+    };
+    let window = 8 << 20;
+    assert!(warned(with("cold", &[4096, 1 << 20], window, &[])));
+    assert!(warned(with("remount", &[4096, 8 << 20], window, &[])));
+    // A block that is far larger shows what its size does; a warm one is not read ahead at all.
+    assert!(!warned(with("cold", &[4096, 64 << 20], window, &[])));
+    assert!(!warned(with("warm", &[4096, 1 << 20], window, &[])));
+    // Past the page cache, and where it is told not to, nothing is read ahead.
+    let direct = [(Factor::Direct, Level::word("on"))];
+    assert!(!warned(with("cold", &[4096, 1 << 20], window, &direct)));
+    let random = [(Factor::Readahead, Level::word("random"))];
+    assert!(!warned(with("cold", &[4096, 1 << 20], window, &random)));
 }
 
 /// A write of 64 KiB and its fsync took half as long as those of 1 MiB, and stood above them.

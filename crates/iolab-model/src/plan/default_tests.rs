@@ -1,0 +1,35 @@
+//! Levels that nobody named.
+
+use std::collections::BTreeSet;
+
+use super::make;
+use super::tests::{experiment, facts};
+use crate::catalog::{Factor, FactorUse, WorkloadInfo};
+use crate::spec::fixture::{PARTS, READ};
+
+/// Four file systems were asked about, and the table was full of their numbers of workers.
+#[test]
+fn what_is_asked_about_by_name_stands_without_the_levels_of_a_default() {
+    let factors: Vec<FactorUse> = READ
+        .factors
+        .iter()
+        .map(|axis| match axis.factor {
+            Factor::Threads => FactorUse::new(Factor::Threads, "1,2,4").giving_way(),
+            _ => *axis,
+        })
+        .collect();
+    let info = WorkloadInfo { factors: factors.leak(), ..READ };
+    let threads = |axes: &[(Factor, &str)]| -> BTreeSet<u64> {
+        let plan = make(&experiment(&info, axes), &info, PARTS, &facts()).unwrap();
+        plan.cells.iter().filter_map(|cell| cell.levels.number(Factor::Threads)).collect()
+    };
+    let (one, all) = (BTreeSet::from([1]), BTreeSet::from([1, 2, 4]));
+    assert_eq!(threads(&[]), all);
+    assert_eq!(threads(&[(Factor::Method, "pread")]), all);
+    // A condition is no question: within each, workers are compared as before.
+    assert_eq!(threads(&[(Factor::Method, "pread"), (Factor::Cache, "warm,any")]), all);
+    assert_eq!(threads(&[(Factor::Method, "read,pread")]), one);
+    assert_eq!(threads(&[(Factor::Contender, "cat {file}")]), one);
+    let named = [(Factor::Method, "read,pread"), (Factor::Threads, "2,4")];
+    assert_eq!(threads(&named), BTreeSet::from([2, 4]));
+}
