@@ -24,6 +24,13 @@ pub fn compare_alike(
     }
 }
 
+/// Whether a run asked the same of the same place.
+pub(super) fn is_same(run: &Document, now: &Document) -> bool {
+    let (then, now) = (&run.experiment, &now.experiment);
+    (&then.workload, &then.factors, &then.ask, &then.directory)
+        == (&now.workload, &now.factors, &now.ask, &now.directory)
+}
+
 /// In what the experiments of two runs differ; what another tool made names no levels.
 fn unlike(then: &Document, now: &Document) -> Vec<String> {
     let (then, now) = (&then.experiment, &now.experiment);

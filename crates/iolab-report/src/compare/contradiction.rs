@@ -1,7 +1,7 @@
 //! Two runs of one experiment of which one proves what the other rules out. Each interval is about its
 //! own run: what lasted as long as a run stands in neither.
 
-use super::since::is_same;
+use super::alike::is_same;
 use iolab_model::catalog::{ratio_digits, ratio_text};
 use iolab_model::result::{Answer, Apart, Document};
 

@@ -1,5 +1,6 @@
 //! How a run compares with the earlier ones of its experiment, in one line.
 
+use super::alike::is_same;
 use super::contradiction::contradiction;
 use super::{Compared, Row, Terms, compare, shown_ns};
 use iolab_model::catalog::{ratio_text, so_many, time_text};
@@ -32,13 +33,6 @@ pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
         );
     }
     Some(line)
-}
-
-/// Whether it asked the same of the same place.
-pub(super) fn is_same(run: &Document, now: &Document) -> bool {
-    let (then, now) = (&run.experiment, &now.experiment);
-    (&then.workload, &then.factors, &then.ask, &then.directory)
-        == (&now.workload, &now.factors, &now.ask, &now.directory)
 }
 
 fn changes(compared: &Compared) -> String {
