@@ -27,6 +27,8 @@ pub struct DiskFigure {
     pub operations_per_second: f64,
     /// Nanoseconds from a request to its end, on average: those under way over those a second.
     pub request_ns: f64,
+    /// How far the median may be off, as a share of it; absent after few rounds.
+    pub spread: Option<f64>,
 }
 
 /// One row of the table.
@@ -112,13 +114,18 @@ impl Job {
         [true, false].map(|wanted| {
             let cell = document.cells.iter().find(|cell| deep(cell) == wanted)?;
             let estimate = cell.estimate.as_ref()?;
-            let operation_ns = estimate.ns_per_operation.median;
+            let each = &estimate.ns_per_operation;
+            let operation_ns = each.median;
             let depth = if wanted { self.depth } else { 1 };
             (operation_ns > 0.0).then_some(())?;
             Some(DiskFigure {
                 bytes_per_second: estimate.bytes_per_second.as_ref()?.median,
                 operations_per_second: 1e9 / operation_ns,
                 request_ns: operation_ns * depth as f64,
+                spread: each
+                    .low
+                    .zip(each.high)
+                    .map(|(low, high)| (high - low) / 2.0 / operation_ns),
             })
         })
     }

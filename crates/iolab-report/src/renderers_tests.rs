@@ -10,9 +10,9 @@ use crate::compare::{Gate, GateVerdict, Row, Terms, compare_within, gate_table};
 use crate::google_benchmark::benchmark_name;
 use crate::survey::{Topic, screen};
 use crate::{TextStyle, write};
-use iolab_model::catalog::{percent_text, ratio_digits, ratio_text, slower_text};
+use iolab_model::catalog::{Code, Factor, Level, percent_text, ratio_digits, ratio_text};
 use iolab_model::result::{
-    Answer, AnswerKind, CellRecord, CellStanding, CellStatus, Document, Regret, Verdict,
+    Answer, AnswerKind, CellRecord, CellStanding, CellStatus, Document, Regret, Verdict, Warning,
 };
 use iolab_test::generated::{Shape, run, shape};
 
@@ -57,7 +57,7 @@ fn read(raw: &str, is_html: bool) -> String {
 /// What may be said of a cell beside the best, from the bounds alone.
 fn against(doc: &Document, answer: &Answer, cell: &CellRecord) -> String {
     let regret = answer.regret_of(&cell.id);
-    let bound = |r: &Regret| slower_text(r.low, r.high);
+    let bound = |r: &Regret| answer.slower_form().text(r.low, r.high);
     let best = answer.best.contains(&cell.id);
     let _ = doc;
     match (answer.kind, best, regret) {
@@ -348,4 +348,46 @@ fn all_that_speaks_of_a_run_says_the_same_and_no_more() {
     let all = |seen: &BTreeSet<String>| seen.iter().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(all(&kinds), "Invalid Tie Undecided Winner");
     assert_eq!(all(&found), "Crossover Plateau Scaling");
+}
+
+/// A run with all that makes a screen long: names that wrap, reasons, warnings, long sentences.
+fn crowded(mut doc: Document) -> Document {
+    let place = "on overlay+metacopy+volatile:size=1Gi,noatime,data=journal";
+    for cell in &mut doc.cells {
+        let levels = cell.factors.clone();
+        cell.factors =
+            levels.with(Factor::SourcePlace, Level::word(format!("{place},{}", cell.id)));
+    }
+    let many = "a reason of which nobody would have thought that it is so long ".repeat(9);
+    if let Some(cell) = doc.cells.last_mut().filter(|_| doc.run.id.is_multiple_of(2)) {
+        (cell.status, cell.reason) = (CellStatus::Failed, Some(many.clone()));
+    }
+    for code in [Code::PageReporting, Code::BusyMachine, Code::TwinOff] {
+        doc.warnings.push(Warning { code, text: many.clone() });
+    }
+    doc
+}
+
+/// 24 lines of 80 columns for one answer and 6 for each further one: 26 to 60 were seen.
+#[test]
+fn every_generated_run_fits_one_screen() {
+    let lines = |doc: &Document| {
+        let mut out = Vec::new();
+        write("table", doc, &TextStyle::default(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let mut long = Vec::new();
+    for seed in 0..RUNS {
+        let doc = run(seed).unwrap_or_else(|| panic!("{seed}: no run"));
+        let most = 24 + 6 * doc.answers.len().saturating_sub(1);
+        for doc in [doc.clone(), crowded(doc)] {
+            let text = lines(&doc);
+            let wide = text.lines().any(|line| line.chars().count() > 80);
+            let count = text.lines().count();
+            if count > most || wide {
+                long.push(format!("{seed}: {count} lines of {most}\n{text}"));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{} screens are too long: {}", long.len(), long[0]);
 }

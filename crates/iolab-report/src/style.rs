@@ -15,12 +15,14 @@ pub struct TextStyle {
     pub unicode: bool,
     /// Whether a report is told whole; else it is one screen.
     pub details: bool,
+    /// Whether what was skipped stands with its reason above the report.
+    pub skips_told: bool,
 }
 
 impl Default for TextStyle {
     /// A file: 80 columns, no colour, Unicode.
     fn default() -> TextStyle {
-        TextStyle { width: 80, color: false, unicode: true, details: false }
+        TextStyle { width: 80, color: false, unicode: true, details: false, skips_told: false }
     }
 }
 
@@ -139,7 +141,8 @@ mod tests {
     use super::TextStyle;
     use unicode_width::UnicodeWidthStr;
 
-    const ASCII: TextStyle = TextStyle { width: 80, color: false, unicode: false, details: false };
+    const ASCII: TextStyle =
+        TextStyle { width: 80, color: false, unicode: false, details: false, skips_told: false };
 
     #[test]
     fn ascii_is_ascii() {

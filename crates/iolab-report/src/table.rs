@@ -71,14 +71,30 @@ fn answers(look: &TextStyle, view: &View) -> String {
 fn short(look: &TextStyle, screen: &Screen) -> String {
     let lines = |text: &String| text.lines().count();
     let mut text = String::new();
-    for rows in (1..=MOST_PRICES).rev() {
-        text = with_rows(look, screen, rows, 2);
-        if lines(&text) <= screen.most_lines() {
-            return text;
+    for each in [2, TIGHT] {
+        for rows in (1..=MOST_PRICES).rev() {
+            text = with_rows(look, screen, rows, each);
+            if lines(&text) <= screen.most_lines() {
+                return text;
+            }
         }
     }
-    let tight = with_rows(look, screen, 1, 1);
-    if lines(&tight) < lines(&text) { tight } else { text }
+    text
+}
+
+/// Lines of a warning or a reason where there is no room for two; names then take one line as well.
+const TIGHT: usize = 1;
+/// Columns of such a name.
+const TIGHT_NAME: usize = 30;
+
+/// A long name without its middle: what tells it from the others stands at either end.
+fn tight_name(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= TIGHT_NAME {
+        return name.to_owned();
+    }
+    let (begin, end) = (TIGHT_NAME / 2, TIGHT_NAME / 2 - 1);
+    letters[..begin].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect()
 }
 
 /// `each`: lines that a warning or a reason may take.
@@ -111,17 +127,20 @@ fn with_rows(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> Str
 /// have the same columns.
 fn parts_text(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> String {
     let missing = |part: &Part| {
+        if look.skips_told && part.only_skipped {
+            return String::new();
+        }
         let text = part.missing.as_ref().map(|why| look.clip("", &look.text(why), each));
         text.unwrap_or_default()
     };
     if let Some(titles) = screen.common_titles().filter(|_| screen.parts.len() > 1) {
         let rows: Vec<Vec<Field>> =
-            screen.parts.iter().flat_map(|part| part_rows(look, part, rows)).collect();
+            screen.parts.iter().flat_map(|part| part_rows(look, part, rows, each)).collect();
         let missing: String = screen.parts.iter().map(missing).collect();
         return table(look, &titles, &rows) + &missing;
     }
     let alone = |part: &Part| {
-        let rows = part_rows(look, part, rows);
+        let rows = part_rows(look, part, rows, each);
         let table = if rows.is_empty() { String::new() } else { table(look, &part.titles, &rows) };
         table + &missing(part)
     };
@@ -129,11 +148,14 @@ fn parts_text(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> St
 }
 
 /// A condition stands above its rows.
-fn part_rows(look: &TextStyle, part: &Part, rows: usize) -> Vec<Vec<Field>> {
+fn part_rows(look: &TextStyle, part: &Part, rows: usize, each: usize) -> Vec<Vec<Field>> {
     let heading = part.heading.as_ref().filter(|_| part.len() > 0);
     let heading = heading.map(|heading| vec![Field::from(look.text(heading))]);
     let indent = if heading.is_some() { "  " } else { "" };
-    let lines = part.lines(rows);
+    let mut lines = part.lines(rows);
+    if each == TIGHT {
+        lines.iter_mut().for_each(|line| line.name = tight_name(&line.name));
+    }
     heading.into_iter().chain(lines.iter().map(|line| line_fields(look, indent, line))).collect()
 }
 

@@ -1,6 +1,5 @@
 //! What was shown about a cell, in a few words.
 
-use iolab_model::catalog::slower_text;
 use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, CellStatus, CopyRoute};
 
 /// What was shown about a cell.
@@ -55,7 +54,8 @@ impl Mark {
     /// Against the best, as people say it: `best`, `3–9 % slower`, `may be best; at most 1.7 % slower`.
     pub(super) fn against_best(self, cell: &CellRecord, answer: &Answer) -> String {
         let regret = answer.regret_of(&cell.id);
-        let slower = regret.map(|regret| slower_text(regret.low, regret.high));
+        let form = answer.slower_form();
+        let slower = regret.map(|regret| form.text(regret.low, regret.high));
         match (self, slower) {
             (Mark::Best, _) => "best".to_owned(),
             (Mark::Tied, Some(slower)) => format!("tied, {slower}"),

@@ -10,7 +10,7 @@ pub(super) use super::verdict_word::Mark;
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{
     Fact, Factor, Kind, Level, bytes_text, count_text, percent_text, phrase, rate_text,
-    ratio_interval_text, ratio_text, rough_time_text, so_many, time_text,
+    ratio_interval_text, ratio_text, so_many, time_text,
 };
 use iolab_model::result::{
     Answer, CellRecord, CellStatus, Document, Environment, ExclusionReason, Grade, Summary, Twin,
@@ -268,17 +268,21 @@ pub(super) fn grade_text(grade: Grade) -> &'static str {
 fn confidence(answer: &Answer) -> String {
     let mut text =
         format!("Confidence after {} rounds: {}.", answer.rounds, grade_text(answer.grade));
-    if let Some(raise) = &answer.raise {
-        text.push_str(&format!(" What would raise it: {}.", raise.trim_end_matches('.')));
+    if let Some(raise) = raise(answer) {
+        text.push_str(&format!(" What would raise it: {raise}."));
     }
     if let Some(ratio) = answer.detectable {
         text.push_str(&format!(" Differences from {} on would have shown.", ratio_text(ratio)));
     }
-    if let Some(seconds) = answer.more_seconds {
-        let time = rough_time_text(seconds * 1e9);
-        text.push_str(&format!(" About {time} more may decide it."));
-    }
     text
+}
+
+/// What would raise a grade. Where the sentence says how much more time settles it, no number of rounds
+/// stands beside that.
+pub(super) fn raise(answer: &Answer) -> Option<&str> {
+    let raise = answer.raise.as_deref()?.trim_end_matches('.');
+    let told = answer.more_seconds.is_some() && raise.ends_with("(iolab more)");
+    (!told).then_some(raise)
 }
 
 fn twin(doc: &Document) -> Option<String> {
@@ -416,8 +420,8 @@ mod tests {
         let view = View::of(&run);
         let of = |id: &str| (row(&view, id).mark, row(&view, id).against.clone());
         assert_eq!(of("read"), (Mark::Open, "may be best, at most 1.4 % slower".to_owned()));
-        assert_eq!(of("mmap"), (Mark::ClearlySlower, "1.90–1.98× as long".to_owned()));
-        assert_eq!(of("splice"), (Mark::Slower, "at most 1.50× as long".to_owned()));
+        assert_eq!(of("mmap"), (Mark::ClearlySlower, "90–98 % slower".to_owned()));
+        assert_eq!(of("splice"), (Mark::Slower, "at most 50 % slower".to_owned()));
         // Left out without proof: nothing is said of it, whatever its median.
         run.answers[0].regret.retain(|regret| *regret.cell != *"splice");
         run.cells[3].status = CellStatus::Eliminated;

@@ -3,17 +3,17 @@
 use super::name::{are_calls, is_plural, names_of};
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
-    Code, list_text, percent_text, rate_text, rough_time_text, slower_text, so_many, time_text,
+    Code, SlowerForm, list_text, percent_text, rate_text, rough_time_text, so_many, time_text,
 };
 use iolab_model::plan::{Condition, Plan};
-use iolab_model::result::{AnswerKind, Estimate, Finding, Phase};
+use iolab_model::result::{AnswerKind, Estimate, Finding, MoreTime, Phase};
 use iolab_stats::Judgement;
 use iolab_stats::claims::{Claims, Verdict, narrowed};
 
 /// More names than this are not listed.
 const LISTED: usize = 4;
-/// Nobody waits longer than this for an answer.
-const LONGEST_WAIT_S: f64 = 86_400.0;
+/// The least time of an answer is told up to a day, whoever waits for it.
+const LONGEST_LEAST_S: f64 = 86_400.0;
 
 /// All that a sentence is made from.
 pub(super) struct AnswerParts<'a> {
@@ -52,7 +52,7 @@ pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
         Verdict::Several | Verdict::Unsound(_) => return several(told, &names),
     };
     match along_text(told) {
-        Some(found) => format!("{main}; {found}"),
+        Some(found) => format!("{main}. {}", capital(&found)),
         None => main,
     }
 }
@@ -92,10 +92,24 @@ fn the_best(claims: &Claims) -> String {
     }
 }
 
+/// In the form of the column that stands above.
+fn form(claims: &Claims) -> SlowerForm {
+    SlowerForm::of(claims.compared().into_iter().map(|cell| {
+        let claim = &claims.cells[cell];
+        if claim.high.is_finite() { claim.high.exp() } else { claim.low.exp() }
+    }))
+}
+
 fn slower(claims: &Claims, cell: usize) -> String {
     let claim = &claims.cells[cell];
     let high = Some(claim.high.exp()).filter(|high| high.is_finite());
-    slower_text(claim.low.exp(), high)
+    form(claims).text(claim.low.exp(), high)
+}
+
+/// The beginning of a sentence.
+fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// Who is fastest, or cheapest, and by how much over the next.
@@ -108,6 +122,14 @@ fn winner(claims: &Claims, names: &[String], best: usize, first: &str) -> String
     let Some(next) = narrowed(claims) else {
         return format!("{} {verb} the only one left", names[best]);
     };
+    if !(claims.cells[next].low > 0.0 || claims.cells[next].high.is_finite()) {
+        let others = match claims.compared().len() {
+            2 if is_plural(&names[next]) => format!("{} are", names[next]),
+            2 => format!("{} is", names[next]),
+            _ => "the others are".to_owned(),
+        };
+        return format!("{} {verb} {first}{of}: {others} slower, by how much is open", names[best]);
+    }
     let little = match claims.cells[next].low {
         low if low > 0.0 && low <= claims.delta.ln_1p() => ", if by little",
         _ => "",
@@ -120,8 +142,8 @@ fn winner(claims: &Claims, names: &[String], best: usize, first: &str) -> String
         true => slower(claims, next),
         // Excluded, with no lower bound: how much it is at most may be known.
         false => match claims.cells[next].high {
-            high if high.is_finite() && high > 0.0 => slower_text(1.0, Some(high.exp())),
-            _ => "slower, by how much is not settled".to_owned(),
+            high if high > 0.0 => form(claims).text(1.0, Some(high.exp())),
+            _ => "slower, by how much is open".to_owned(),
         },
     };
     let takes = match (how.ends_with("as long"), is_plural(&names[next])) {
@@ -143,7 +165,7 @@ fn tie(claims: &Claims, names: &[String]) -> String {
     };
     let listed = listed(&claims.best, names);
     let within = percent_text(widest.exp_m1());
-    let taken = claims.pick.map_or(String::new(), |pick| format!("; take {}", names[pick.cell]));
+    let taken = claims.pick.map_or(String::new(), |pick| format!(". Take {}", names[pick.cell]));
     format!("no difference shown among {listed}: within {within}{rest}{taken}")
 }
 
@@ -165,15 +187,7 @@ pub(super) fn without_text(claims: &Claims, rest: &Claims, names: &[String]) -> 
 /// Several may be the best: what to take, and what that can cost.
 fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
     let claims = &told.judgement.claims;
-    let more = match told.more_seconds {
-        Some(s) if s <= LONGEST_WAIT_S && told.is_least => {
-            format!("; an answer takes at least about {} more", rough_time_text(s * 1e9))
-        }
-        Some(s) if s <= LONGEST_WAIT_S => {
-            format!("; about {} more should settle it", rough_time_text(s * 1e9))
-        }
-        _ => String::new(),
-    };
+    let more = more_text(told);
     let Some(pick) = claims.pick else { return too_few(told, names, &more) };
     // The least bound may be that of a cell which is shown to be slower than one of the rest: it is no
     // advice, and "1 thread takes at most 2.11× as long" stood where 2 or 4 were best.
@@ -181,24 +195,38 @@ fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
         return open_among(claims, names, &more);
     }
     let which = match claims.best.len() {
-        n if n == names.len() && n > 2 => "which is best is open".to_owned(),
-        _ => format!("which of {} is best is open", listed(&claims.best, names)),
+        n if n == names.len() && n > 2 => "Which is best is open".to_owned(),
+        _ => format!("Which of {} is best is open", listed(&claims.best, names)),
     };
     let name = &names[pick.cell];
     let high = Some(pick.at_most.exp());
-    let bound = slower_text(1.0, high);
+    let bound = form(claims).text(1.0, high);
     let best = the_best(claims);
     match bound.ends_with("as long") {
-        true if is_plural(name) => format!("{name} take {bound} as {best}; {which}{more}"),
-        true => format!("{name} takes {bound} as {best}; {which}{more}"),
-        false => format!("{name}: {bound} than {best}; {which}{more}"),
+        true if is_plural(name) => format!("{name} take {bound} as {best}. {which}{more}"),
+        true => format!("{name} takes {bound} as {best}. {which}{more}"),
+        false => format!("{name}: {bound} than {best}. {which}{more}"),
+    }
+}
+
+/// What settles it, in the figure of the command that does; where no time that anybody waits for would,
+/// that.
+fn more_text(told: &AnswerParts<'_>) -> String {
+    let Some(seconds) = told.more_seconds else { return String::new() };
+    match (MoreTime::of(seconds), told.is_least) {
+        (Some(more), true) => format!("; an answer takes at least {} more", more.text()),
+        (Some(more), false) => format!("; about {} more should settle it", more.text()),
+        (None, true) if seconds <= LONGEST_LEAST_S => {
+            format!("; an answer takes at least about {} more", rough_time_text(seconds * 1e9))
+        }
+        (None, _) => "; more time would hardly settle it".to_owned(),
     }
 }
 
 /// Which of the best it is is open; the rest is slower.
 fn open_among(claims: &Claims, names: &[String], more: &str) -> String {
     let (listed, rounds) = (listed(&claims.best, names), so_many(claims.rounds, "steady round"));
-    format!("which of {listed} is best is open after {rounds}, the rest is slower{more}")
+    format!("which of {listed} is best is open after {rounds}; the rest is slower{more}")
 }
 
 /// So few rounds that nothing is bounded.

@@ -34,13 +34,34 @@ impl Driver<'_, '_> {
         let Some(needed_ns) = self.out.calibration.needed_ns else { return Ok(()) };
         self.warn(
             Code::InsufficientBudget,
-            format!(
-                "the budget of {} is short: about {} fit, and an answer takes at \
-                 least {}; take a longer --budget, or fewer levels",
-                rough_time_text(self.plan.protocol.budget_ns as f64),
-                so_many(rounds as usize, "round"),
-                rough_time_text(needed_ns as f64),
-            ),
+            short_text(self.plan.protocol.budget_ns, rounds, needed_ns),
         )
+    }
+}
+
+fn short_text(budget_ns: u64, rounds: u32, needed_ns: u64) -> String {
+    let budget = rough_time_text(budget_ns as f64);
+    let rounds = so_many(rounds as usize, "round");
+    let needed = match rough_time_text(needed_ns as f64) {
+        // "The budget of 12 s is short: an answer takes at least 12 s".
+        same if same == budget => "a little more".to_owned(),
+        needed => format!("at least {needed}"),
+    };
+    format!(
+        "the budget of {budget} is short: about {rounds} fit, and an answer takes {needed}; take a \
+         longer --budget, or fewer levels"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_text;
+
+    #[test]
+    fn what_is_short_is_not_as_long_as_what_is_needed() {
+        let near = short_text(12_000_000_000, 14, 12_040_000_000);
+        assert!(near.contains("12 s is short: about 14 rounds fit, and an answer takes a little"));
+        let far = short_text(12_000_000_000, 14, 18_000_000_000);
+        assert!(far.contains("an answer takes at least 18 s; take a longer --budget"), "{far}");
     }
 }

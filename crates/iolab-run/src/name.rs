@@ -34,10 +34,13 @@ pub(super) fn are_calls(plan: &Plan, condition: &Condition) -> bool {
 /// Factors whose level is not the same for all that have one; where there is none, those that some
 /// cells lack.
 fn varying(cells: &[&Levels]) -> Vec<Factor> {
+    // A command beside methods has its name.
+    let beside = cells.iter().any(|levels| levels.get(Factor::Contender).is_none());
     let differs = |f: &Factor| {
+        let named = *f == Factor::Contender && beside;
         let mut levels = cells.iter().filter_map(|levels| levels.get(*f));
         let first = levels.next();
-        levels.any(|level| Some(level) != first)
+        levels.any(|level| Some(level) != first) || named && first.is_some()
     };
     let lacks = |f: &Factor| cells.windows(2).any(|w| w[0].get(*f) != w[1].get(*f));
     let factors: Vec<Factor> = Factor::ALL.into_iter().filter(differs).collect();
@@ -60,6 +63,10 @@ fn name(levels: &Levels, factors: &[Factor]) -> String {
             // Where places alone are compared, each has its bare name.
             Factor::Place if factors.len() == 1 => heads.push(level.to_string()),
             Factor::Place => heads.push(phrase(factor, level)),
+            // "Which of through the page cache and O_DIRECT is best" is nobody's question.
+            Factor::Direct if factors.len() == 1 && !levels.is_on(Factor::Direct) => {
+                heads.push("the page cache".to_owned());
+            }
             Factor::Direct if !levels.is_on(Factor::Direct) => {
                 after = format!(" {}", phrase(factor, level));
             }
@@ -118,7 +125,7 @@ mod tests {
         assert_eq!(direct("off"), "4 KiB blocks through the page cache");
         assert_eq!(direct("on"), "4 KiB blocks and O_DIRECT");
         let alone = Levels::new().with(Factor::Direct, Level::word("off"));
-        assert_eq!(name(&alone, &[Factor::Direct]), "through the page cache");
+        assert_eq!(name(&alone, &[Factor::Direct]), "the page cache");
         let place = Levels::new().with(Factor::Place, Level::word("ext4"));
         let place = place.with(Factor::Threads, Level::Number(2));
         assert_eq!(name(&place, &[Factor::Place]), "ext4");

@@ -21,6 +21,9 @@ const WHAT: &str = "what";
 /// The levels of an axis that is a switch.
 const SWITCH: &[&str] = Switch::WORDS;
 
+/// So many levels are named in a short help.
+const FEW_LEVELS: usize = 4;
+
 /// Adds an option for each axis, and the files or the directory.
 pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
     let options = info.factors.iter().filter(|axis| is_option(info, axis.factor));
@@ -87,17 +90,24 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
         .action(if repeated { ArgAction::Append } else { ArgAction::Set })
         .allow_hyphen_values(true)
         .help_heading(HEADING)
-        .help(help(info, axis));
-    let option = match long_help(info, axis) {
-        Some(text) => option.long_help(text),
-        None => option,
-    };
+        .help(short_help(info, axis))
+        .long_help(long_help(info, axis).unwrap_or_else(|| help(info, axis)));
     match axis.words {
         // A switch: `--direct` alone, or `--direct off,on` as an axis ([`with_levels_attached`]).
         SWITCH => {
             option.num_args(0..=1).require_equals(true).default_missing_value(Switch::On.word())
         }
         _ => option,
+    }
+}
+
+/// The help with no more levels than a line or two hold.
+fn short_help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
+    let whole = help(info, axis);
+    let words = Vocabulary { info, parts: catalog::all() }.words(axis.factor);
+    match axis.factor.kind() == Kind::Word && words.len() > FEW_LEVELS {
+        true => whole.replace(&words.join(", "), &format!("{}, …", words[..FEW_LEVELS].join(", "))),
+        false => whole,
     }
 }
 

@@ -112,8 +112,48 @@ fn command(info: &'static WorkloadInfo) -> Command {
     let command = factor_args::augment(Command::new(info.part.id), info);
     let command = PlaceArgs::augment_args(ProtocolArgs::augment_args(command));
     let command = OutputArgs::augment_args(command);
+    let common = |id: &str| COMMON.contains(&id);
+    let command = command.mut_args(|arg| {
+        let rare = !common(arg.get_id().as_str());
+        arg.hide_short_help(rare)
+    });
     // Last: the groups of options bring texts of their own.
-    command.about(sentence(info.part.summary)).long_about(None).after_help(examples(info))
+    command
+        .about(sentence(info.part.summary))
+        .long_about(None)
+        .after_help(first_examples(info))
+        .after_long_help(examples(info))
+}
+
+/// What most questions take: `-h` is one screen of these, `--help` has all.
+const COMMON: [&str; 16] = [
+    "paths",
+    "what",
+    "file-size",
+    "files",
+    "sizes",
+    "operation",
+    "method",
+    "place",
+    "block",
+    "threads",
+    "cache",
+    "sync",
+    "direct",
+    "budget",
+    "plan",
+    "details",
+];
+/// Examples of a short help.
+const FEW_EXAMPLES: usize = 2;
+
+fn first_examples(info: &WorkloadInfo) -> String {
+    let mut text = String::from("Examples:");
+    for (line, _) in info.examples.iter().take(FEW_EXAMPLES) {
+        text += &format!("\n  {}", shell_lines(&format!("iolab {line}")));
+    }
+    let id = info.part.id;
+    text + &format!("\n\niolab {id} --help has every option and level, with more examples.")
 }
 
 fn examples(info: &WorkloadInfo) -> String {

@@ -90,7 +90,7 @@ impl Quick {
         }
         let table = disk_table::measure(order, &plans, greatest)?;
         let figures = |figure: Option<DiskFigure>| {
-            figure.map(|f| (f.bytes_per_second, f.operations_per_second, f.request_ns))
+            figure.map(|f| (f.bytes_per_second, f.operations_per_second, f.request_ns, f.spread))
         };
         let rows: Vec<(&str, DiskFigures, DiskFigures)> = table
             .rows
@@ -99,8 +99,8 @@ impl Quick {
             .collect();
         let look = talk.look();
         let mut text = format!(
-            "{}, a file of {}, O_DIRECT, medians\nMB are 10^6 bytes; writes overwrite, without an \
-             fsync at the end\n\n{}",
+            "{}, a file of {}, O_DIRECT; medians\n± is how far they may be off (95 %); MB are \
+             10^6 bytes, µs of one request;\nwrites overwrite, without an fsync at the end\n\n{}",
             path_to_text(order.directory),
             bytes_text(table.file_bytes),
             iolab_report::disk_table(&rows, &look)

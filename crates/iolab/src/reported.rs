@@ -5,6 +5,7 @@ use super::output::Output;
 use super::terminal_io::{Ending, Exit, Failure, say};
 use super::verbosity::Talk;
 use iolab_controller::{Console, Prepared, Resumed, Session};
+use iolab_model::result::CellStatus;
 
 /// A run that spares the files it is exported to.
 ///
@@ -36,6 +37,10 @@ pub fn measured(
     talk.announce(&prepared.plan);
     let measured = session(prepared, argv, resumes, output, talk)?.measure()?;
     let lacks = lacking(&measured.document, &prepared.named);
+    // What stands on the screen already is not said again below it.
+    let mut cells = measured.document.cells.iter().zip(&prepared.plan.cells);
+    let told = cells.all(|(cell, plan)| cell.status != CellStatus::Skipped || plan.skip.is_some());
+    let talk = &Talk { skips_told: told && talk.is_brief(), ..talk.clone() };
     match (output.report(measured, talk)?, lacks) {
         (Exit::Done, Some(lacks)) => {
             say(&format!("iolab: {lacks}; the reasons stand above"));

@@ -15,14 +15,23 @@ pub struct Talk {
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Say more: every warning, every fact of the plan
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, conflicts_with = "quiet", hide_short_help = true)]
     pub verbose: bool,
     /// Colours; NO_COLOR and TERM=dumb are honoured
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true
+    )]
     pub color: When,
     /// Whether several runs are made for one command, whose budgets are not the person's.
     #[arg(skip)]
     pub in_parts: bool,
+    /// Whether all that is skipped was told with its reason before the start.
+    #[arg(skip)]
+    pub skips_told: bool,
 }
 
 /// When to use colours.
@@ -57,7 +66,8 @@ impl Talk {
             When::Auto => terminal && colours_wanted(),
         };
         let width = columns(&stdout).unwrap_or(80);
-        TextStyle { width, color, unicode: !terminal || unicode(), details: false }
+        let skips_told = self.skips_told && terminal;
+        TextStyle { width, color, unicode: !terminal || unicode(), details: false, skips_told }
     }
 }
 

@@ -144,35 +144,61 @@ pub fn ratio_interval_text(ratio: f64, low: Option<f64>, high: Option<f64>) -> S
     }
 }
 
-/// How much longer than the best a time is, given at least and at most how many times as long:
-/// `3–9 % slower`, `1.90–1.98× as long`, `at most 1.4 % slower` (it may be the best).
+/// How a column, and the sentences beside it, say by how much something is slower: all as per cent, or,
+/// where one of them takes twice as long, all as factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlowerForm {
+    /// `3–9 % slower`.
+    Percent,
+    /// `1.03–1.09× as long`.
+    Factor,
+}
+
+impl SlowerForm {
+    /// From this ratio on people think in multiples, and so of all that stands beside it.
+    const MULTIPLE: f64 = 2.0;
+
+    /// The form for a column in which these are the greatest ratios of its rows.
+    pub fn of(ratios: impl IntoIterator<Item = f64>) -> SlowerForm {
+        match ratios.into_iter().any(|ratio| ratio >= SlowerForm::MULTIPLE) {
+            true => SlowerForm::Factor,
+            false => SlowerForm::Percent,
+        }
+    }
+
+    /// How much longer than the best a time is, given at least and at most how many times as long.
+    pub fn text(self, low: f64, high: Option<f64>) -> String {
+        let one = |ratio: f64| match self {
+            SlowerForm::Percent => percent_text(ratio - 1.0),
+            SlowerForm::Factor => ratio_text(ratio),
+        };
+        let (unit, what) = match self {
+            SlowerForm::Percent => (" %", "slower"),
+            SlowerForm::Factor => ("×", "as long"),
+        };
+        match (low > 1.0, high) {
+            (false, None) => "not bounded yet".to_owned(),
+            (false, Some(high)) if high < 1.0005 => "not slower".to_owned(),
+            (false, Some(high)) => format!("at most {} {what}", one(high)),
+            (true, None) => format!("at least {} {what}", one(low)),
+            (true, Some(high)) => match (one(low), one(high)) {
+                (low, high) if low == high => format!("{high} {what}"),
+                (low, high) => format!("{}–{high} {what}", low.trim_end_matches(unit)),
+            },
+        }
+    }
+}
+
+/// The same of one that stands alone: `3–9 % slower`, `1.90–1.98× as long`, `at most 1.4 % slower` (it
+/// may be the best).
 pub fn slower_text(low: f64, high: Option<f64>) -> String {
     /// From this ratio on people think in multiples.
     const MULTIPLE: f64 = 1.3;
-    let share = |ratio: f64| percent_text(ratio - 1.0);
-    match (low > 1.0, high) {
-        (false, None) => "not bounded yet".to_owned(),
-        (false, Some(high)) if high < 1.0005 => "not slower".to_owned(),
-        (false, Some(high)) if high < MULTIPLE => format!("at most {} slower", share(high)),
-        (false, Some(high)) => format!("at most {} as long", ratio_text(high)),
-        (true, None) if low < MULTIPLE => format!("at least {} slower", share(low)),
-        (true, None) => format!("at least {} as long", ratio_text(low)),
-        (true, Some(high)) if high < MULTIPLE => {
-            let (low, high) = (share(low), share(high));
-            match low == high {
-                true => format!("{high} slower"),
-                false => format!("{}–{high} slower", low.trim_end_matches(" %")),
-            }
-        }
-        (true, Some(high)) => {
-            let (low, high) = (ratio_digits(low), ratio_digits(high));
-            if low == high {
-                format!("{high}× as long")
-            } else {
-                format!("{low}–{high}× as long")
-            }
-        }
-    }
+    let form = match high.unwrap_or(low) < MULTIPLE {
+        true => SlowerForm::Percent,
+        false => SlowerForm::Factor,
+    };
+    form.text(low, high)
 }
 
 /// A share of one as per cent, two digits: `2 %`, `0.35 %`, `12 %`.
@@ -221,7 +247,7 @@ pub fn list_text<S: AsRef<str>>(words: &[S]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        bytes_text, count_text, list_text, percent_text, rate_text, rates_text,
+        SlowerForm, bytes_text, count_text, list_text, percent_text, rate_text, rates_text,
         ratio_interval_text, ratio_text, rough_time_text, slower_text, time_text, times_text,
     };
 
@@ -311,5 +337,20 @@ mod tests {
         assert_eq!(said(1.05, None), "at least 5 % slower");
         assert_eq!(said(1.0, None), "not bounded yet");
         assert_eq!(said(1.0301, Some(1.0302)), "3 % slower");
+    }
+
+    /// "3.2 % slower" stood above "1.8× as long" in one column, and was read as the greater.
+    #[test]
+    fn a_column_has_one_form() {
+        let said = |rows: [(f64, Option<f64>); 2]| {
+            let form = SlowerForm::of(rows.iter().map(|(low, high)| high.unwrap_or(*low)));
+            rows.map(|(low, high)| form.text(low, high))
+        };
+        let near = said([(1.0, Some(1.032)), (1.5, Some(1.8))]);
+        assert_eq!(near, ["at most 3.2 % slower", "50–80 % slower"]);
+        let far = said([(1.0, Some(1.032)), (1.8, Some(2.4))]);
+        assert_eq!(far, ["at most 1.03× as long", "1.80–2.40× as long"]);
+        let open = said([(1.0, None), (2.5, None)]);
+        assert_eq!(open, ["not bounded yet", "at least 2.50× as long"]);
     }
 }

@@ -7,8 +7,8 @@ use super::draft::Draft;
 use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
 use crate::catalog::{
-    CacheState, Capability, Factor, Level, Levels, Part, WorkloadInfo, bytes_text, count_text,
-    path_to_text,
+    CacheState, Capability, Factor, Level, Levels, Part, Sizes, WorkloadInfo, bytes_text,
+    count_text, path_to_text,
 };
 use crate::spec::{Experiment, Vocabulary};
 
@@ -262,6 +262,12 @@ fn middle(cells: &[Cell], axes: &Axes) -> Option<usize> {
 /// So many files are named in a title.
 const NAMED_FILES: usize = 3;
 
+/// Whether all files of a tree are empty, by that word.
+fn no_bytes(axes: &Axes) -> bool {
+    let sizes = axes.get(&Factor::Sizes).map(Vec::as_slice);
+    matches!(sizes, Some([Level::Word(word)]) if word.parse() == Ok(Sizes::Fixed(0)))
+}
+
 /// What the run is about: `read data.bin: method × block`.
 fn title(info: &WorkloadInfo, axes: &Axes) -> String {
     let several: Vec<&str> =
@@ -280,9 +286,12 @@ fn title(info: &WorkloadInfo, axes: &Axes) -> String {
         };
         let of = if sized { " of" } else { "" };
         let noun = if *files == 1 { "file" } else { "files" };
-        title = format!("{title}, {} {noun}{of}", count_text(*files));
+        let (empty, of) = if no_bytes(axes) { ("empty ", "") } else { ("", of) };
+        title = format!("{title}, {} {empty}{noun}{of}", count_text(*files));
     }
-    if let Some([Level::Word(sizes)]) = axes.get(&Factor::Sizes).map(Vec::as_slice) {
+    if let Some([Level::Word(sizes)]) = axes.get(&Factor::Sizes).map(Vec::as_slice)
+        && !no_bytes(axes)
+    {
         title = format!("{title} {sizes}");
     }
     let files = axes.get(&Factor::File).or(axes.get(&Factor::Trace));

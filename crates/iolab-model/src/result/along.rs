@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 
 use super::answer::{Answer, AnswerKind, CellStanding};
 use super::finding::{Finding, FindingKind, Interval};
-use crate::catalog::{
-    Factor, Kind, Level, Levels, bytes_text, percent_text, phrase, slower_text, so_many,
-};
+use crate::catalog::{Factor, Kind, Level, Levels, bytes_text, percent_text, phrase, so_many};
 
 /// Fewer levels of sizes than this are no axis; of workers and queues two are one.
 const FEWEST_SIZES: usize = 3;
@@ -95,7 +93,7 @@ fn scaling(found: &mut Finding, answer: &Answer, axis: &Axis<'_>, level: u64, ne
         return;
     };
     found.fewest = Some(Interval { low: Some(regret.low), high: regret.high });
-    let slower = slower_text(regret.low, regret.high);
+    let slower = answer.slower_form().text(regret.low, regret.high);
     let verb = match (slower.ends_with("as long"), first) {
         (true, 1) => "takes",
         (true, _) => "take",

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
 use super::name::Name;
-use crate::catalog::{Code, Levels};
+use crate::catalog::{Code, Levels, SlowerForm};
 
 /// Descriptive statistics of one quantity of one cell over its steady rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -218,6 +218,11 @@ impl Answer {
     /// What is said of a cell's time against the best; absent where it is not compared.
     pub fn regret_of(&self, cell: &str) -> Option<&Regret> {
         self.regret.iter().find(|regret| *regret.cell == *cell)
+    }
+
+    /// How all that stands beside this answer says by how much a cell is slower.
+    pub fn slower_form(&self) -> SlowerForm {
+        SlowerForm::of(self.regret.iter().map(|regret| regret.high.unwrap_or(regret.low)))
     }
 
     /// Where a cell stands.

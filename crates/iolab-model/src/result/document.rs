@@ -11,6 +11,7 @@ use super::answer::{Answer, AnswerKind, Summary, Twin, Warning};
 use super::environment::Environment;
 use super::exclusion::{CellStatus, ExclusionReason, SCREENED};
 use super::finding::Finding;
+use super::more_time::MoreTime;
 use super::sample::Sample;
 use crate::catalog::{Fact, Factor, Levels, WorkloadId};
 
@@ -200,9 +201,6 @@ pub struct Estimate {
     pub ns_per_operation: Summary,
 }
 
-/// No command is named that takes longer than anybody waits.
-const MOST_MORE_SECONDS: f64 = 3600.0;
-
 impl Document {
     /// Whether a trial of a steady round counts.
     pub fn has_steady_round(&self) -> bool {
@@ -253,14 +251,7 @@ impl Document {
         let wanted = open.filter_map(|answer| answer.more_seconds);
         let seconds = wanted.filter(|seconds| *seconds > 0.0).fold(0.0, f64::max);
         let here = self.run.id != 0 && !self.is_imported();
-        if !here || seconds <= 0.0 || seconds > MOST_MORE_SECONDS {
-            return None;
-        }
-        // A little more than foretold, in a number that is easily read.
-        let time = match seconds * 1.1 {
-            s if s <= 100.0 => format!("{:.0}s", (s / 10.0).ceil() * 10.0),
-            s => format!("{:.0}m", (s / 60.0).ceil()),
-        };
+        let time = MoreTime::of(seconds).filter(|_| here)?.argument();
         // What a record would start is started only where that is said again.
         let commands = self.cells.iter().any(|c| c.factors.get(Factor::Contender).is_some());
         let consent = if commands { " --allow-commands" } else { "" };

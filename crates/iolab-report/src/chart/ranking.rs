@@ -8,9 +8,7 @@ use crate::drawing::model::{Chart, Datum, Direction, Layer, Mark, Panel, Point, 
 use crate::drawing::scale::Axis;
 use crate::drawing::standing::{Conditions, Standing, unit_time};
 use crate::view_model::divided;
-use iolab_model::catalog::{
-    Factor, list_text, percent_text, ratio_interval_text, ratio_text, slower_text,
-};
+use iolab_model::catalog::{Factor, list_text, percent_text, ratio_interval_text, ratio_text};
 use iolab_model::result::{Answer, AnswerKind, CellRecord, CellStanding, Document};
 
 /// Most rows of a panel; what is further behind stands in the table.
@@ -235,7 +233,8 @@ fn title_of_one(answer: &Answer, rows: &[Row<'_>], of: &str) -> String {
         0..=3 => list_text(&best),
         n => format!("{} and {} more", best[..2].join(", "), n - 2),
     };
-    let bound = |row: &Row<'_>| slower_text(row.low.unwrap_or(1.0), row.high);
+    let form = answer.slower_form();
+    let bound = |row: &Row<'_>| form.text(row.low.unwrap_or(1.0), row.high);
     match answer.kind {
         AnswerKind::Winner => {
             let key = |row: &Row<'_>| (row.low.unwrap_or(1.0), row.high.unwrap_or(f64::INFINITY));

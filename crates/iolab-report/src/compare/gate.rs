@@ -23,7 +23,7 @@ pub enum GateVerdict {
     Passed,
     /// A cell is clearly slower than allowed.
     Regression,
-    /// No cell is, and of some it is not shown, or they were not measured.
+    /// No cell is, and of some it is open, or they were not measured.
     Undecided,
 }
 
@@ -34,7 +34,7 @@ pub struct Gate {
     pub gate: GateVerdict,
     /// Cells clearly slower than allowed.
     pub regressed: Vec<String>,
-    /// Cells of which it is not shown.
+    /// Cells of which neither is shown.
     pub undecided: Vec<String>,
     /// Cells of the baseline that were not measured: what broke is no pass.
     pub missing: Vec<String>,
@@ -97,22 +97,18 @@ impl Gate {
             n => format!("{} cells", n),
         };
         let one = |names: &[String]| if names.len() == 1 { "is" } else { "are" };
-        let mut open = match (self.undecided.len(), self.compared.within_one_run()) {
-            (0, _) => String::new(),
-            (_, true) => {
-                format!(
-                    " Of {} it is not shown; more rounds would show it.",
-                    cells(&self.undecided)
-                )
-            }
-            (_, false) => {
-                format!(" Of {} it is not shown. {}", cells(&self.undecided), self.remedy())
+        let remedy = match (self.undecided.is_empty(), self.compared.within_one_run()) {
+            (true, _) => String::new(),
+            (_, true) => " More rounds would show it.".to_owned(),
+            (_, false) => format!(" {}", self.remedy()),
+        };
+        let missing = match self.missing.is_empty() {
+            true => String::new(),
+            false => {
+                let was = if self.missing.len() == 1 { "was" } else { "were" };
+                format!(" Of the baseline {} {was} not measured.", cells(&self.missing))
             }
         };
-        if !self.missing.is_empty() {
-            let was = if self.missing.len() == 1 { "was" } else { "were" };
-            open += &format!(" Of the baseline {} {was} not measured.", cells(&self.missing));
-        }
         match self.gate {
             GateVerdict::Passed => {
                 let cells = so_many(self.compared.rows.len(), "cell");
@@ -124,17 +120,33 @@ impl Gate {
                 format!("Passed: not slower by more than {allowed}, {cells} decided{at_most}.")
             }
             GateVerdict::Undecided => {
-                let (open_cells, all) = (self.undecided.len(), self.compared.rows.len());
+                let said = match (self.undecided.len(), self.compared.rows.len()) {
+                    (0, _) => "what was measured is not slower".to_owned(),
+                    (1, 1) => format!(
+                        "{} may be more than {allowed} slower, or not",
+                        cells(&self.undecided)
+                    ),
+                    (open, all) if open > MOST_NAMED || open == all => {
+                        format!("{open} of {all} cells may be more than {allowed} slower, or not")
+                    }
+                    (open, all) => format!(
+                        "{open} of {all} cells may be more than {allowed} slower, or not ({})",
+                        cells(&self.undecided)
+                    ),
+                };
+                format!("Not decided: {said}.{missing}{remedy}")
+            }
+            GateVerdict::Regression => {
+                let also = match self.undecided.is_empty() {
+                    true => String::new(),
+                    false => format!(" {} may be, too.", cells(&self.undecided)),
+                };
                 format!(
-                    "Not decided: {open_cells} of {all} may or may not be more than {allowed} slower; \
-                     none clearly is.{open}"
+                    "Regression: {} {} clearly more than {allowed} slower.{also}{missing}",
+                    cells(&self.regressed),
+                    one(&self.regressed)
                 )
             }
-            GateVerdict::Regression => format!(
-                "Regression: {} {} clearly more than {allowed} slower.{open}",
-                cells(&self.regressed),
-                one(&self.regressed)
-            ),
         }
     }
 }

@@ -56,13 +56,16 @@ pub(super) fn headline(c: &Compared) -> String {
         (same, "the same"),
         (open, "not decided"),
     ];
-    let words = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
-    let cells = match c.rows.len() {
-        1 => "1 cell".to_owned(),
-        n => format!("{n} cells"),
-    };
+    // Of one cell no number is said: "of 1 cell 1 not decided".
+    let words = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| match c.rows.len() {
+        1 => (*what).to_owned(),
+        _ => format!("{n} {what}"),
+    });
     let words = words.collect::<Vec<_>>().join(", ");
-    format!("{} against {}: of {cells} {words}.", c.second, c.first)
+    match c.rows.len() {
+        1 => format!("{} against {}: {words}.", c.second, c.first),
+        n => format!("{} against {}: of {n} cells {words}.", c.second, c.first),
+    }
 }
 
 fn legend(c: &Compared) -> String {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::super::metadata_table;
+use super::super::view_model::raise;
 use crate::chart::{Datum, Table, clean, condition_text};
 use iolab_model::catalog::{
     Code, Severity, count_text, percent_text, rough_time_text, time_text, xml_text,
@@ -108,11 +109,8 @@ fn answer(out: &mut dyn Write, answer: &Answer, alone: bool) -> io::Result<()> {
             percent_text(detectable - 1.0)
         )?;
     }
-    if let Some(seconds) = answer.more_seconds.filter(|s| s.is_finite()) {
-        write!(out, " · about {} more would tell", rough_time_text(seconds * 1e9))?;
-    }
     write!(out, "</p>")?;
-    if let Some(raise) = answer.raise.as_ref().filter(|_| alone) {
+    if let Some(raise) = raise(answer).filter(|_| alone) {
         write!(out, "<p class=\"muted\">Better with: {}</p>", text(raise))?;
     }
     write!(out, "</div>")

@@ -5,7 +5,7 @@ use super::Part;
 use std::collections::BTreeSet;
 
 use iolab_model::catalog::{Factor, Family, Level, bytes_text, held_phrase, list_text, so_many};
-use iolab_model::result::Document;
+use iolab_model::result::{CellRecord, Document};
 
 /// All in one line: where, every level that all cells share, how often.
 pub(super) fn held_constant(doc: &Document, parts: &[Part]) -> String {
@@ -59,5 +59,20 @@ fn shared(doc: &Document, factor: Factor) -> Option<String> {
     let same = levels.all(|level| level == first);
     let text = level_text(factor, first);
     let named = named || in_title(factor) && doc.run.title.contains(&text);
-    (same && !named && !among).then(|| held_phrase(factor, first)).flatten()
+    let held = (same && !named && !among).then(|| held_phrase(factor, first)).flatten()?;
+    Some(match factor {
+        Factor::QueueDepth => format!("{held}{}", of_some(doc, factor)),
+        _ => held,
+    })
+}
+
+/// Whose level it is, where others have none: a read has one request under way, whatever the depth.
+fn of_some(doc: &Document, factor: Factor) -> String {
+    let has = |cell: &&CellRecord| cell.factors.get(factor).is_some();
+    if doc.cells.iter().all(|cell| has(&cell)) {
+        return String::new();
+    }
+    let methods = doc.cells.iter().filter(has).filter_map(|cell| cell.factors.get(Factor::Method));
+    let methods: BTreeSet<String> = methods.map(ToString::to_string).collect();
+    format!(" ({})", list_text(&methods.into_iter().collect::<Vec<_>>()))
 }

@@ -4,6 +4,7 @@
 
 mod figure;
 mod held;
+mod pick_reason;
 mod read_ahead;
 mod rows;
 
@@ -44,23 +45,26 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn of(doc: &Document) -> Screen {
         let doc = &*doc.completed();
-        let parts = divided(doc).into_iter().map(|(answer, cells)| {
+        let divided = divided(doc);
+        let part = |(answer, cells): &(Option<&Answer>, Vec<_>)| {
             let heading = answer.filter(|_| doc.answers.len() > 1);
             let heading = heading.map(|answer| varying_text(doc, answer));
-            Part::of(doc, heading, answer, &cells)
-        });
-        let parts: Vec<Part> = parts.collect();
+            Part::of(doc, heading, *answer, cells)
+        };
+        let parts: Vec<Part> = divided.iter().map(part).collect();
+        // Those of a run stand in the order of its answers.
+        let answers = divided
+            .iter()
+            .zip(&parts)
+            .filter_map(|((answer, _), part)| answer.map(|answer| sentences(doc, answer, part)));
         Screen {
             asked: doc.run.title.clone(),
             held: held::held_constant(doc, &parts),
-            parts,
             careful: careful(doc),
             confidence: confidence(doc),
-            answers: replayed::first(doc)
-                .into_iter()
-                .chain(doc.answers.iter().flat_map(|answer| sentences(doc, answer)))
-                .collect(),
+            answers: replayed::first(doc).into_iter().chain(answers.flatten()).collect(),
             next: next(doc),
+            parts,
         }
     }
 
@@ -85,12 +89,16 @@ impl Screen {
 }
 
 /// What is said of an answer, each with its condition where there are several.
-fn sentences(doc: &Document, answer: &Answer) -> impl Iterator<Item = String> {
+fn sentences(doc: &Document, answer: &Answer, part: &Part) -> impl Iterator<Item = String> {
     let condition = match doc.answers.len() {
         0 | 1 => String::new(),
         _ => format!("{}: ", varying_text(doc, answer)),
     };
-    let all = [Some(answer.sentence.clone()), replayed::sentence(doc, answer)];
+    let said = match &part.pick_reason {
+        Some(reason) => format!("{}. {reason}", answer.sentence.trim_end_matches('.')),
+        None => answer.sentence.clone(),
+    };
+    let all = [Some(said), replayed::sentence(doc, answer)];
     all.into_iter().flatten().map(move |sentence| format!("{condition}{sentence}"))
 }
 
@@ -115,8 +123,9 @@ fn careful(doc: &Document) -> Vec<(&'static str, String)> {
 fn confidence(doc: &Document) -> Option<String> {
     let graded = doc.answers.iter().filter(|a| matches!(a.grade, Grade::B | Grade::C));
     let worst = graded.max_by_key(|answer| answer.grade)?;
-    let raise = worst.raise.as_deref().map(|raise| raise.trim_end_matches('.'));
-    let raise = raise.map(|raise| format!(" What would raise it: {raise}.")).unwrap_or_default();
+    let raise = view_model::raise(worst)
+        .map(|raise| format!(" What would raise it: {raise}."))
+        .unwrap_or_default();
     Some(format!("Confidence: {}.{raise}", view_model::grade_text(worst.grade)))
 }
 

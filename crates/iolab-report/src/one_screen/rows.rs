@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::super::verdict_word::Mark;
 use super::super::view_model::missing;
 use super::figure::Figure;
+use super::pick_reason::pick_reason;
 use super::{MOST_PRICES, MOST_ROWS};
-use iolab_model::catalog::{Factor, Level, bytes_text, phrase, slower_text};
+use iolab_model::catalog::{Factor, Level, SlowerForm, bytes_text, phrase};
 use iolab_model::result::{Answer, CellRecord, CellStatus, Document};
 
 /// One answer's cells; without an answer those that belong to none.
@@ -18,10 +19,16 @@ pub(crate) struct Part {
     pub(crate) titles: Vec<String>,
     rows: Vec<Row>,
     columns: Vec<Figure>,
+    /// How the column against the best is said.
+    form: SlowerForm,
     /// Rows that are shown at most.
     most_rows: usize,
     /// Cells without figures, in one line.
     pub(crate) missing: Option<String>,
+    /// Whether those were skipped, all of them: a plan may have told of it before.
+    pub(crate) only_skipped: bool,
+    /// Why what is named first is not what has the least median.
+    pub(crate) pick_reason: Option<String>,
     /// Whether times of a pass are worked out from parts of one.
     pub(crate) extrapolated: bool,
 }
@@ -68,7 +75,7 @@ impl Part {
         let by_byte = matches!(columns.first(), Some(Figure::Operation(_)))
             && timed.iter().all(|cell| speed(cell).is_some());
         let time = |cell: &CellRecord| match by_byte {
-            true => speed(cell).map_or(f64::INFINITY, |speed| -speed),
+            true => speed(cell).map_or(f64::INFINITY, |speed| 1.0 / speed),
             false => figure(cell, &columns).unwrap_or(f64::INFINITY),
         };
         let order = |cell: &CellRecord| (Some(cell.id.as_str()) != leader, mark(cell).order());
@@ -100,10 +107,20 @@ impl Part {
             heading,
             most_rows: if prices { MOST_PRICES } else { MOST_ROWS },
             titles: columns.iter().map(|column| column.title(&timed)).collect(),
-            rows: timed.iter().zip(names).map(row).collect(),
+            rows: timed.iter().zip(names.clone()).map(row).collect(),
             missing: without_figures(cells),
+            only_skipped: lacking(cells).all(|cell| cell.status == CellStatus::Skipped),
+            pick_reason: answer.and_then(|answer| {
+                let named: Vec<(&CellRecord, &str, f64)> = timed
+                    .iter()
+                    .zip(&names)
+                    .map(|(cell, name)| (*cell, name.as_str(), time(cell)))
+                    .collect();
+                pick_reason(answer, &named, delta)
+            }),
             extrapolated: passes && parts.contains(&true),
             columns,
+            form: answer.map_or(SlowerForm::Percent, Answer::slower_form),
         }
     }
 
@@ -152,7 +169,7 @@ impl Part {
         let against = match known.len() {
             0 => String::new(),
             n if n < rest.len() => "not all compared".to_owned(),
-            _ => slower_text(low, high),
+            _ => self.form.text(low, high).replace("at most ", "≤ "),
         };
         Line {
             name: format!("{} more", rest.len()),
@@ -199,21 +216,26 @@ fn between(ends: &[String]) -> String {
 /// Names by the levels that differ: `pread 64 KiB`, `on ext4 pread`; ids where those are not enough.
 fn names(cells: &[&CellRecord]) -> Vec<String> {
     let factors = differing(cells);
-    let name = |cell: &&CellRecord| name(cell, &factors);
+    let name = |cell: &&CellRecord| match name(cell, &factors) {
+        none if none.is_empty() => cell.id.clone(),
+        name => name,
+    };
     let names: Vec<String> = cells.iter().map(name).collect();
-    let unlike: BTreeSet<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+    let unlike: BTreeSet<&String> = names.iter().collect();
     match unlike.len() == cells.len() {
         true => names,
         false => cells.iter().map(|cell| cell.id.clone()).collect(),
     }
 }
 
-/// Factors whose level is not the same for all that have one.
+/// Factors whose level is not the same for all that have one; a command beside methods has its name.
 fn differing(cells: &[&CellRecord]) -> Vec<Factor> {
+    let beside = cells.iter().any(|cell| cell.factors.get(Factor::Contender).is_none());
     let differs = |factor: &Factor| {
+        let named = *factor == Factor::Contender && beside;
         let mut levels = cells.iter().filter_map(|cell| cell.factors.get(*factor));
         let first = levels.next();
-        levels.any(|level| Some(level) != first)
+        levels.any(|level| Some(level) != first) || named && first.is_some()
     };
     Factor::ALL.into_iter().filter(differs).collect()
 }
@@ -232,12 +254,15 @@ fn name(cell: &CellRecord, factors: &[Factor]) -> String {
     all.join(" ")
 }
 
+/// Cells without figures, or not all of them.
+fn lacking<'a>(cells: &[&'a CellRecord]) -> impl Iterator<Item = &'a CellRecord> {
+    let lacks = |cell: &&CellRecord| cell.estimate.is_none() || cell.status == CellStatus::Failed;
+    cells.iter().copied().filter(lacks)
+}
+
 /// `skipped: reflink: not supported; btrfs can clone`, the alike together; the first reason alone.
 fn without_figures(cells: &[&CellRecord]) -> Option<String> {
-    let lacks = |cell: &&&CellRecord| cell.estimate.is_none() || cell.status == CellStatus::Failed;
-    let all: Vec<(&str, &str, String)> = cells
-        .iter()
-        .filter(lacks)
+    let all: Vec<(&str, &str, String)> = lacking(cells)
         .filter_map(|cell| missing(cell).map(|(word, why)| (word, cell.id.as_str(), why)))
         .collect();
     let (word, _, why) = all.first()?;

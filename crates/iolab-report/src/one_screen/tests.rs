@@ -187,3 +187,82 @@ fn details_have_every_cell_and_end_on_the_answer_too() {
         assert!(at(&whole, "ONE") < at(&whole, "could not be told apart"), "{whole}");
     }
 }
+
+/// The table had another cell with a lesser median above or below what was named, and nobody said why.
+#[test]
+fn what_is_named_and_has_not_the_least_median_has_its_reason() {
+    let mut doc = documents::tie().completed().into_owned();
+    let said = |doc: &Document| Screen::of(doc).answers.join(" ");
+    let slow = doc.answers[0].leader().unwrap().to_owned();
+    let bounds = |doc: &mut Document, at_most: f64| {
+        let answer = &mut doc.answers[0];
+        answer.kind = iolab_model::result::AnswerKind::Undecided;
+        answer.pick = Some(iolab_model::result::Pick { cell: slow.as_str().into(), at_most });
+    };
+    let slower = |doc: &mut Document, by: f64| {
+        let least = doc.cells.iter().filter_map(|cell| cell.estimate.as_ref());
+        let least = least.map(|e| e.wall_ns.median).fold(f64::INFINITY, f64::min);
+        for cell in doc.cells.iter_mut().filter(|cell| cell.id == slow) {
+            cell.estimate.as_mut().unwrap().wall_ns.median = least * by;
+        }
+    };
+    doc.experiment.protocol.delta = 0.02;
+    slower(&mut doc, 1.0);
+    assert!(!said(&doc).contains("The median of"), "{}", said(&doc));
+    slower(&mut doc, 1.25);
+    bounds(&mut doc, 1.3);
+    assert!(
+        said(&doc).contains(" is 20 % less, but what it may lose is bounded less well"),
+        "{}",
+        said(&doc)
+    );
+    bounds(&mut doc, 1.005);
+    assert!(
+        said(&doc).ends_with("but of those within 2 % the simplest is taken"),
+        "{}",
+        said(&doc)
+    );
+}
+
+/// "queue depth 8" stood over reads that have one request under way, and a command had no name beside
+/// its blocks.
+#[test]
+fn a_queue_is_said_of_those_that_have_one_and_a_command_has_its_name() {
+    let cell = |factors: &[(Factor, Level)]| fake(levels(factors), 1e8, 1 << 28);
+    let block = (Factor::Block, Level::Number(65536));
+    let method = |name| (Factor::Method, Level::word(name));
+    let cells = vec![
+        cell(&[method("pread"), block.clone()]),
+        cell(&[method("io_uring"), block.clone(), (Factor::QueueDepth, Level::Number(8))]),
+        cell(&[(Factor::Contender, Level::word("dd")), block]),
+        cell(&[(Factor::Contender, Level::word("dd")), (Factor::Block, Level::Number(4096))]),
+    ];
+    let doc = document(3, "read", &[Factor::Method, Factor::Block], 8, cells);
+    let screen = Screen::of(&doc);
+    assert!(screen.held.contains("queue depth 8 (io_uring)"), "{}", screen.held);
+    let names: Vec<String> = screen.parts[0].lines(8).into_iter().map(|line| line.name).collect();
+    assert!(
+        names.contains(&"dd 64 KiB".to_owned()) && names.contains(&"dd 4 KiB".to_owned()),
+        "{names:?}"
+    );
+}
+
+/// A command that could not be measured was refused three times: before the start, in the report and
+/// below it.
+#[test]
+fn what_was_skipped_and_told_before_is_not_said_again() {
+    let mut doc = documents::winner();
+    let cell = doc.cells.last_mut().unwrap();
+    (cell.estimate, cell.reason) = (None, Some("it cannot be had here".to_owned()));
+    cell.status = iolab_model::result::CellStatus::Skipped;
+    let said = |doc: &Document, skips_told: bool| {
+        let mut out = Vec::new();
+        let look = TextStyle { skips_told, ..TextStyle::default() };
+        write("table", doc, &look, &mut out).unwrap();
+        String::from_utf8(out).unwrap().contains("it cannot be had here")
+    };
+    assert!(said(&doc, false) && !said(&doc, true));
+    // What failed was told to nobody.
+    doc.cells.last_mut().unwrap().status = iolab_model::result::CellStatus::Failed;
+    assert!(said(&doc, true));
+}

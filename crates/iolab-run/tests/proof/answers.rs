@@ -1,11 +1,10 @@
 //! What a run concludes on a virtual machine: answers, sentences, the document.
 #![allow(clippy::unwrap_used)]
 
-use iolab_model::catalog::rough_time_text;
 use iolab_model::catalog::{Code, Factor, Level};
 use iolab_model::plan::Plan;
 use iolab_model::result::{
-    AnswerKind, CellStatus, Digest, Environment, Grade, Proof, RunInfo, Verdict,
+    AnswerKind, CellStatus, Digest, Environment, Grade, MoreTime, Proof, RunInfo, Verdict,
 };
 use iolab_run::{Conclusion, Outcome, StopSignal, conclude, document, drive};
 use iolab_test::virtual_machine::{Noise, PlanShape, VirtualMachine, plan};
@@ -93,7 +92,7 @@ fn where_it_is_open_there_is_a_pick_with_its_bound_and_what_would_do() {
     assert!(answer.sentence.starts_with(&format!("{name}: at most ")), "{}", answer.sentence);
     assert!(
         answer.sentence.contains(
-            "than the best of two; which of queue depth 0 and queue depth 1 is best is open"
+            "than the best of two. Which of queue depth 0 and queue depth 1 is best is open"
         ),
         "{}",
         answer.sentence
@@ -101,7 +100,11 @@ fn where_it_is_open_there_is_a_pick_with_its_bound_and_what_would_do() {
     assert!(pick.at_most > 1.0 && pick.at_most < 1.3, "{pick:?}");
     if let Some(more) = answer.more_seconds {
         assert!(
-            more > 1.0 && answer.sentence.contains("more should settle it"),
+            more > 1.0
+                && answer.sentence.contains(match MoreTime::of(more) {
+                    Some(_) => "more should settle it",
+                    None => "more time would hardly settle it",
+                }),
             "{}",
             answer.sentence
         );
@@ -165,8 +168,8 @@ fn too_small_a_budget_is_said_in_the_answer() {
     let answer = &concluded.answers[0];
     assert!(answer.sentence.starts_with("no answer after "), "{}", answer.sentence);
     // What is said to settle it is what `iolab more` is told with.
-    let more = answer.more_seconds.map(|s| rough_time_text(s * 1e9)).unwrap();
-    let end = format!(": too few; an answer takes at least about {more} more");
+    let more = answer.more_seconds.and_then(MoreTime::of).unwrap().text();
+    let end = format!(": too few; an answer takes at least {more} more");
     let foretold = format!(": too few; about {more} more should settle it");
     let said = &answer.sentence;
     assert!(said.ends_with(&end) || said.ends_with(&foretold), "{}", answer.sentence);

@@ -36,7 +36,7 @@ fn the_table_of_disk_benchmarks_has_four_rows() {
     assert!(matches!(said.code, Some(0 | 21)), "{said:?}");
     for row in ["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"] {
         let line = said.out.lines().find(|line| line.starts_with(row));
-        assert_eq!(line.map(|line| line.split("  ").filter(|f| !f.is_empty()).count()), Some(7));
+        assert_eq!(line.map(|line| line.split("  ").filter(|f| !f.is_empty()).count()), Some(9));
     }
     assert!(said.out.lines().count() <= 24, "{said:?}");
     assert_eq!(home.names(), ["state"], "nothing is left");

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
 
 fn look(width: usize) -> TextStyle {
-    TextStyle { width, color: false, unicode: true, details: false }
+    TextStyle { width, ..TextStyle::default() }
 }
 
 fn text(format: &str, doc: &Document, look: &TextStyle) -> String {
@@ -33,11 +33,8 @@ fn a_winner_at_three_widths() {
 
 #[test]
 fn a_winner_in_ascii_and_in_colour() {
-    let ascii = text(
-        "table",
-        &winner(),
-        &TextStyle { width: 100, color: false, unicode: false, details: false },
-    );
+    let ascii =
+        text("table", &winner(), &TextStyle { width: 100, unicode: false, ..TextStyle::default() });
     assert!(ascii.is_ascii());
     insta::assert_snapshot!("winner_ascii", ascii);
     let plain = text("table", &winner(), &look(100));

@@ -21,8 +21,7 @@ fn run(id: u64, times: f64) -> Document {
 
 fn text(runs: &[Document], width: usize) -> String {
     let mut out = Vec::new();
-    beside_table(runs, &TextStyle { width, color: false, unicode: true, details: false }, &mut out)
-        .unwrap();
+    beside_table(runs, &TextStyle { width, ..TextStyle::default() }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
