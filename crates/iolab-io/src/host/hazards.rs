@@ -83,7 +83,8 @@ fn page_reporting(known: &Environment, work: &Work) -> Option<Warning> {
     warn(
         Code::PageReporting,
         format!(
-            "{what} may vary several times: compare ratios (free blocks of {} go back to the host)",
+            "{what} may take several times as long in the next run, and ratios vary with them: measure \
+             again later before you rely on one (free blocks of {} go back to the host)",
             bytes_text(bytes)
         ),
     )

@@ -8,7 +8,7 @@ use iolab_model::result::{Document, Verdict};
 
 /// One line on a run and earlier ones of the same experiment, the newest first: whether it differs
 /// clearly from the last, and how far the figures of the pick lie apart over all of them. An interval is
-/// about its own run alone. Nothing where none was made on this machine.
+/// about its own run alone, which is said where none was made on this machine.
 pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
     let terms = Terms {
         alpha: now.experiment.protocol.alpha,
@@ -16,7 +16,9 @@ pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
         anyway: false,
     };
     let before: Vec<&Document> = earlier.iter().filter(|run| is_same(run, now)).collect();
-    let last = *before.first()?;
+    let Some(last) = before.first().copied() else {
+        return first_text(now);
+    };
     let compared = compare(std::slice::from_ref(last), std::slice::from_ref(now), &terms).ok()?;
     let day = last.run.started.get(..10).unwrap_or(&last.run.started);
     let mut line = format!("since run {} ({day}): {}", last.run.id, changes(&compared));
@@ -33,6 +35,15 @@ pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
         );
     }
     Some(line)
+}
+
+/// What a first run cannot know, where it shows something.
+fn first_text(now: &Document) -> Option<String> {
+    let shows = now.answers.iter().any(|answer| answer.leader().is_some());
+    let id = now.run.id;
+    shows.then(|| {
+        format!("first run of its kind here: what it shows is of this run alone (iolab rerun {id})")
+    })
 }
 
 fn changes(compared: &Compared) -> String {
@@ -152,7 +163,11 @@ mod tests {
 
     #[test]
     fn a_run_is_held_against_the_last_of_its_experiment() {
-        assert_eq!(since_text(&[], &run(9)), None);
+        let first = since_text(&[], &run(9)).unwrap();
+        assert!(first.ends_with("is of this run alone (iolab rerun 9)"), "{first}");
+        let mut nothing_shown = run(9);
+        nothing_shown.answers.clear();
+        assert_eq!(since_text(&[], &nothing_shown), None);
         let same = since_text(&[run(8)], &run(9)).unwrap();
         assert!(same.starts_with("since run 8 (") && same.contains("no clear change"), "{same}");
         let changed = since_text(&[run(8)], &slower(9, 3.0)).unwrap();
@@ -161,6 +176,7 @@ mod tests {
         assert!(spread.contains("3 earlier runs: "), "{spread}");
         let mut other = run(8);
         other.experiment.ask.clear();
-        assert_eq!(since_text(&[other], &run(9)), None);
+        let of_another = since_text(&[other], &run(9)).unwrap();
+        assert!(of_another.starts_with("first run of its kind here"), "{of_another}");
     }
 }
