@@ -115,8 +115,10 @@ impl TextStyle {
             .word_splitter(WordSplitter::NoHyphenation)
             .wrap_algorithm(WrapAlgorithm::FirstFit);
         let words = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let words = commands_held(&words);
         let lines = textwrap::wrap(&words, options);
-        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+        let lines = lines.iter().map(|line| line.replace(HELD, " "));
+        lines.map(|line| format!("{}\n", line.trim_end())).collect()
     }
 
     /// The same in at most so many lines: what does not fit gives way to an ellipsis.
@@ -136,6 +138,27 @@ impl TextStyle {
     }
 }
 
+/// Stands for a space at which no line ends, until lines are made: of a private area, so that no name
+/// has it.
+const HELD: char = '\u{f8fe}';
+/// Longer commands may break.
+const LONGEST_HELD: usize = 40;
+
+/// A short command between backticks is copied whole: it stands on one line.
+fn commands_held(text: &str) -> String {
+    let mut inside = true;
+    let part = |part: &str| {
+        inside = !inside;
+        let whole = inside && part.chars().count() <= LONGEST_HELD;
+        if whole { part.replace(' ', HELD.encode_utf8(&mut [0; 4])) } else { part.to_owned() }
+    };
+    // An odd one is no command's: what follows the last is left alone.
+    match text.matches('`').count() % 2 {
+        0 => text.split('`').map(part).collect::<Vec<_>>().join("`"),
+        _ => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::TextStyle;
@@ -143,6 +166,19 @@ mod tests {
 
     const ASCII: TextStyle =
         TextStyle { width: 80, color: false, unicode: false, details: false, skips_told: false };
+
+    /// `iolab rerun 1` stood at the end of a line and `2 --times 4` on the next.
+    #[test]
+    fn a_command_stands_on_one_line() {
+        let text =
+            "Twenty rounds more would show it, says `iolab more 6 10s`, and no file is made.";
+        let narrow = TextStyle { width: 44, ..ASCII };
+        let lines = narrow.wrap("", text);
+        assert!(lines.contains("\n`iolab more 6 10s`, and"), "{lines}");
+        let long = format!("`{}`", "word ".repeat(20));
+        assert!(narrow.wrap("", &long).lines().all(|line| line.width() <= 44));
+        assert_eq!(ASCII.wrap("", "one ` alone"), "one ` alone\n");
+    }
 
     #[test]
     fn ascii_is_ascii() {

@@ -83,8 +83,7 @@ fn page_reporting(known: &Environment, work: &Work) -> Option<Warning> {
     warn(
         Code::PageReporting,
         format!(
-            "{what} may take several times as long in the next run, and ratios vary with them: measure \
-             again later before you rely on one (free blocks of {} go back to the host)",
+            "{what} vary from run to run, ratios too: measure again later ({} at a time)",
             bytes_text(bytes)
         ),
     )
@@ -99,24 +98,20 @@ fn smaller_than_cache(known: &Environment, work: &Work) -> Option<Warning> {
     if work.trees {
         let (tree, cache) = (bytes_text(smallest), bytes_text(cache));
         let text = format!(
-            "a tree of {tree} fits into the last-level cache of {cache}: warm reads of it may never \
-             reach memory; take more or larger files for memory-bound figures"
+            "a tree of {tree} and {cache}: warm reads may never reach memory; take more or larger files"
         );
         return warn(Code::SmallerThanCache, text);
     }
     if work.theirs {
         let (file, cache) = (bytes_text(smallest), bytes_text(cache));
-        let text = format!(
-            "a file of {file} fits into the last-level cache of {cache}: warm reads of it may never \
-             reach memory; a larger file would show what memory gives"
-        );
+        let text =
+            format!("{file} of {cache}: warm reads may never reach memory; a larger one would");
         return warn(Code::SmallerThanCache, text);
     }
     warn(
         Code::SmallerThanCache,
         format!(
-            "a file of {} fits into the last-level cache of {}: warm reads of it may never reach \
-             memory; use --file-size {} or more for memory-bound figures",
+            "{} of {}: warm reads may never reach memory; --file-size {} or more would",
             bytes_text(smallest),
             bytes_text(cache),
             // A power of two is written without a fraction, as the option wants it.
@@ -440,7 +435,7 @@ mod tests {
         let facts = machine(&json!({"cpu.llc_bytes": 8 << 20}));
         let text = |theirs| hazards(&facts, &Work { theirs, ..all() }).remove(0).text;
         assert!(text(false).contains("--file-size"), "{}", text(false));
-        assert!(!text(true).contains("--file-size") && text(true).contains("a larger file"));
+        assert!(!text(true).contains("--file-size") && text(true).contains("a larger one"));
     }
 
     #[test]

@@ -170,6 +170,8 @@ impl SlowerForm {
     pub fn text(self, low: f64, high: Option<f64>) -> String {
         let one = |ratio: f64| match self {
             SlowerForm::Percent => percent_text(ratio - 1.0),
+            // Two digits would make 1.02× of what is 2.4 % slower.
+            SlowerForm::Factor if ratio < 1.0995 => format!("{ratio:.3}×"),
             SlowerForm::Factor => ratio_text(ratio),
         };
         let (unit, what) = match self {
@@ -349,7 +351,7 @@ mod tests {
         let near = said([(1.0, Some(1.032)), (1.5, Some(1.8))]);
         assert_eq!(near, ["at most 3.2 % slower", "50–80 % slower"]);
         let far = said([(1.0, Some(1.032)), (1.8, Some(2.4))]);
-        assert_eq!(far, ["at most 1.03× as long", "1.80–2.40× as long"]);
+        assert_eq!(far, ["at most 1.032× as long", "1.80–2.40× as long"]);
         let open = said([(1.0, None), (2.5, None)]);
         assert_eq!(open, ["not bounded yet", "at least 2.50× as long"]);
     }

@@ -4,7 +4,7 @@ use super::alike::is_same;
 use super::contradiction::contradiction;
 use super::{Compared, Row, Terms, compare, shown_ns};
 use iolab_model::catalog::{ratio_text, so_many, time_text};
-use iolab_model::result::{Document, Verdict};
+use iolab_model::result::{Answer, AnswerKind, Document, Verdict};
 
 /// One line on a run and earlier ones of the same experiment, the newest first: whether it differs
 /// clearly from the last, and how far the figures of the pick lie apart over all of them. An interval is
@@ -39,10 +39,15 @@ pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
 
 /// What a first run cannot know, where it shows something.
 fn first_text(now: &Document) -> Option<String> {
-    let shows = now.answers.iter().any(|answer| answer.leader().is_some());
+    let shows = |answer: &Answer| match answer.kind {
+        AnswerKind::Winner | AnswerKind::Tie => true,
+        AnswerKind::Undecided => answer.pick.is_some(),
+        AnswerKind::Invalid => false,
+    };
+    let shows = now.answers.iter().any(shows);
     let id = now.run.id;
     shows.then(|| {
-        format!("first run of its kind here: what it shows is of this run alone (iolab rerun {id})")
+        format!("first run of its kind here: within this run alone; iolab rerun {id} tells more")
     })
 }
 
@@ -164,7 +169,7 @@ mod tests {
     #[test]
     fn a_run_is_held_against_the_last_of_its_experiment() {
         let first = since_text(&[], &run(9)).unwrap();
-        assert!(first.ends_with("is of this run alone (iolab rerun 9)"), "{first}");
+        assert!(first.ends_with("within this run alone; iolab rerun 9 tells more"), "{first}");
         let mut nothing_shown = run(9);
         nothing_shown.answers.clear();
         assert_eq!(since_text(&[], &nothing_shown), None);

@@ -26,7 +26,8 @@ pub(super) fn pick_reason(
     let compared = cells.iter().filter(|(cell, ..)| answer.regret_of(&cell.id).is_some());
     let (_, least_name, least) = compared.min_by(|a, b| a.2.total_cmp(&b.2))?;
     let ahead = own / least - 1.0;
-    let within = answer.pick.as_ref().is_some_and(|pick| pick.at_most <= 1.0 + delta);
+    let is_bounded = answer.pick.as_ref().is_some_and(|pick| pick.at_most <= 1.0 + delta);
+    let within = is_bounded || answer.kind == AnswerKind::Tie;
     (*least > 0.0 && ahead > SEEN).then(|| {
         let median =
             format!("The median of {least_name} is {} less", percent_text(1.0 - least / own));
