@@ -11,7 +11,8 @@ use super::{Event, ExclusionReason, Left};
 use iolab_model::catalog::ratio_text;
 use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::claims::{
-    Claims, Pace, Progress, Standing, Verdict, Wanting, given_up, hopeless, leaving, wanting,
+    Claims, Pace, Progress, QUARTER, Standing, Verdict, Wanting, given_up, hopeless, leaving,
+    rounds_to_settle, wanting,
 };
 use iolab_stats::{Observations, half_width};
 
@@ -98,7 +99,7 @@ impl Driver<'_, '_> {
         let behind = hopeless(&self.tracks[index].watch);
         let behind: Vec<usize> =
             behind.into_iter().filter(|at| self.is_active(condition.cells[*at])).collect();
-        behind.iter().for_each(|at| self.seldom[condition.cells[*at]] = true);
+        self.set_pace(index, claims, &behind);
         for at in self.too_dear(index, &behind) {
             let cell = condition.cells[at];
             let reason = format!(
@@ -110,6 +111,25 @@ impl Driver<'_, '_> {
             self.leave(cell, Left { round: self.round, why, reason })?;
         }
         Ok(())
+    }
+
+    /// Who is far behind is measured every fourth round, unless that would leave it unsettled at the end:
+    /// the bounds of all others wait for it, and a run of 21 rounds ended without any.
+    fn set_pace(&mut self, index: usize, claims: &Claims, behind: &[usize]) {
+        let cells = &self.plan.conditions[index].cells;
+        let rules = &self.tracks[index].rules;
+        let unit_rounds = rules.unit_rounds as f64;
+        let wanted = f64::from(rounds_to_settle(cells.len(), rules.alpha)) * unit_rounds;
+        let active = self.active();
+        let round: f64 = active.iter().map(|cell| self.arms[*cell].cost_ns()).sum();
+        let left = (self.usable_ns() - self.elapsed_ns()) / round.max(1.0);
+        for (at, cell) in self.plan.conditions[index].cells.iter().enumerate() {
+            let claim = &claims.cells[at];
+            if (self.seldom[*cell] || behind.contains(&at)) && !claim.settled {
+                let missing = wanted - f64::from(claim.met) * unit_rounds;
+                self.seldom[*cell] = left / QUARTER as f64 >= missing || left < missing;
+            }
+        }
     }
 
     /// Cells that may leave. What can bias a claim is asked first: one that left and was then in doubt
@@ -156,12 +176,18 @@ impl Driver<'_, '_> {
     /// Of the cells far behind those that would keep the rest from their rounds.
     fn too_dear(&mut self, index: usize, behind: &[usize]) -> Vec<usize> {
         let condition = &self.plan.conditions[index];
-        let cost = |at: &usize| self.arms[condition.cells[*at]].cost_ns();
+        // What they cost at the pace that they have, told as a quarter of it is.
+        let cost = |at: &usize| {
+            let cell = condition.cells[*at];
+            let pace = if self.seldom[cell] { 1 } else { QUARTER };
+            self.arms[cell].cost_ns() * pace as f64
+        };
         let dear: Vec<(usize, f64)> = behind.iter().map(|at| (*at, cost(at))).collect();
         let often: f64 = self
             .active()
             .into_iter()
             .filter(|cell| !self.seldom[*cell])
+            .filter(|cell| !behind.iter().any(|at| condition.cells[*at] == *cell))
             .map(|cell| self.arms[cell].cost_ns())
             .sum();
         let left = self.usable_ns() - self.elapsed_ns();

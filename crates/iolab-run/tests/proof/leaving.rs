@@ -32,6 +32,26 @@ fn a_clear_winner_ends_the_run_early_and_slow_cells_leave() {
     }
 }
 
+/// Two cells far behind were measured in every fourth round. Such a cell is settled after a dozen, and the
+/// bounds of all others wait for it: a copy of 19 cells ended after 21 rounds without one bound.
+#[test]
+fn who_is_far_behind_leaves_no_answer_of_few_rounds_without_a_bound() {
+    let mut times = [2e7; 12];
+    (times[3], times[9]) = (5.2e7, 4.8e7);
+    let mut short = 0;
+    for seconds in 10..=14 {
+        let plan = plan(&PlanShape { own_instances: false, ..shape(12, seconds) });
+        let out = run(&plan, &mut machine(&times));
+        let answer = conclude(&plan, &out).answers.remove(0);
+        // 2k/α is passed by twelve rounds; a few more are needed to find out who is behind.
+        if (16..40).contains(&out.steady_rounds) {
+            short += 1;
+            assert!(answer.pick.is_some(), "{seconds} s: {}", out.steady_rounds);
+        }
+    }
+    assert!(short >= 2, "{short}");
+}
+
 /// Two methods on two files: a method that leaves one file only would leave it with fewer visits
 /// than the other.
 #[test]

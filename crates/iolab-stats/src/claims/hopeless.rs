@@ -1,6 +1,7 @@
 //! Cells that are far behind: measured less often, given up only where they would
 //! cost the others their answer. Nothing here names a winner; exclusion alone does.
 
+use super::evidence::fewest_rounds;
 use super::watch::Watch;
 
 /// A hopeless cell is measured in every so many-th round.
@@ -36,6 +37,12 @@ fn range(y: &[f64]) -> Option<(f64, f64)> {
 /// claim is biased by it.
 pub fn due(round: usize) -> bool {
     round.is_multiple_of(QUARTER)
+}
+
+/// Rounds that a cell which is always slower is measured in until it is settled, of so many cells:
+/// E(n, n) ≥ 2k/α.
+pub fn rounds_to_settle(cells: usize, alpha: f64) -> u32 {
+    fewest_rounds((2.0 * cells as f64 / alpha).ln())
 }
 
 /// What a run has left. All in seconds, preparation of trials included.

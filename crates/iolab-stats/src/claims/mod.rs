@@ -22,7 +22,7 @@ pub use control::{Control, control};
 pub use evidence::{Bar, fewest_rounds, fewest_wins, ln_evidence};
 pub use forecast::{rounds_to_exclude, rounds_within};
 pub use grade::{Evidence, Raise, grade};
-pub use hopeless::{Pace, QUARTER, due, given_up, hopeless};
+pub use hopeless::{Pace, QUARTER, due, given_up, hopeless, rounds_to_settle};
 pub use pick::{Pick, Unsound, Verdict, pick, plateau};
 pub use report::{CellClaim, Claims, Facts, NotCompared, Rules, Standing, claims};
 pub use series::{Round, Table, Trial};
