@@ -27,9 +27,7 @@ pub fn warning(plan: &Plan) -> Option<Warning> {
     options.dedup();
     (reads && !kept && options.len() > 1).then(|| Warning {
         code: Code::AtimeNotWritten,
-        text: "the places differ in when an access time is written, and iolab opens files with \
-               O_NOATIME, which writes none: give --atime kept to see what that costs"
-            .to_owned(),
+        text: "iolab writes no access times (O_NOATIME): give --atime kept".to_owned(),
     })
 }
 

@@ -133,7 +133,7 @@ pub const PARTS: [SurveyPart; 9] = [
         levels: |greatest| {
             vec![
                 (Factor::Method, methods(Capability::Copy)),
-                (Factor::Block, numbers(&[4 * KIB, 128 * KIB])),
+                (Factor::Block, numbers(&[4 * KIB, 128 * KIB, MIB])),
                 (Factor::FileSize, numbers(&[greatest.min(32 * MIB)])),
             ]
         },

@@ -33,8 +33,7 @@ pub(crate) fn twin_finding(twin: Option<&Control>, delta: f64) -> Option<Finding
     if alike && twin.ln_ratio.abs() <= (delta / 2.0).ln_1p() || twin.low.is_infinite() {
         return None;
     }
-    let detail =
-        format!("a cell measured twice a round differs by {off} over {} rounds", twin.rounds);
+    let detail = format!("by {off} over {} rounds", twin.rounds);
     Some(Finding::new(Code::TwinOff, vec![], detail))
 }
 

@@ -36,11 +36,12 @@ impl More {
     pub fn run(self, talk: &Talk) -> Ending {
         let more_ns = spec::parse_duration_ns(&self.time)
             .map_err(|error| Failure::usage(error.of("TIME")))?;
-        let store = &self.output.store;
-        let document = load(&store.open()?, &self.run)?;
+        // The run goes on in its own directory.
+        let output = self.output.started_here()?;
+        let document = load(&output.store.open()?, &self.run)?;
         let how = GoOn {
-            output: Some(&self.output),
-            store,
+            output: Some(&output),
+            store: &output.store,
             consent: &self.consent,
             more_ns: Some(more_ns),
         };

@@ -66,6 +66,26 @@ impl OutputArgs {
         self.exports.extend(exports);
     }
 
+    /// The same wherever the work is done: relative paths start here, where they were written.
+    ///
+    /// # Errors
+    /// The directory here is gone.
+    pub fn started_here(&self) -> Result<OutputArgs, Failure> {
+        let mut exports = self.exports.clone();
+        for export in &mut exports {
+            let Some(at) = export.as_bytes().iter().position(|byte| *byte == b'=') else {
+                continue;
+            };
+            let (format, path) = export.as_bytes().split_at(at + 1);
+            // What is no path is told by whoever reads it.
+            if let Ok(path) = std::path::absolute(OsStr::from_bytes(path)) {
+                *export = OsStr::from_bytes(format).to_owned();
+                export.push(path);
+            }
+        }
+        Ok(OutputArgs { exports, store: self.store.absolute()?, ..self.clone() })
+    }
+
     /// Checks formats and files before anything is measured.
     ///
     /// # Errors

@@ -102,7 +102,13 @@ fn share(whole: &Whole) -> String {
         Some(_) => "of its own time",
         None => "of its time without the tracer's (iolab record --runs 3 measures that)",
     };
-    format!("file calls take about {time}, {percent} {of}: {gain}")
+    // What is left after taking away more than is left is no measurement.
+    let short = ns < whole.tracer_ns_per_call.saturating_mul(whole.calls);
+    let guess = match short {
+        true => "; a guess: tracing adds more to a call than it takes (iolab replay measures it)",
+        false => "",
+    };
+    format!("file calls take about {time}, {percent} {of}: {gain}{guess}")
 }
 
 fn counts(whole: &Whole) -> String {

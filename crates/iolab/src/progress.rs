@@ -125,7 +125,8 @@ impl Progress {
         if !line && !now && !self.due() {
             return;
         }
-        let left = rough_time_text(remaining_ns as f64);
+        let left = (remaining_ns > 0).then(|| rough_time_text(remaining_ns as f64) + " left");
+        let left = left.unwrap_or_else(|| "at the end of its time".to_owned());
         let leader = self.leader().unwrap_or_else(|| "warming up".to_owned());
         if let Some(bar) = &self.bar {
             let all = elapsed_ns.saturating_add(remaining_ns).max(1);
@@ -133,9 +134,10 @@ impl Progress {
             bar.set_position((u128::from(elapsed_ns) * 1000 / u128::from(all)) as u64);
         } else if line {
             self.next_line = self.next_line.saturating_mul(2);
-            self.tell(&format!("round {}: {leader}; {left} left at most", self.round));
+            let most = if remaining_ns > 0 { " at most" } else { "" };
+            self.tell(&format!("round {}: {leader}; {left}{most}", self.round));
         }
-        self.show(format!("round {}, {left} left: {leader}", self.round), now);
+        self.show(format!("round {}, {left}: {leader}", self.round), now);
     }
 }
 

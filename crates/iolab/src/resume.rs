@@ -35,6 +35,7 @@ pub struct GoOn<'a> {
 /// # Errors
 /// There is no such run, it is complete, or it cannot be gone on with here.
 pub fn resume(run: &str, store: &StoreArgs, consent: &ConsentArgs, talk: &Talk) -> Ending {
+    let store = &store.absolute()?;
     let document = load(&store.open()?, run)?;
     let id = document.run.id;
     if document.run.complete {

@@ -14,7 +14,9 @@ pub fn open_flags(sync: Sync) -> OFlags {
     match sync {
         Sync::Dsync => OFlags::DSYNC,
         Sync::Sync => OFlags::SYNC,
-        Sync::None | Sync::End | Sync::Fsync | Sync::Every(_) | Sync::Each => OFlags::empty(),
+        Sync::None | Sync::End | Sync::Fsync | Sync::Fdatasync | Sync::Every(_) | Sync::Each => {
+            OFlags::empty()
+        }
     }
 }
 
@@ -122,6 +124,17 @@ impl Barrier for EveryNth {
     }
 }
 
+/// `fdatasync(2)` after each block.
+#[derive(Clone, Copy, Debug)]
+pub struct DataEach;
+
+impl Barrier for DataEach {
+    #[inline(always)]
+    fn after_block(&mut self, file: BorrowedFd<'_>) -> Result<(), Errno> {
+        fdatasync(file)
+    }
+}
+
 /// `fsync(2)` to its end: an interruption is no answer.
 pub fn fsync(file: BorrowedFd<'_>) -> Result<(), Errno> {
     rustix::io::retry_on_intr(|| rustix::fs::fsync(file))
@@ -134,7 +147,7 @@ pub fn fdatasync(file: BorrowedFd<'_>) -> Result<(), Errno> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Barrier, EveryNth, Sync};
+    use super::{Barrier, DataEach, EveryNth, Sync};
     use rustix::fd::AsFd;
 
     #[test]
@@ -152,5 +165,6 @@ mod tests {
         let mut barrier = EveryNth::new(3);
         let synced: Vec<bool> = (0..7).map(|_| barrier.after_block(end.as_fd()).is_err()).collect();
         assert_eq!(synced, [false, false, true, false, false, true, false]);
+        assert!((0..3).all(|_| DataEach.after_block(end.as_fd()).is_err()));
     }
 }

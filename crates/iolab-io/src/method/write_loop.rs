@@ -13,7 +13,7 @@ use super::measured_window::MeasuredWindow;
 use super::order::{AccessOrder, Forward, Scattered};
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, Stop};
-use super::sync::{Barrier, EveryNth, Follow, NoBarrier, Timed, fdatasync, fsync};
+use super::sync::{Barrier, DataEach, EveryNth, Follow, NoBarrier, Timed, fdatasync, fsync};
 use super::target::WriteJob;
 use super::worker_threads;
 use crate::sys::clock::now_ns;
@@ -116,6 +116,7 @@ fn in_order<W: Writer, O: AccessOrder>(
 ) -> Result<Written, Stop> {
     match job.sync {
         Sync::Fsync => timed::<W, O, _>(job, window, order, || EveryNth::new(1)),
+        Sync::Fdatasync => timed::<W, O, _>(job, window, order, || DataEach),
         Sync::Every(blocks) => timed::<W, O, _>(job, window, order, || EveryNth::new(blocks)),
         Sync::None | Sync::End | Sync::Each | Sync::Dsync | Sync::Sync => {
             timed::<W, O, _>(job, window, order, || NoBarrier)

@@ -105,6 +105,7 @@ fn sync(sync: Sync) -> String {
         Sync::None => "no sync".to_owned(),
         Sync::End => "one fsync at the end".to_owned(),
         Sync::Fsync => "fsync after each block".to_owned(),
+        Sync::Fdatasync => "fdatasync after each block".to_owned(),
         Sync::Dsync => "O_DSYNC".to_owned(),
         Sync::Sync => "O_SYNC".to_owned(),
         Sync::Every(blocks) => format!("fsync every {}", so_many(blocks as usize, "block")),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::axis_word::{UnknownWord, axis_words};
 
-/// As written: `none`, `end`, `fsync`, `dsync`, `sync`, `every:16`; of many files also `each`.
+/// As written: `none`, `end`, `fsync`, `fdatasync`, `dsync`, `sync`, `every:16`; of many files also `each`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sync {
     /// Never; what `close(2)` leaves to the kernel.
@@ -15,6 +15,8 @@ pub enum Sync {
     End,
     /// `fsync(2)` after each block.
     Fsync,
+    /// `fdatasync(2)` after each block: its data, and what is needed to read them.
+    Fdatasync,
     /// `O_DSYNC`: a write returns when its data, and what is needed to read them, are durable.
     Dsync,
     /// `O_SYNC`: the same with all metadata.
@@ -28,6 +30,7 @@ pub enum Sync {
 const NONE: &str = "none";
 const END: &str = "end";
 const FSYNC: &str = "fsync";
+const FDATASYNC: &str = "fdatasync";
 const DSYNC: &str = "dsync";
 const SYNC: &str = "sync";
 const EVERY: &str = "every:";
@@ -37,14 +40,14 @@ axis_words!(Sync of Sync);
 
 impl Sync {
     /// The words for one file.
-    pub const WORDS: &[&str] = &[NONE, END, FSYNC, DSYNC, SYNC, "every:N"];
+    pub const WORDS: &[&str] = &[NONE, END, FSYNC, FDATASYNC, DSYNC, SYNC, "every:N"];
     /// The words for many files.
     pub const OF_FILES: &[&str] = &[NONE, EACH, END];
 
     /// Whether everything is durable once the last write (with the fsync that follows it) has
     /// returned.
     pub const fn durable_on_return(self) -> bool {
-        matches!(self, Sync::Fsync | Sync::Dsync | Sync::Sync)
+        matches!(self, Sync::Fsync | Sync::Fdatasync | Sync::Dsync | Sync::Sync)
     }
 
     /// Whether operations wait for the device before the last.
@@ -56,7 +59,7 @@ impl Sync {
     pub fn count(self, blocks: u64) -> u64 {
         match self {
             Sync::None | Sync::End | Sync::Each => 1,
-            Sync::Fsync | Sync::Dsync | Sync::Sync => blocks,
+            Sync::Fsync | Sync::Fdatasync | Sync::Dsync | Sync::Sync => blocks,
             Sync::Every(n) => blocks.div_ceil(n.max(1)),
         }
     }
@@ -70,11 +73,12 @@ impl FromStr for Sync {
             NONE => Sync::None,
             END => Sync::End,
             FSYNC => Sync::Fsync,
+            FDATASYNC => Sync::Fdatasync,
             DSYNC => Sync::Dsync,
             SYNC => Sync::Sync,
             EACH => Sync::Each,
             _ => Sync::Every(blocks().ok_or_else(|| {
-                let choices = "none, end, fsync, dsync, sync or every:N with N blocks, 1 or \
+                let choices = "none, end, fsync, fdatasync, dsync, sync or every:N with N blocks, 1 or \
                                more; of many files none, each or end";
                 UnknownWord::new("sync", text, choices)
             })?),
@@ -88,6 +92,7 @@ impl fmt::Display for Sync {
             Sync::None => f.pad(NONE),
             Sync::End => f.pad(END),
             Sync::Fsync => f.pad(FSYNC),
+            Sync::Fdatasync => f.pad(FDATASYNC),
             Sync::Dsync => f.pad(DSYNC),
             Sync::Sync => f.pad(SYNC),
             Sync::Each => f.pad(EACH),

@@ -79,6 +79,9 @@ pub fn time_text(ns: f64) -> String {
 /// Beyond this ratio between least and greatest one unit would make figures long.
 const ONE_UNIT_UP_TO: f64 = 1000.0;
 
+/// So many of a unit are told in the next larger one where the least of them still can be.
+const LONG: f64 = 9999.5;
+
 /// Times of a column in one unit, that of the least, so that they can be compared by eye: `8.62 ms`
 /// above `12.2 ms`, never `950 µs` above `1.20 ms`. Each in its own where they lie too far apart.
 pub fn times_text(ns: &[f64]) -> Vec<String> {
@@ -88,8 +91,11 @@ pub fn times_text(ns: &[f64]) -> Vec<String> {
     if !least.is_finite() || most > least * ONE_UNIT_UP_TO {
         return ns.iter().map(|ns| time_text(*ns)).collect();
     }
-    let unit = UNITS.iter().rev().find(|(scale, _)| least >= scale * 0.9995);
-    let (scale, name) = unit.copied().unwrap_or(UNITS[0]);
+    let at = UNITS.iter().rposition(|(scale, _)| least >= scale * 0.9995).unwrap_or(0);
+    // Five digits are read by nobody: `0.130 µs` above `104 µs`.
+    let long = most >= UNITS[at].0 * LONG && at + 1 < UNITS.len();
+    let next = long && least >= UNITS[at + 1].0 / 10.0;
+    let (scale, name) = UNITS[at + usize::from(next)];
     ns.iter().map(|ns| format!("{} {name}", digits_text(ns / scale))).collect()
 }
 
@@ -259,6 +265,7 @@ mod tests {
         assert_eq!(times_text(&[8.62e6, 12.2e6, 100e6]), ["8.62 ms", "12.2 ms", "100 ms"]);
         assert_eq!(times_text(&[130.0, 5e6]), ["130 ns", "5.00 ms"]);
         assert_eq!(times_text(&[0.5, 0.0]), ["0.500 ns", "0 ns"]);
+        assert_eq!(times_text(&[130.0, 104_046.0]), ["0.130 µs", "104 µs"]);
         assert_eq!(
             rates_text(&[7.25 * 1073741824.0, 900.0 * 1048576.0]),
             ["7.25 GiB/s", "0.879 GiB/s"]

@@ -103,7 +103,7 @@ fn default_levels(
         }
         factor => {
             let mut levels = vocabulary.levels(factor, axis.default)?;
-            if axis.gives_way && asks_by_name(experiment) {
+            if axis.gives_way && asks_by_name(experiment, factor) {
                 levels.truncate(1);
             }
             Ok(levels)
@@ -112,11 +112,13 @@ fn default_levels(
 }
 
 /// Whether something that was named is compared: rows of a default beside it would hide what was asked.
-fn asks_by_name(experiment: &Experiment) -> bool {
+fn asks_by_name(experiment: &Experiment, held: Factor) -> bool {
     let compared = |(factor, levels): (&Factor, &Vec<Level>)| {
         // A command stands beside methods; tables of open files differ where several workers share them.
         let several = levels.len() > 1 || *factor == Factor::Contender;
-        several && *factor != Factor::Descriptors && factor.role() == Role::Question
+        // Of methods the first may know no blocks, and is what a command is compared with.
+        let theirs = held == Factor::Method && matches!(factor, Factor::Block | Factor::Contender);
+        several && !theirs && *factor != Factor::Descriptors && factor.role() == Role::Question
     };
     experiment.factors.iter().any(compared)
 }

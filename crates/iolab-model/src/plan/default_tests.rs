@@ -33,3 +33,28 @@ fn what_is_asked_about_by_name_stands_without_the_levels_of_a_default() {
     let named = [(Factor::Method, "read,pread"), (Factor::Threads, "2,4")];
     assert_eq!(threads(&named), BTreeSet::from([2, 4]));
 }
+
+/// Workers were asked about, and three methods that nobody had named took most of the time.
+#[test]
+fn methods_that_nobody_named_give_way_too() {
+    let factors: Vec<FactorUse> = READ
+        .factors
+        .iter()
+        .map(|axis| match axis.factor {
+            Factor::Method => FactorUse::new(Factor::Method, "pread,read").giving_way(),
+            _ => *axis,
+        })
+        .collect();
+    let info = WorkloadInfo { factors: factors.leak(), ..READ };
+    let methods = |axes: &[(Factor, &str)]| -> BTreeSet<String> {
+        let plan = make(&experiment(&info, axes), &info, PARTS, &facts()).unwrap();
+        let text = |cell: &super::Cell| cell.levels.text(Factor::Method).map(str::to_owned);
+        plan.cells.iter().filter_map(text).collect()
+    };
+    let both = BTreeSet::from(["pread".to_owned(), "read".to_owned()]);
+    assert_eq!(methods(&[]), both);
+    assert_eq!(methods(&[(Factor::Threads, "1,2")]), BTreeSet::from(["pread".to_owned()]));
+    // Not every method knows blocks, and a command stands beside methods.
+    assert_eq!(methods(&[(Factor::Block, "4Ki,64Ki")]), both);
+    assert!(both.is_subset(&methods(&[(Factor::Contender, "cat {file}")])));
+}

@@ -131,6 +131,18 @@ fn synced_writes_of_several_sizes_stand_in_the_order_of_their_speed() {
     assert_eq!(names, ["write 1 MiB", "pwrite 512 KiB", "write 64 KiB"], "{lines:?}");
 }
 
+/// "per write" stood above 49 ms of a copy in one call and 0.9 ms of one in sixty-four.
+#[test]
+fn synced_copies_are_told_by_the_pass() {
+    let mut doc = iolab_test::documents::winner();
+    doc.experiment.workload = iolab_model::catalog::WorkloadId::Copy.word().to_owned();
+    for cell in &mut doc.cells {
+        cell.factors.set(Factor::Sync, Level::word("fsync"));
+    }
+    let text = shown("table", &doc, 80, false);
+    assert!(text.contains("per 256 MiB") && !text.contains("per write"), "{text}");
+}
+
 /// The time of a part stood among those of whole files, as if it were one.
 #[test]
 fn a_time_that_was_worked_out_is_marked_beside_those_that_were_not() {

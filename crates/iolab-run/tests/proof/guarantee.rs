@@ -3,6 +3,7 @@
 //! truth, are at most one in twenty, whatever disturbs the machine; unsound ones one in a hundred.
 
 use iolab_model::result::{AnswerKind, ExclusionReason};
+use iolab_run::Stopped;
 use iolab_test::virtual_machine::Noise;
 
 use crate::scene::{Files, INSTANCE, Scene, most, runs};
@@ -64,7 +65,13 @@ fn happenings(k: usize, rounds: u32) -> Vec<Scene> {
         Scene { renew_ns: 1e7, ..scene("renewals are dear", equal()) },
         Scene { files: Files::Own(2), ..scene("two cells a file", mixed.clone()) },
         Scene { files: Files::Shared, ..scene("losers leave, one file", mixed.clone()) },
-        Scene { seconds: 1, files: Files::Shared, ..scene("losers leave, short budget", mixed) },
+        // About twenty rounds: who is far behind is given up, or measured each round to the end.
+        Scene {
+            seconds: k as u64,
+            unit_ns: 2e7,
+            files: Files::Shared,
+            ..scene("losers leave, short budget", mixed)
+        },
     ]
 }
 
@@ -81,6 +88,8 @@ struct Tally {
     dropped: usize,
     /// Runs whose unit was not the round.
     epochs: u32,
+    /// Runs that their budget ended.
+    spent: u32,
 }
 
 fn tally(scene: &Scene, runs: u32) -> Tally {
@@ -93,12 +102,13 @@ fn tally(scene: &Scene, runs: u32) -> Tally {
         tally.proven += told.left(ExclusionReason::Proven);
         tally.dropped += told.left(ExclusionReason::Screened);
         tally.epochs += u32::from(told.out.calibration.epoch_rounds > 1);
+        tally.spent += u32::from(told.out.stopped == Stopped::Budget);
     }
     tally
 }
 
 fn holds(scene: &Scene, runs: u32) {
-    let Tally { wrong, at_last, unsound, proven, dropped, epochs } = tally(scene, runs);
+    let Tally { wrong, at_last, unsound, proven, dropped, epochs, spent } = tally(scene, runs);
     let (k, name) = (scene.truth.len(), &scene.name);
     println!(
         "A/A, k {k}, {name}: {wrong} / {runs}; at the end {at_last}, unsound {unsound}, \
@@ -107,6 +117,8 @@ fn holds(scene: &Scene, runs: u32) {
     assert!(wrong <= most(runs, 0.05), "k {k}, {name}: {wrong} of {runs}");
     assert!(unsound <= most(runs, 0.01), "k {k}, {name}: {unsound} of {runs} unsound");
     assert!(scene.renew_ns < 1e6 || epochs > 0, "the round was the unit");
+    // A budget that no run reaches made a scene the same as the one before it.
+    assert!(scene.seconds >= 600 || spent > runs / 2, "k {k}, {name}: {spent} of {runs} by budget");
 }
 
 fn all_hold(k: usize, rounds: u32, few: u32) {

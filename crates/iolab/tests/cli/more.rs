@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::cli_support::{Home, document};
+use crate::cli_support::{Home, Said, document};
 use iolab_model::result::Document;
 
 const READ: [&str; 6] = ["read", "f", "--method", "read,pread", "--block", "64Ki"];
@@ -50,6 +50,25 @@ fn a_run_of_so_many_rounds_goes_on_by_time() {
     let run = document(&home.run(&["more", "1", "500ms", "--format", "json"]).fine());
     assert!(counts(&run).iter().all(|count| *count > 13), "{:?}", counts(&run));
     assert!(run.cells.iter().all(|cell| cell.exclusion.is_none()));
+}
+
+/// A run goes on in the directory that it was made in; what is named on the command line lies in the
+/// one where that is typed. It was looked for, and written, in the run's.
+#[test]
+fn relative_names_are_of_the_directory_where_they_are_typed() {
+    let home = Home::new();
+    home.file("f", 200_000);
+    fs::create_dir(home.path("elsewhere")).unwrap();
+    let store = ["--store", "elsewhere/runs.db"];
+    measured(&home, &[&store[..], &["--rounds", "10"]].concat());
+    let mut more = home.command();
+    more.current_dir(home.path("elsewhere"));
+    more.args(["more", "1", "500ms", "--store", "runs.db", "--export", "json=run.json"]);
+    let said = Said::from(more.output().unwrap()).fine();
+    let run: Document =
+        serde_json::from_slice(&fs::read(home.path("elsewhere/run.json")).unwrap()).unwrap();
+    assert!(counts(&run).iter().all(|count| *count > 13), "{said:?}");
+    assert!(!home.path("run.json").exists() && !home.path("runs.db").exists());
 }
 
 #[test]

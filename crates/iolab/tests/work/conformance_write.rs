@@ -123,7 +123,7 @@ fn whole(bench: &Bench, id: &str, block: u64, threads: u64, more: &[(Factor, &st
 }
 
 const PATTERNS: [&str; 5] = ["sequential", "random", "reverse", "stride:3", "stride:1000"];
-const SYNCS: [&str; 6] = ["none", "end", "fsync", "dsync", "sync", "every:3"];
+const SYNCS: [&str; 7] = ["none", "end", "fsync", "fdatasync", "dsync", "sync", "every:3"];
 const TARGETS: [&str; 4] = ["new", "overwrite", "preallocated", "append"];
 
 #[test]

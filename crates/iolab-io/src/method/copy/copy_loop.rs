@@ -12,7 +12,7 @@ use crate::method::access::open_for_reading;
 use crate::method::measured_window::MeasuredWindow;
 use crate::method::partition::{Moved, Stop};
 use crate::method::read_loop::Outcome;
-use crate::method::sync::{Barrier, EveryNth, NoBarrier, fsync, open_flags};
+use crate::method::sync::{Barrier, DataEach, EveryNth, NoBarrier, fsync, open_flags};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{Sync, path_to_text};
@@ -130,6 +130,7 @@ pub fn copy<M: Mover>(job: &CopyJob<'_>, window: &mut dyn MeasuredWindow) -> Res
         Sync::None | Sync::End | Sync::Each => run::<M, _>(job, window, NoBarrier),
         Sync::Dsync | Sync::Sync if M::WRITES_BY_CALL => run::<M, _>(job, window, NoBarrier),
         Sync::Fsync | Sync::Dsync | Sync::Sync => run::<M, _>(job, window, EveryNth::new(1)),
+        Sync::Fdatasync => run::<M, _>(job, window, DataEach),
         Sync::Every(blocks) => run::<M, _>(job, window, EveryNth::new(blocks.max(1))),
     };
     copied.map_err(|stop| stop.fault(format!("copy {} to {target}", path_to_text(job.source))))
@@ -171,7 +172,7 @@ fn after_bytes(mut stop: Stop, ends: &Ends) -> Stop {
 /// What is not durable yet, where it is to be.
 fn finish(sync: Sync, ends: &Ends) -> Result<(), Stop> {
     match sync {
-        Sync::None | Sync::Fsync | Sync::Dsync | Sync::Sync => Ok(()),
+        Sync::None | Sync::Fsync | Sync::Fdatasync | Sync::Dsync | Sync::Sync => Ok(()),
         Sync::End | Sync::Each | Sync::Every(_) => fsync(ends.target.as_fd()).map_err(refused),
     }
 }

@@ -71,7 +71,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Sizes, ""),
         FactorUse::new(Factor::Layout, "sharded").among(&SHAPES),
         FactorUse::new(Factor::Place, ""),
-        FactorUse::new(Factor::Method, "copy_file_range,read-write,sendfile"),
+        FactorUse::new(Factor::Method, "copy_file_range,read-write,sendfile").giving_way(),
         FactorUse::new(Factor::Contender, ""),
         FactorUse::new(Factor::Block, "128Ki"),
         FactorUse::new(Factor::Threads, "1,2,4").giving_way(),

@@ -114,7 +114,7 @@ const NO_BLOCK: &str = "it has no block of its own and would be synced once a Mi
 /// Whether a method that has no block would sync after as many bytes as it likes: mmap came out eight
 /// times as fast as writes of 4 KiB with an fsync each, for it made one for each MiB.
 fn syncs_other_blocks(levels: &Levels, entry: &WriteEntry) -> bool {
-    let counts = matches!(levels.word(), Some(Sync::Fsync | Sync::Every(_)));
+    let counts = matches!(levels.word(), Some(Sync::Fsync | Sync::Fdatasync | Sync::Every(_)));
     let in_order = levels.word_or(Pattern::Sequential) == Ok(Pattern::Sequential);
     let own = (entry.step_bytes)(1, Pattern::Sequential) != 1;
     counts && in_order && own
