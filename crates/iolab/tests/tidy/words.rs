@@ -113,9 +113,11 @@ const OF_LEVELS: [&str; 7] =
 const OTHER_MEANING: [(&str, &str, &str); 10] = [
     ("crates/iolab-trace/src/call.rs", "fstat", "a call of a program that was recorded"),
     ("crates/iolab-trace/src/call.rs", "fsync", "a call of a program that was recorded"),
+    ("crates/iolab-trace/src/call.rs", "fdatasync", "a call of a program that was recorded"),
     ("crates/iolab-trace/src/call.rs", "lseek", "a call of a program that was recorded"),
     ("crates/iolab-trace/src/strace/known.rs", "fstat", "a call, as strace names it"),
     ("crates/iolab-trace/src/strace/known.rs", "fsync", "a call, as strace names it"),
+    ("crates/iolab-trace/src/strace/known.rs", "fdatasync", "a call, as strace names it"),
     ("crates/iolab-trace/src/strace/known.rs", "lseek", "a call, as strace names it"),
     ("crates/iolab-io/src/place/vm/modules.rs", "crc32c", "a module of the kernel"),
     ("crates/iolab-io/src/workload/read.rs", "read", "a method, by name"),
