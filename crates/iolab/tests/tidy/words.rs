@@ -110,7 +110,7 @@ const OF_LEVELS: [&str; 7] =
     ["Factor::", "Level::word", "levels.", "factors.", "workload ==", "workload !=", "workload:"];
 
 /// A quoted word with a meaning of its own, by file.
-const OTHER_MEANING: [(&str, &str, &str); 10] = [
+const OTHER_MEANING: [(&str, &str, &str); 12] = [
     ("crates/iolab-trace/src/call.rs", "fstat", "a call of a program that was recorded"),
     ("crates/iolab-trace/src/call.rs", "fsync", "a call of a program that was recorded"),
     ("crates/iolab-trace/src/call.rs", "fdatasync", "a call of a program that was recorded"),
