@@ -154,7 +154,9 @@ impl Observer for Progress {
             }
             Event::Calibrated { round_ns, rounds, .. } => {
                 let one = rough_time_text(*round_ns as f64);
-                self.tell(&format!("a round takes about {one}, by its first trials: some {rounds} fit"));
+                self.tell(&format!(
+                    "a round takes about {one}, by its first trials: some {rounds} fit"
+                ));
             }
             Event::Trial { cell, twin: false, sample } => self.add(*cell, sample),
             Event::Eliminated { cell, round, reason, .. } => {
