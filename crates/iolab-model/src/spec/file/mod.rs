@@ -5,6 +5,7 @@
 
 mod experiment;
 mod include;
+mod nest;
 mod source;
 mod table;
 #[cfg(test)]

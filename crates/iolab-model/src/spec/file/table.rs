@@ -5,6 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::nest::{MOST_LEVELS, too_deep};
 use super::source::{FileError, Source};
 use crate::spec::{SpecError, choose};
 
@@ -49,8 +50,12 @@ impl From<Span> for Range<usize> {
 /// Reads TOML.
 ///
 /// # Errors
-/// The first thing that is not TOML: a key given twice is one.
+/// The first thing that is not TOML: a key given twice is one. A nest without end.
 pub fn parse<'a>(source: &'a Source<'a>) -> Result<Parsed<'a>, FileError> {
+    if let Some(at) = too_deep(source.text) {
+        let problem = format!("more than {MOST_LEVELS} tables and lists in one another");
+        return Err(source.refuse(at..at + 1, problem, "close what is open before this"));
+    }
     match DeTable::parse(source.text) {
         Ok(root) => Ok(Parsed { source, root }),
         Err(error) => {
