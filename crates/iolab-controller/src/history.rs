@@ -37,18 +37,22 @@ pub fn make_room(store: &Store) -> Result<(), Error> {
     })
 }
 
+/// Complete runs with the same workload and title.
+fn of_its_kind(run: &Document) -> Filter {
+    Filter {
+        workload: Some(run.experiment.workload.clone()),
+        experiment: Some(run.run.title.clone()),
+        complete: Some(true),
+        ..Filter::default()
+    }
+}
+
 /// The newest complete run with the same workload and title that was made after a run.
 ///
 /// # Errors
 /// The history cannot be read.
 pub fn latest_after(store: &Store, then: &Document) -> Result<Option<Document>, Error> {
-    let filter = Filter {
-        workload: Some(then.experiment.workload.clone()),
-        experiment: Some(then.run.title.clone()),
-        complete: Some(true),
-        limit: Some(1),
-        ..Filter::default()
-    };
+    let filter = Filter { limit: Some(1), ..of_its_kind(then) };
     let newest = store.list(&filter)?.into_iter().next();
     let later = newest.filter(|run| run.id > then.run.id);
     Ok(later.map(|run| store.load(run.id)).transpose()?)
@@ -60,13 +64,7 @@ pub fn latest_after(store: &Store, then: &Document) -> Result<Option<Document>, 
 /// # Errors
 /// The history cannot be read.
 pub fn earlier(store: &Store, now: &Document, most: usize) -> Result<Vec<Document>, Error> {
-    let filter = Filter {
-        workload: Some(now.experiment.workload.clone()),
-        experiment: Some(now.run.title.clone()),
-        complete: Some(true),
-        ..Filter::default()
-    };
-    let runs = store.list(&filter)?;
+    let runs = store.list(&of_its_kind(now))?;
     let before = runs.iter().filter(|run| run.id < now.run.id).take(most);
     let load = |(at, id): (usize, u64)| match at {
         0 => store.load(id),

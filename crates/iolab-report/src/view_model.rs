@@ -13,7 +13,8 @@ use iolab_model::catalog::{
     ratio_interval_text, ratio_text, so_many, time_text,
 };
 use iolab_model::result::{
-    Answer, CellRecord, CellStatus, Document, Environment, ExclusionReason, Grade, Summary, Twin,
+    Answer, BY_MORE, CellRecord, CellStatus, Document, Environment, ExclusionReason, Grade,
+    Summary, Twin,
 };
 
 /// A report in words. Text is raw: whoever draws it makes it safe for its medium.
@@ -281,7 +282,7 @@ fn confidence(answer: &Answer) -> String {
 /// stands beside that.
 pub(super) fn raise(answer: &Answer) -> Option<&str> {
     let raise = answer.raise.as_deref()?.trim_end_matches('.');
-    let told = answer.more_seconds.is_some() && raise.ends_with("(iolab more)");
+    let told = answer.more_seconds.is_some() && raise.ends_with(BY_MORE);
     (!told).then_some(raise)
 }
 

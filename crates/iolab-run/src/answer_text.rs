@@ -3,7 +3,8 @@
 use super::name::{are_calls, is_plural, names_of};
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
-    Code, SlowerForm, list_text, percent_text, rate_text, rough_time_text, so_many, time_text,
+    Code, SlowerForm, capital_text, list_text, percent_text, rate_text, rough_time_text, so_many,
+    time_text,
 };
 use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{AnswerKind, Estimate, Finding, MoreTime, Phase};
@@ -25,6 +26,8 @@ pub(super) struct AnswerParts<'a> {
     /// Along the ordered factors.
     pub(super) findings: &'a [Finding],
     pub(super) more_seconds: Option<f64>,
+    /// Of the column that stands above.
+    pub(super) form: SlowerForm,
     /// Whether these are the least that an answer takes, and no forecast of when there is one.
     pub(super) is_least: bool,
 }
@@ -42,7 +45,7 @@ pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
     let main = match claims.verdict {
         Verdict::Winner { cell, .. } => {
             let calls = are_calls(told.plan, told.condition);
-            winner(claims, &names, cell, if calls { "cheapest" } else { "fastest" })
+            winner(claims, &names, cell, (if calls { "cheapest" } else { "fastest" }, told.form))
         }
         Verdict::Alone => match claims.best.first() {
             Some(cell) => format!("{} is the only one that could be compared", names[*cell]),
@@ -52,7 +55,7 @@ pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
         Verdict::Several | Verdict::Unsound(_) => return several(told, &names),
     };
     match along_text(told) {
-        Some(found) => format!("{main}. {}", capital(&found)),
+        Some(found) => format!("{main}. {}", capital_text(&found)),
         None => main,
     }
 }
@@ -92,28 +95,19 @@ fn the_best(claims: &Claims) -> String {
     }
 }
 
-/// In the form of the column that stands above.
-fn form(claims: &Claims) -> SlowerForm {
-    SlowerForm::of(claims.compared().into_iter().map(|cell| {
-        let claim = &claims.cells[cell];
-        if claim.high.is_finite() { claim.high.exp() } else { claim.low.exp() }
-    }))
-}
-
-fn slower(claims: &Claims, cell: usize) -> String {
+fn slower(claims: &Claims, cell: usize, form: SlowerForm) -> String {
     let claim = &claims.cells[cell];
     let high = Some(claim.high.exp()).filter(|high| high.is_finite());
-    form(claims).text(claim.low.exp(), high)
+    form.text(claim.low.exp(), high)
 }
 
-/// The beginning of a sentence.
-fn capital(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
-}
-
-/// Who is fastest, or cheapest, and by how much over the next.
-fn winner(claims: &Claims, names: &[String], best: usize, first: &str) -> String {
+/// Who is fastest, or cheapest (`first`), and by how much over the next.
+fn winner(
+    claims: &Claims,
+    names: &[String],
+    best: usize,
+    (first, form): (&str, SlowerForm),
+) -> String {
     let verb = if is_plural(&names[best]) { "are" } else { "is" };
     let of = match claims.of_those_compared() {
         true => " of those compared",
@@ -139,10 +133,10 @@ fn winner(claims: &Claims, names: &[String], best: usize, first: &str) -> String
         _ => format!("the next, {},", names[next]),
     };
     let how = match claims.cells[next].low > 0.0 {
-        true => slower(claims, next),
+        true => slower(claims, next, form),
         // Excluded, with no lower bound: how much it is at most may be known.
         false => match claims.cells[next].high {
-            high if high > 0.0 => form(claims).text(1.0, Some(high.exp())),
+            high if high > 0.0 => form.text(1.0, Some(high.exp())),
             _ => "slower, by how much is open".to_owned(),
         },
     };
@@ -200,7 +194,7 @@ fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
     };
     let name = &names[pick.cell];
     let high = Some(pick.at_most.exp());
-    let bound = form(claims).text(1.0, high);
+    let bound = told.form.text(1.0, high);
     let best = the_best(claims);
     match bound.ends_with("as long") {
         true if is_plural(name) => format!("{name} take {bound} as {best}. {which}{more}"),
@@ -311,7 +305,7 @@ fn listed(cells: &[usize], names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{winner, without_text};
+    use super::{SlowerForm, winner, without_text};
     use iolab_stats::claims::{Facts, Rules, Trial, Watch};
 
     /// What is said where the second of two takes so many times as long as the first.
@@ -322,7 +316,8 @@ mod tests {
             watch.push(&[Trial::Took(0.0), Trial::Took(ratio.ln() + noise)], true);
         }
         let claims = watch.claims(&Rules::default(), &Facts::default());
-        winner(&claims, &["read".to_owned(), "mmap".to_owned()], 0, "fastest")
+        let names = ["read".to_owned(), "mmap".to_owned()];
+        winner(&claims, &names, 0, ("fastest", SlowerForm::of([ratio])))
     }
 
     #[test]
@@ -361,7 +356,8 @@ mod tests {
             watch.push(&[Trial::Took(0.0), Trial::Took(3f64.ln() + noise)], true);
         }
         let claims = watch.claims(&Rules::default(), &Facts::default());
-        let said = winner(&claims, &["4 threads".to_owned(), "2 threads".to_owned()], 0, "fastest");
+        let names = ["4 threads".to_owned(), "2 threads".to_owned()];
+        let said = winner(&claims, &names, 0, ("fastest", SlowerForm::Factor));
         assert!(said.starts_with("4 threads are fastest: 2 threads take 3"), "{said}");
     }
 }

@@ -14,8 +14,8 @@ use super::{Outcome, TwinTrial};
 use iolab_model::catalog::{Code, list_text, ratio_text, so_many};
 use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{
-    Answer, AnswerKind, Comparison, Estimate, LevelsOf, Phase, Pick, Regret, Sample, Twin, Warning,
-    crossings, within,
+    Answer, AnswerKind, BY_MORE, Comparison, Estimate, LevelsOf, Phase, Pick, Regret, Sample, Twin,
+    Warning, crossings, within,
 };
 use iolab_stats::claims::{Claims, Control, Raise, Standing, control};
 use iolab_stats::{Context, Judgement, Pair, claimed, judge, median};
@@ -174,6 +174,7 @@ fn answer(
         estimates,
         findings,
         more_seconds,
+        form: answer.slower_form(),
         is_least,
     };
     answer.sentence = answer_text(&told);
@@ -197,11 +198,11 @@ fn regret(claims: &Claims, id: &impl Fn(&usize) -> String) -> Vec<Regret> {
 fn raise_text(raise: &Raise) -> String {
     match raise {
         Raise::Rounds(rounds) => {
-            format!("about {} more (iolab more)", so_many(*rounds as usize, "round"))
+            format!("about {} more {BY_MORE}", so_many(*rounds as usize, "round"))
         }
         Raise::Instances(instances) => {
             let more = so_many(*instances as usize, "renewal");
-            format!("{more} of the files more (iolab more)")
+            format!("{more} of the files more {BY_MORE}")
         }
         Raise::Quieter => "a machine on which trials differ less".to_owned(),
         Raise::LongerTrials(factor) => {

@@ -117,18 +117,21 @@ impl Driver<'_, '_> {
     /// the bounds of all others wait for it, and a run of 21 rounds ended without any.
     fn set_pace(&mut self, index: usize, claims: &Claims, behind: &[usize]) {
         let cells = &self.plan.conditions[index].cells;
+        let is_slow = |at: &usize| self.seldom[cells[*at]] || behind.contains(at);
+        let slow = (0..cells.len()).filter(is_slow).filter(|at| !claims.cells[*at].settled);
+        let slow: Vec<usize> = slow.collect();
+        if slow.is_empty() {
+            return;
+        }
         let rules = &self.tracks[index].rules;
         let unit_rounds = rules.unit_rounds as f64;
         let wanted = f64::from(rounds_to_settle(cells.len(), rules.alpha)) * unit_rounds;
         let active = self.active();
         let round: f64 = active.iter().map(|cell| self.arms[*cell].cost_ns()).sum();
         let left = (self.usable_ns() - self.elapsed_ns()) / round.max(1.0);
-        for (at, cell) in self.plan.conditions[index].cells.iter().enumerate() {
-            let claim = &claims.cells[at];
-            if (self.seldom[*cell] || behind.contains(&at)) && !claim.settled {
-                let missing = wanted - f64::from(claim.met) * unit_rounds;
-                self.seldom[*cell] = left / QUARTER as f64 >= missing || left < missing;
-            }
+        for at in slow {
+            let missing = wanted - f64::from(claims.cells[at].met) * unit_rounds;
+            self.seldom[cells[at]] = left / QUARTER as f64 >= missing || left < missing;
         }
     }
 

@@ -34,16 +34,8 @@ pub(super) fn are_calls(plan: &Plan, condition: &Condition) -> bool {
 /// Factors whose level is not the same for all that have one; where there is none, those that some
 /// cells lack.
 fn varying(cells: &[&Levels]) -> Vec<Factor> {
-    // A command beside methods has its name.
-    let beside = cells.iter().any(|levels| levels.get(Factor::Contender).is_none());
-    let differs = |f: &Factor| {
-        let named = *f == Factor::Contender && beside;
-        let mut levels = cells.iter().filter_map(|levels| levels.get(*f));
-        let first = levels.next();
-        levels.any(|level| Some(level) != first) || named && first.is_some()
-    };
     let lacks = |f: &Factor| cells.windows(2).any(|w| w[0].get(*f) != w[1].get(*f));
-    let factors: Vec<Factor> = Factor::ALL.into_iter().filter(differs).collect();
+    let factors = Levels::differing(cells);
     match factors.is_empty() {
         true => Factor::ALL.into_iter().filter(lacks).collect(),
         false => factors,

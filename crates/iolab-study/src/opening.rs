@@ -5,6 +5,7 @@ use super::claim::Claim;
 use super::outcome::Page;
 use super::ruling::{Ruling, Verdict};
 use super::terms::Ours;
+use iolab_model::catalog::capital_text;
 
 /// Claims that are named in full; the table below has the rest.
 const NAMED: usize = 3;
@@ -86,7 +87,7 @@ fn open(inconclusive: &[(&Claim, &Ruling)], untested: &[(&Claim, &Ruling)]) -> S
     }
     match parts.is_empty() {
         true => "Every claim came to a verdict.".to_owned(),
-        false => format!("{}.", capital(&parts.join("; "))),
+        false => format!("{}.", capital_text(&parts.join("; "))),
     }
 }
 
@@ -113,9 +114,4 @@ fn named(pairs: &[(&Claim, &Ruling)], beside: impl Fn(&Claim, &Ruling) -> String
         n => format!("; and {n} more"),
     };
     format!("{}{rest}", some.join("; "))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -113,16 +113,13 @@ impl Gate {
         let Some(times) = self.record else {
             return side(store, self.run.as_deref().unwrap_or("last"));
         };
-        let named = self.run.as_deref().map(|run| side(store, run)).transpose()?;
-        let (mut sides, kept) = match named {
-            Some(runs) => ([runs], true),
-            None => ([baseline.iter().take(1).cloned().collect()], false),
-        };
-        let absolute = self.store.absolute()?;
-        let again = Again { store: &absolute, consent: &self.consent, talk };
-        again.record(&mut sides, times)?;
+        let mut sides = [match &self.run {
+            Some(run) => side(store, run)?,
+            None => baseline.iter().take(1).cloned().collect(),
+        }];
+        Again::of(&self.store, &self.consent, talk)?.record(&mut sides, times)?;
         let [mut runs] = sides;
-        if !kept {
+        if self.run.is_none() {
             // It was the pattern, and belongs to the baseline.
             runs.remove(0);
         }

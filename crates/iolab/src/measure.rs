@@ -14,7 +14,7 @@ use super::terminal_io::{self, Ending, Exit, Failure};
 use super::verbosity::Talk;
 use iolab_agent::catalog::{self, WORKLOADS};
 use iolab_controller::Prepared;
-use iolab_model::catalog::WorkloadInfo;
+use iolab_model::catalog::{WorkloadInfo, capital_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::{Experiment, file};
@@ -112,14 +112,13 @@ fn command(info: &'static WorkloadInfo) -> Command {
     let command = factor_args::augment(Command::new(info.part.id), info);
     let command = PlaceArgs::augment_args(ProtocolArgs::augment_args(command));
     let command = OutputArgs::augment_args(command);
-    let common = |id: &str| COMMON.contains(&id);
     let command = command.mut_args(|arg| {
-        let rare = !common(arg.get_id().as_str());
+        let rare = !COMMON.contains(&arg.get_id().as_str());
         arg.hide_short_help(rare)
     });
-    // Last: the groups of options bring texts of their own.
+    // Last: the groups of options bring texts of their own. Each begins as other helps do.
     command
-        .about(sentence(info.part.summary))
+        .about(capital_text(info.part.summary))
         .long_about(None)
         .after_help(first_examples(info))
         .after_long_help(examples(info))
@@ -162,12 +161,6 @@ fn examples(info: &WorkloadInfo) -> String {
         text += &format!("\n  {}\n      {why}", shell_lines(&format!("iolab {line}")));
     }
     text + "\n\nSizes: 64Ki = 64K = 65536, 64kB = 64000. Lists and ranges on any axis:\n4Ki,64Ki and 1..64Ki:x2 and 4Ki..64Ki:+4Ki.\n\nExit status: 0 done, also where nothing is decided; 20 refused; 21 something\nasked for by name was not measured; 130 interrupted."
-}
-
-/// A summary of the catalog as the help of every other subcommand begins: with a capital letter.
-fn sentence(summary: &str) -> String {
-    let mut letters = summary.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A command as it can be typed, on lines that a terminal of 80 columns holds.

@@ -73,14 +73,13 @@ impl OutputArgs {
     pub fn started_here(&self) -> Result<OutputArgs, Failure> {
         let mut exports = self.exports.clone();
         for export in &mut exports {
-            let Some(at) = export.as_bytes().iter().position(|byte| *byte == b'=') else {
-                continue;
-            };
-            let (format, path) = export.as_bytes().split_at(at + 1);
             // What is no path is told by whoever reads it.
-            if let Ok(path) = std::path::absolute(OsStr::from_bytes(path)) {
-                *export = OsStr::from_bytes(format).to_owned();
-                export.push(path);
+            let Some((format, path)) = format_and_path(export) else { continue };
+            if let Ok(path) = std::path::absolute(path) {
+                let mut whole = format.to_owned();
+                whole.push("=");
+                whole.push(path);
+                *export = whole;
             }
         }
         Ok(OutputArgs { exports, store: self.store.absolute()?, ..self.clone() })
@@ -108,24 +107,30 @@ impl OutputArgs {
     }
 }
 
+/// Both halves of FORMAT=PATH, neither of which is checked; nothing where there is no path.
+fn format_and_path(text: &OsStr) -> Option<(&OsStr, &Path)> {
+    let bytes = text.as_bytes();
+    let at = bytes.iter().position(|b| *b == b'=').filter(|at| at + 1 < bytes.len())?;
+    Some((OsStr::from_bytes(&bytes[..at]), Path::new(OsStr::from_bytes(&bytes[at + 1..]))))
+}
+
 /// Reads FORMAT=PATH and checks that the file can be made.
 ///
 /// # Errors
 /// An unknown format, or a directory that is not there.
 pub fn export(text: &OsStr) -> Result<(String, PathBuf), Failure> {
     let shown = path_to_text(Path::new(text));
-    let bytes = text.as_bytes();
-    let Some(at) = bytes.iter().position(|b| *b == b'=').filter(|at| at + 1 < bytes.len()) else {
+    let Some((format, path)) = format_and_path(text) else {
         return Err(Failure::usage(format!(
             "--export '{shown}': write FORMAT=PATH, as in json=run.json"
         )));
     };
-    let format = String::from_utf8_lossy(&bytes[..at]).into_owned();
+    let format = format.to_string_lossy().into_owned();
     let folder = FOLDERS.iter().any(|folder| folder.id == format);
     if !folder {
         known_format(&format).map_err(|fix| Failure::usage(format!("--export {fix}")))?;
     }
-    let path = PathBuf::from(OsStr::from_bytes(&bytes[at + 1..]));
+    let path = path.to_owned();
     let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder && path.exists() && !path.is_dir() {
         return Err(Failure::usage(format!(

@@ -222,29 +222,19 @@ fn findings(profile: &Profile, width: usize, all: bool) -> Vec<Vec<String>> {
     if profile.findings.is_empty() {
         return vec![vec!["nothing stands out".to_owned()]];
     }
-    let like = |finding: &Finding| {
-        let others = profile.findings.iter().filter(|other| other.kind == finding.kind);
-        let others: Vec<&Finding> = others.filter(|other| !std::ptr::eq(*other, finding)).collect();
-        others
-    };
-    let is_gathered = |finding: &Finding| !all && like(finding).len() >= FEWEST_ALIKE;
-    let is_first = |at: usize| {
-        let kind = profile.findings[at].kind;
-        !profile.findings[..at].iter().any(|earlier| earlier.kind == kind)
-    };
-    let sentence = |(at, finding): (usize, &Finding)| match is_gathered(finding) {
-        false => Some(finding.sentence.clone()),
-        true if is_first(at) => {
-            let others = like(finding);
-            let ns = others.iter().map(|other| other.file_ns).fold(0, u64::saturating_add);
-            Some(format!(
-                "{}; the same for {} ({})",
-                finding.sentence,
-                so_many(others.len(), "more file"),
-                time_text(ns as f64)
-            ))
+    let sentence = |(at, finding): (usize, &Finding)| {
+        let is_like = |(_, other): &(usize, &Finding)| other.kind == finding.kind;
+        let alike = profile.findings.iter().enumerate().filter(is_like);
+        let others: Vec<(usize, &Finding)> = alike.filter(|(other, _)| *other != at).collect();
+        if all || others.len() < FEWEST_ALIKE {
+            return Some(finding.sentence.clone());
         }
-        true => None,
+        let is_first = others.iter().all(|(other, _)| *other > at);
+        let ns = others.iter().map(|(_, other)| other.file_ns).fold(0, u64::saturating_add);
+        is_first.then(|| {
+            let more = so_many(others.len(), "more file");
+            format!("{}; the same for {more} ({})", finding.sentence, time_text(ns as f64))
+        })
     };
     let sentences = profile.findings.iter().enumerate().filter_map(sentence);
     sentences.map(|sentence| item(&sentence, width)).collect()

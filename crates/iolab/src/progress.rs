@@ -125,8 +125,10 @@ impl Progress {
         if !line && !now && !self.due() {
             return;
         }
-        let left = (remaining_ns > 0).then(|| rough_time_text(remaining_ns as f64) + " left");
-        let left = left.unwrap_or_else(|| "at the end of its time".to_owned());
+        let (left, most) = match remaining_ns {
+            0 => ("at the end of its time".to_owned(), ""),
+            ns => (rough_time_text(ns as f64) + " left", " at most"),
+        };
         let leader = self.leader().unwrap_or_else(|| "warming up".to_owned());
         if let Some(bar) = &self.bar {
             let all = elapsed_ns.saturating_add(remaining_ns).max(1);
@@ -134,7 +136,6 @@ impl Progress {
             bar.set_position((u128::from(elapsed_ns) * 1000 / u128::from(all)) as u64);
         } else if line {
             self.next_line = self.next_line.saturating_mul(2);
-            let most = if remaining_ns > 0 { " at most" } else { "" };
             self.tell(&format!("round {}: {leader}; {left}{most}", self.round));
         }
         self.show(format!("round {}, {left}: {leader}", self.round), now);
@@ -208,8 +209,7 @@ fn bar(unicode: bool) -> ProgressBar {
 mod tests {
     use super::{Progress, Sample};
     use crate::verbosity::Talk;
-    use iolab_model::result::Measurement;
-    use iolab_model::result::Phase;
+    use iolab_model::result::{Measurement, Phase};
 
     /// One slow round of eight once halved what the line said: 4.57 GiB/s beside 8.87 in the table.
     #[test]

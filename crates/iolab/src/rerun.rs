@@ -52,13 +52,12 @@ impl Rerun {
     /// # Errors
     /// There is no such run, or one that cannot be made again here.
     pub fn run(self, talk: &Talk) -> Ending {
-        let store = self.store.absolute()?;
-        let history = store.open()?;
+        let again = Again::of(&self.store, &self.consent, talk)?;
+        let history = again.store.open()?;
         let mut sides = vec![side(&history, &self.first)?];
         if let Some(second) = &self.second {
             sides.push(side(&history, second)?);
         }
-        let again = Again { store: &store, consent: &self.consent, talk };
         again.record(&mut sides, self.times)?;
         let names: Vec<String> = sides.iter().map(|side| numbers(side)).collect();
         match (sides.as_slice(), names.as_slice()) {
@@ -99,17 +98,27 @@ fn numbers(runs: &[Document]) -> String {
 }
 
 /// How runs are made again.
-#[derive(Clone, Copy)]
 pub struct Again<'a> {
     /// Which history; its path does not depend on the working directory.
-    pub store: &'a StoreArgs,
-    /// What is allowed.
-    pub consent: &'a ConsentArgs,
+    store: StoreArgs,
+    consent: &'a ConsentArgs,
     /// What is said meanwhile.
-    pub talk: &'a Talk,
+    talk: &'a Talk,
 }
 
-impl Again<'_> {
+impl<'a> Again<'a> {
+    /// Into this history, with what is allowed.
+    ///
+    /// # Errors
+    /// The working directory is gone.
+    pub fn of(
+        store: &StoreArgs,
+        consent: &'a ConsentArgs,
+        talk: &'a Talk,
+    ) -> Result<Again<'a>, Failure> {
+        Ok(Again { store: store.absolute()?, consent, talk })
+    }
+
     /// Adds so many runs to each side, in turn, so that what the machine does in the course of time
     /// meets all sides alike.
     ///

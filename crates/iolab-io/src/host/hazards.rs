@@ -91,29 +91,25 @@ fn smaller_than_cache(known: &Environment, work: &Work) -> Option<Warning> {
     if !(work.warm && work.reads_files) {
         return None;
     }
-    if work.trees {
-        let (tree, cache) = (bytes_text(smallest), bytes_text(cache));
-        let text = format!(
-            "a tree of {tree} and {cache}: warm reads may never reach memory; take more or larger files"
-        );
-        return warn(Code::SmallerThanCache, text);
-    }
-    if work.theirs {
-        let (file, cache) = (bytes_text(smallest), bytes_text(cache));
-        let text =
-            format!("{file} of {cache}: warm reads may never reach memory; a larger one would");
-        return warn(Code::SmallerThanCache, text);
-    }
-    warn(
-        Code::SmallerThanCache,
-        format!(
-            "{} of {}: warm reads may never reach memory; --file-size {} or more would",
-            bytes_text(smallest),
-            bytes_text(cache),
-            // A power of two is written without a fraction, as the option wants it.
-            bytes_text(cache.saturating_mul(2).min(1 << 62).next_power_of_two()).replace(' ', ""),
+    let sizes = [smallest, cache].map(bytes_text);
+    let [smallest, held] = &sizes;
+    let text = match (work.trees, work.theirs) {
+        (true, _) => format!(
+            "a tree of {smallest} and {held}: warm reads may never reach memory; take more or larger files"
         ),
-    )
+        (_, true) => {
+            format!("{smallest} of {held}: warm reads may never reach memory; a larger one would")
+        }
+        _ => {
+            // A power of two is written without a fraction, as the option wants it.
+            let larger = bytes_text(cache.saturating_mul(2).min(1 << 62).next_power_of_two());
+            format!(
+                "{smallest} of {held}: warm reads may never reach memory; --file-size {} or more would",
+                larger.replace(' ', "")
+            )
+        }
+    };
+    warn(Code::SmallerThanCache, text)
 }
 
 fn unaligned_block(known: &Environment, work: &Work) -> Option<Warning> {

@@ -34,6 +34,18 @@ impl Level {
 pub struct Levels(Vec<(Factor, Level)>);
 
 impl Levels {
+    /// Factors whose level is not the same for all that have one. A command beside methods has its name.
+    pub fn differing(all: &[&Levels]) -> Vec<Factor> {
+        let beside = all.iter().any(|levels| levels.get(Factor::Contender).is_none());
+        let differs = |factor: &Factor| {
+            let named = *factor == Factor::Contender && beside;
+            let mut levels = all.iter().filter_map(|levels| levels.get(*factor));
+            let first = levels.next();
+            levels.any(|level| Some(level) != first) || named && first.is_some()
+        };
+        Factor::ALL.into_iter().filter(differs).collect()
+    }
+
     /// No levels.
     pub fn new() -> Levels {
         Levels::default()

@@ -57,9 +57,9 @@ pub use replay::{RECORDED, ReplayMethod, ReplaySync};
 pub use sizes::{NoSizes, SIZES_FORMS, Sizes};
 pub use sync::Sync;
 pub use text::{
-    SlowerForm, bytes_text, count_text, digits_text, list_text, percent_text, rate_text,
-    rates_text, ratio_digits, ratio_interval_text, ratio_text, rough_time_text, slower_text,
-    so_many, time_text, times_text,
+    SlowerForm, bytes_text, capital_text, count_text, digits_text, list_text, percent_text,
+    rate_text, rates_text, ratio_digits, ratio_interval_text, ratio_text, rough_time_text,
+    slower_text, so_many, time_text, times_text,
 };
 pub use touch::Touch;
 pub use workload::WorkloadId;

@@ -232,6 +232,12 @@ pub fn count_text(count: u64) -> String {
     text
 }
 
+/// With a capital letter, as a sentence begins.
+pub fn capital_text(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
+
 /// So many of a thing whose plural ends in s: `1 round`, `2 rounds`.
 pub fn so_many(count: usize, one: &str) -> String {
     match count {

@@ -7,18 +7,19 @@ use super::tests::{experiment, facts};
 use crate::catalog::{Factor, FactorUse, WorkloadInfo};
 use crate::spec::fixture::{PARTS, READ};
 
+/// Like `read`, with an axis that gives way.
+fn giving_way(factor: Factor, default: &'static str) -> WorkloadInfo {
+    let axis = |axis: &FactorUse| match axis.factor == factor {
+        true => FactorUse::new(factor, default).giving_way(),
+        false => *axis,
+    };
+    WorkloadInfo { factors: READ.factors.iter().map(axis).collect::<Vec<_>>().leak(), ..READ }
+}
+
 /// Four file systems were asked about, and the table was full of their numbers of workers.
 #[test]
 fn what_is_asked_about_by_name_stands_without_the_levels_of_a_default() {
-    let factors: Vec<FactorUse> = READ
-        .factors
-        .iter()
-        .map(|axis| match axis.factor {
-            Factor::Threads => FactorUse::new(Factor::Threads, "1,2,4").giving_way(),
-            _ => *axis,
-        })
-        .collect();
-    let info = WorkloadInfo { factors: factors.leak(), ..READ };
+    let info = giving_way(Factor::Threads, "1,2,4");
     let threads = |axes: &[(Factor, &str)]| -> BTreeSet<u64> {
         let plan = make(&experiment(&info, axes), &info, PARTS, &facts()).unwrap();
         plan.cells.iter().filter_map(|cell| cell.levels.number(Factor::Threads)).collect()
@@ -37,15 +38,7 @@ fn what_is_asked_about_by_name_stands_without_the_levels_of_a_default() {
 /// Workers were asked about, and three methods that nobody had named took most of the time.
 #[test]
 fn methods_that_nobody_named_give_way_too() {
-    let factors: Vec<FactorUse> = READ
-        .factors
-        .iter()
-        .map(|axis| match axis.factor {
-            Factor::Method => FactorUse::new(Factor::Method, "pread,read").giving_way(),
-            _ => *axis,
-        })
-        .collect();
-    let info = WorkloadInfo { factors: factors.leak(), ..READ };
+    let info = giving_way(Factor::Method, "pread,read");
     let methods = |axes: &[(Factor, &str)]| -> BTreeSet<String> {
         let plan = make(&experiment(&info, axes), &info, PARTS, &facts()).unwrap();
         let text = |cell: &super::Cell| cell.levels.text(Factor::Method).map(str::to_owned);

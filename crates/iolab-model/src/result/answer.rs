@@ -7,6 +7,9 @@ use super::finding::Finding;
 use super::name::Name;
 use crate::catalog::{Code, Levels, SlowerForm};
 
+/// How what would raise a grade ends where going on with the run brings it.
+pub const BY_MORE: &str = "(iolab more)";
+
 /// Descriptive statistics of one quantity of one cell over its steady rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {

@@ -14,6 +14,21 @@ pub struct Apart {
     pub verdict: Verdict,
 }
 
+/// How many times the best's time, at least and, where something bounds it, at most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    low: f64,
+    high: Option<f64>,
+}
+
+impl Bounds {
+    /// At least and at most so many times as long as another, as far as it is bounded.
+    pub fn over(self, other: Bounds) -> (Option<f64>, Option<f64>) {
+        let low = other.high.filter(|high| *high > 0.0).map(|high| self.low / high);
+        (low, self.high.map(|high| high / other.low))
+    }
+}
+
 impl Answer {
     /// The first cell against the second, `delta` a share; absent where one of them is not compared.
     ///
@@ -24,9 +39,7 @@ impl Answer {
             return None;
         }
         let (a, b) = (self.regret_of(first)?, self.regret_of(second)?);
-        let over = |low: f64, high: Option<f64>| high.filter(|high| *high > 0.0).map(|h| low / h);
-        let low = over(self.least(a), self.most(b));
-        let high = self.most(a).zip(Some(self.least(b))).map(|(high, low)| high / low);
+        let (low, high) = self.bounds(a).over(self.bounds(b));
         // Who alone may be the best is faster than who is shown not to be it, by however little.
         let beats = |a: &Regret, b: &Regret| {
             self.standing_of(&a.cell) == CellStanding::Best
@@ -55,16 +68,14 @@ impl Answer {
         })
     }
 
-    fn least(&self, regret: &Regret) -> f64 {
-        regret.low.max(1.0)
-    }
-
-    /// The only one that may be the best is the best.
-    fn most(&self, regret: &Regret) -> Option<f64> {
-        match self.standing_of(&regret.cell) {
+    /// How many times the best's time a cell takes.
+    pub fn bounds(&self, regret: &Regret) -> Bounds {
+        // The only one that may be the best is the best.
+        let high = match self.standing_of(&regret.cell) {
             CellStanding::Best => Some(1.0),
             _ => regret.high,
-        }
+        };
+        Bounds { low: regret.low.max(1.0), high }
     }
 }
 

@@ -208,6 +208,11 @@ impl Document {
         samples.any(|sample| sample.is_steady())
     }
 
+    /// Whether it started commands: what a record would start is started only where that is said again.
+    pub fn starts_commands(&self) -> bool {
+        self.cells.iter().any(|cell| cell.factors.get(Factor::Contender).is_some())
+    }
+
     /// The run with what records of earlier versions lack in their answers ([`Answer::complete`]).
     pub fn completed(&self) -> Cow<'_, Document> {
         let lacks = |a: &Answer| a.regret.is_empty() && !a.best.is_empty();
@@ -252,9 +257,7 @@ impl Document {
         let seconds = wanted.filter(|seconds| *seconds > 0.0).fold(0.0, f64::max);
         let here = self.run.id != 0 && !self.is_imported();
         let time = MoreTime::of(seconds).filter(|_| here)?.argument();
-        // What a record would start is started only where that is said again.
-        let commands = self.cells.iter().any(|c| c.factors.get(Factor::Contender).is_some());
-        let consent = if commands { " --allow-commands" } else { "" };
+        let consent = if self.starts_commands() { " --allow-commands" } else { "" };
         Some(format!("iolab more {} {time}{consent}", self.run.id))
     }
 

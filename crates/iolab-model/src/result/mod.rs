@@ -21,10 +21,10 @@ mod topic;
 
 pub use along::{LevelsOf, crossings, within};
 pub use answer::{
-    Answer, AnswerKind, CellStanding, Comparison, Grade, Pick, Regret, Summary, Twin, Verdict,
-    Warning,
+    Answer, AnswerKind, BY_MORE, CellStanding, Comparison, Grade, Pick, Regret, Summary, Twin,
+    Verdict, Warning,
 };
-pub use apart::Apart;
+pub use apart::{Apart, Bounds};
 pub use document::{
     CellRecord, Document, Estimate, ExperimentRecord, ProtocolRecord, RunInfo, SCHEMA,
 };

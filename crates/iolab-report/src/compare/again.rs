@@ -1,6 +1,5 @@
 //! Which runs can be made once more, and how a command names them.
 
-use iolab_model::catalog::Factor;
 use iolab_model::result::Document;
 
 /// `3,5 4,6`, where each run is of this history and was made by a command that makes it again.
@@ -15,10 +14,11 @@ pub(super) fn again(first: &[Document], second: &[Document]) -> Option<String> {
             runs.iter().map(|run| Some(run).filter(can).map(|run| run.run.id)).collect();
         Some(runs_text(&ids?))
     };
-    // What a record would start is started only where that is said again.
-    let starts =
-        |run: &Document| run.cells.iter().any(|c| c.factors.get(Factor::Contender).is_some());
-    let consent = if first.iter().chain(second).any(starts) { " --allow-commands" } else { "" };
+    let consent = if first.iter().chain(second).any(Document::starts_commands) {
+        " --allow-commands"
+    } else {
+        ""
+    };
     Some(format!("{} {}{consent}", side(first)?, side(second)?))
 }
 

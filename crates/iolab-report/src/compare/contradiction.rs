@@ -3,14 +3,17 @@
 
 use super::alike::is_same;
 use iolab_model::catalog::{ratio_digits, ratio_text};
-use iolab_model::result::{Answer, Apart, Document};
+use iolab_model::result::{Answer, AnswerKind, Bounds, Document, Regret};
+
+/// At least, and at most, so many times as long.
+type Ratio = (Option<f64>, Option<f64>);
 
 /// A pair of cells whose intervals in two runs have nothing in common.
 struct Contradiction<'a> {
     slower: &'a str,
     than: &'a str,
-    then: Apart,
-    now: Apart,
+    then: Ratio,
+    now: Ratio,
     /// How far the intervals lie apart, ln.
     gap: f64,
 }
@@ -30,34 +33,42 @@ pub(super) fn contradiction(then: &Document, now: &Document, words: [&str; 2]) -
         "{} {} took {} as long as {}, {} {}",
         words[0],
         found.slower,
-        bounds(&found.then),
+        ratio(found.then),
         found.than,
         words[1],
-        bounds(&found.now)
+        ratio(found.now)
     ))
 }
 
 /// The pair that is farthest from agreeing, if any does not.
 fn farthest<'a>(earlier: &Answer, later: &'a Answer, delta: f64) -> Option<Contradiction<'a>> {
-    let cells = || later.regret.iter().map(|regret| regret.cell.as_ref());
-    let pairs = cells().flat_map(|a| cells().map(move |b| (a, b)));
-    let one = |(slower, than): (&'a str, &'a str)| {
-        let then = earlier.apart(slower, than, delta)?;
-        let now = later.apart(slower, than, delta)?;
+    if [earlier, later].iter().any(|answer| answer.kind == AnswerKind::Invalid) {
+        return None;
+    }
+    // Of each cell once: pairs of thousands are millions.
+    let both = |regret: &'a Regret| {
+        let then = earlier.bounds(earlier.regret_of(&regret.cell)?);
+        Some((regret.cell.as_ref(), then, later.bounds(regret)))
+    };
+    let cells: Vec<(&str, Bounds, Bounds)> = later.regret.iter().filter_map(both).collect();
+    let pairs = cells.iter().flat_map(|a| cells.iter().map(move |b| (a, b)));
+    let one = |(a, b): (&(&'a str, Bounds, Bounds), &(&'a str, Bounds, Bounds))| {
+        let (slower, than) = (a.0, b.0);
+        let (then, now) = (a.1.over(b.1), a.2.over(b.2));
         // The slower of both is told of as such: the same pair the other way round says no more.
-        let gap = |shown: &Apart, other: &Apart| {
-            let (low, high) = (shown.low?, other.high?);
+        let gap = |shown: Ratio, other: Ratio| {
+            let (low, high) = (shown.0?, other.1?);
             (low > 1.0 + delta && low > high).then(|| (low / high).ln())
         };
-        let gap = gap(&then, &now).or_else(|| gap(&now, &then))?;
+        let gap = gap(then, now).or_else(|| gap(now, then)).filter(|_| slower != than)?;
         Some(Contradiction { slower, than, then, now, gap })
     };
     pairs.filter_map(one).max_by(|a, b| a.gap.total_cmp(&b.gap))
 }
 
 /// `1.81–2.72×`, `at most 1.22×`.
-fn bounds(apart: &Apart) -> String {
-    match (apart.low, apart.high) {
+fn ratio(bounds: Ratio) -> String {
+    match bounds {
         (Some(low), Some(high)) if low > 1.0 => {
             format!("{}–{}", ratio_digits(low), ratio_text(high))
         }

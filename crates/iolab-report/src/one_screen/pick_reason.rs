@@ -7,22 +7,19 @@ use iolab_model::result::{Answer, AnswerKind, CellRecord};
 /// Medians that differ by less look alike in a table of three digits.
 const SEEN: f64 = 0.005;
 
-/// One short sentence; nothing where the least median is what is named. `cells` have their names and
-/// their times, in any one unit.
+/// One short sentence; nothing where the least median is what is named (`leader`). `cells` have their
+/// names and their times, in any one unit.
 pub(super) fn pick_reason(
     answer: &Answer,
+    leader: &str,
     cells: &[(&CellRecord, &str, f64)],
     delta: f64,
 ) -> Option<String> {
-    let named = match (&answer.pick, answer.kind) {
-        (_, AnswerKind::Invalid) => return None,
-        (Some(pick), _) => pick.cell.as_str(),
-        // Without a bound the first of those that may be the best is no better than another.
-        (None, _) if answer.best.len() == 1 => answer.best[0].as_str(),
-        (None, _) => return None,
-    };
-    let time_of = |id: &str| cells.iter().find(|(cell, ..)| cell.id == id).map(|(.., time)| *time);
-    let own = time_of(named).filter(|time| time.is_finite())?;
+    if answer.kind == AnswerKind::Invalid {
+        return None;
+    }
+    let (.., own) = cells.iter().find(|(cell, ..)| cell.id == leader)?;
+    let own = Some(*own).filter(|time| time.is_finite())?;
     let compared = cells.iter().filter(|(cell, ..)| answer.regret_of(&cell.id).is_some());
     let (_, least_name, least) = compared.min_by(|a, b| a.2.total_cmp(&b.2))?;
     let ahead = own / least - 1.0;

@@ -7,7 +7,7 @@ use super::super::view_model::missing;
 use super::figure::Figure;
 use super::pick_reason::pick_reason;
 use super::{MOST_PRICES, MOST_ROWS};
-use iolab_model::catalog::{Factor, Level, SlowerForm, bytes_text, phrase};
+use iolab_model::catalog::{Factor, Level, Levels, SlowerForm, bytes_text, phrase};
 use iolab_model::result::{Answer, CellRecord, CellStatus, Document};
 
 /// One answer's cells; without an answer those that belong to none.
@@ -101,23 +101,21 @@ impl Part {
                 .filter(|_| !matches!(mark(cell), Mark::None | Mark::NotCompared | Mark::Cloned))
                 .map(|regret| (regret.low, regret.high)),
         };
+        let pick_reason = answer.zip(leader).and_then(|(answer, leader)| {
+            let figures = timed.iter().zip(&names);
+            let figures = figures.map(|(cell, name)| (*cell, name.as_str(), time(cell)));
+            pick_reason(answer, leader, &figures.collect::<Vec<_>>(), delta)
+        });
         // Of a list of prices each is what was asked for.
         let prices = differing(&timed) == [Factor::Operation];
         Part {
             heading,
             most_rows: if prices { MOST_PRICES } else { MOST_ROWS },
             titles: columns.iter().map(|column| column.title(&timed)).collect(),
-            rows: timed.iter().zip(names.clone()).map(row).collect(),
+            rows: timed.iter().zip(names).map(row).collect(),
             missing: without_figures(cells),
             only_skipped: lacking(cells).all(|cell| cell.status == CellStatus::Skipped),
-            pick_reason: answer.and_then(|answer| {
-                let named: Vec<(&CellRecord, &str, f64)> = timed
-                    .iter()
-                    .zip(&names)
-                    .map(|(cell, name)| (*cell, name.as_str(), time(cell)))
-                    .collect();
-                pick_reason(answer, &named, delta)
-            }),
+            pick_reason,
             extrapolated: passes && parts.contains(&true),
             columns,
             form: answer.map_or(SlowerForm::Percent, Answer::slower_form),
@@ -228,16 +226,8 @@ fn names(cells: &[&CellRecord]) -> Vec<String> {
     }
 }
 
-/// Factors whose level is not the same for all that have one; a command beside methods has its name.
 fn differing(cells: &[&CellRecord]) -> Vec<Factor> {
-    let beside = cells.iter().any(|cell| cell.factors.get(Factor::Contender).is_none());
-    let differs = |factor: &Factor| {
-        let named = *factor == Factor::Contender && beside;
-        let mut levels = cells.iter().filter_map(|cell| cell.factors.get(*factor));
-        let first = levels.next();
-        levels.any(|level| Some(level) != first) || named && first.is_some()
-    };
-    Factor::ALL.into_iter().filter(differs).collect()
+    Levels::differing(&cells.iter().map(|cell| &cell.factors).collect::<Vec<_>>())
 }
 
 fn name(cell: &CellRecord, factors: &[Factor]) -> String {
