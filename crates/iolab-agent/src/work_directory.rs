@@ -54,7 +54,7 @@ fn usable(directory: &Path, fix: &str) -> Result<(), Objection> {
     let name = path_to_text(directory);
     let wrong = |text: String| Objection::wrong(Subject::Directory, text);
     let metadata = fs::metadata(directory).map_err(|error| {
-        wrong(format!("{name}: {error}; name a directory that exists, or a file to read"))
+        wrong(format!("{name}: {error}; name a directory or a file that exists"))
     })?;
     if !metadata.is_dir() {
         return Err(wrong(format!("{name} is not a directory; name one")));

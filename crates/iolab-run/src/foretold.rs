@@ -29,7 +29,7 @@ impl Driver<'_, '_> {
         if short { self.tell_short(fitting as u32) } else { Ok(()) }
     }
 
-    /// That so many rounds fit, and an answer takes more.
+    /// That so many rounds fit, and telling all apart takes more: where most fall far behind, fewer do.
     pub(super) fn tell_short(&mut self, rounds: u32) -> Result<(), Halt> {
         let Some(needed_ns) = self.out.calibration.needed_ns else { return Ok(()) };
         self.warn(
@@ -43,13 +43,13 @@ fn short_text(budget_ns: u64, rounds: u32, needed_ns: u64) -> String {
     let budget = rough_time_text(budget_ns as f64);
     let rounds = so_many(rounds as usize, "round");
     let needed = match rough_time_text(needed_ns as f64) {
-        // "The budget of 12 s is short: an answer takes at least 12 s".
+        // "The budget of 12 s is short: telling all apart takes about 12 s".
         same if same == budget => "a little more".to_owned(),
-        needed => format!("at least {needed}"),
+        needed => format!("about {needed}"),
     };
     format!(
-        "the budget of {budget} is short: about {rounds} fit, and an answer takes {needed}; take a \
-         longer --budget, or fewer levels"
+        "the budget of {budget} is short: about {rounds} fit, and telling all apart takes {needed}; \
+         take a longer --budget, or fewer levels"
     )
 }
 
@@ -60,8 +60,11 @@ mod tests {
     #[test]
     fn what_is_short_is_not_as_long_as_what_is_needed() {
         let near = short_text(12_000_000_000, 14, 12_040_000_000);
-        assert!(near.contains("12 s is short: about 14 rounds fit, and an answer takes a little"));
+        assert!(near.contains("about 14 rounds fit, and telling all apart takes a little more"));
         let far = short_text(12_000_000_000, 14, 18_000_000_000);
-        assert!(far.contains("an answer takes at least 18 s; take a longer --budget"), "{far}");
+        assert!(
+            far.contains("telling all apart takes about 18 s; take a longer --budget"),
+            "{far}"
+        );
     }
 }

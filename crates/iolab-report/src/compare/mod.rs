@@ -80,7 +80,8 @@ pub enum Incomparable {
 pub struct Row {
     /// Its name; where two cells of one run are compared both, with `→` between.
     pub cell: String,
-    /// Median time on the first side in nanoseconds: of a pass where bytes move, else of a call.
+    /// Median time on the first side in nanoseconds: of a pass where bytes move, else of a call; of
+    /// several runs the geometric mean of theirs.
     pub first_ns: f64,
     /// On the second side.
     pub second_ns: f64,
@@ -185,8 +186,8 @@ pub fn compare(
                 || likeness == Likeness::Kin && found.basis == Basis::RepeatedRuns;
             Some(Row {
                 cell: cell.name.clone(),
-                first_ns: cell.first.median_ns,
-                second_ns: cell.second.median_ns,
+                first_ns: cell.first.level_ns,
+                second_ns: cell.second.level_ns,
                 ratio: found.ln_ratio.exp(),
                 low: found.interval.low.map(f64::exp),
                 high: found.interval.high.map(f64::exp),
@@ -204,12 +205,10 @@ pub fn compare(
     let mut notes: Vec<String> =
         seen::seen_note(first, second, &rows, &common).into_iter().collect();
     notes.extend(notes::notes(&all, likeness, single));
-    let names =
-        |docs: &[Document]| docs.iter().map(series::run_name).collect::<Vec<_>>().join(", ");
     Ok(Compared {
         schema: SCHEMA,
-        first: names(first),
-        second: names(second),
+        first: series::run_names(first),
+        second: series::run_names(second),
         alpha: terms.alpha,
         delta: terms.delta,
         rows,

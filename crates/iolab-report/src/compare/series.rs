@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::again::runs_text;
 use iolab_model::catalog::{Fact, Factor, Levels};
 use iolab_model::result::{CellRecord, Document, Phase, Sample, Summary};
-use iolab_stats::{Seen, median};
+use iolab_stats::Seen;
 
 /// One cell of one side, over the runs of that side.
 pub(super) struct Arm {
     pub(super) seen: Vec<Seen>,
-    /// Median of the runs' medians.
-    pub(super) median_ns: f64,
+    /// The geometric mean of the runs' medians, of which the ratio of two sides is that of theirs.
+    pub(super) level_ns: f64,
 }
 
 /// A cell that both sides have figures of.
@@ -84,9 +85,14 @@ fn arms(side: &[Document]) -> BTreeMap<Key, Arm> {
         }
     }
     let arm = |(key, (seen, medians)): (Key, (Vec<Seen>, Vec<f64>))| {
-        Some((key, Arm { seen, median_ns: median(&medians)? }))
+        Some((key, Arm { seen, level_ns: geometric_mean(&medians)? }))
     };
     runs.into_iter().filter_map(arm).collect()
+}
+
+fn geometric_mean(times_ns: &[f64]) -> Option<f64> {
+    let ln_sum: f64 = times_ns.iter().map(|ns| ns.ln()).sum();
+    (!times_ns.is_empty()).then(|| (ln_sum / times_ns.len() as f64).exp())
 }
 
 fn steady(cell: &CellRecord) -> impl Iterator<Item = &Sample> {
@@ -136,6 +142,17 @@ pub(super) fn share_files(a: &CellRecord, b: &CellRecord) -> bool {
     [Factor::Place, Factor::File, Factor::FileSize, Factor::Files]
         .into_iter()
         .all(|f| a.factors.get(f) == b.factors.get(f))
+}
+
+/// `run 17`, `runs 3..5` as a command takes them, or each by its name.
+pub(super) fn run_names(runs: &[Document]) -> String {
+    match runs {
+        [_, _, ..] if runs.iter().all(|run| run.run.id != 0 && !run.is_imported()) => {
+            let ids: Vec<u64> = runs.iter().map(|run| run.run.id).collect();
+            format!("runs {}", runs_text(&ids))
+        }
+        _ => runs.iter().map(run_name).collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// `run 17`, or its file or title where it is in no history.

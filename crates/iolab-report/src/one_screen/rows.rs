@@ -122,6 +122,11 @@ impl Part {
         }
     }
 
+    /// Whether this column tells of a pass over the data, however many bytes it has.
+    pub(super) fn is_of_a_pass(&self, column: usize) -> bool {
+        self.columns.get(column) == Some(&Figure::Pass)
+    }
+
     /// How many rows there are.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()

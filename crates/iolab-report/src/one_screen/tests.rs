@@ -131,6 +131,29 @@ fn synced_writes_of_several_sizes_stand_in_the_order_of_their_speed() {
     assert_eq!(names, ["write 1 MiB", "pwrite 512 KiB", "write 64 KiB"], "{lines:?}");
 }
 
+/// A write of 1.1 ms and its fsync stood below "per pass", because without a sync there was a pass.
+#[test]
+fn a_pass_and_a_write_have_no_title_in_common() {
+    let cell = |sync: Sync, block: u64, wall_ns: f64| {
+        let levels =
+            levels(&[(Factor::Method, Level::word("write")), (Factor::Sync, sync.level())]);
+        let mut cell = fake(levels.with(Factor::Block, Level::Number(block)), wall_ns, 16 << 20);
+        cell.operations = (16 << 20) / block;
+        cell
+    };
+    let cells = [Sync::None, Sync::Fsync].into_iter();
+    let cells = cells.flat_map(|sync| {
+        [(64 << 10, 0.2e9), (1 << 20, 0.17e9)].map(|(block, wall_ns)| cell(sync, block, wall_ns))
+    });
+    let doc = document(3, "write", &[Factor::Block], 8, cells.collect());
+    let screen = Screen::of(&doc);
+    assert_eq!(screen.parts.len(), 2, "{doc:?}");
+    assert_eq!(screen.common_titles(), None);
+    let text = shown("table", &doc, 80, false);
+    assert!(text.contains("per 16 MiB") && text.contains("per write"), "{text}");
+    assert!(!text.contains("per pass"), "{text}");
+}
+
 /// "per write" stood above 49 ms of a copy in one call and 0.9 ms of one in sixty-four.
 #[test]
 fn synced_copies_are_told_by_the_pass() {

@@ -31,12 +31,12 @@ fn one_command_makes_a_baseline_and_one_gates() {
     assert!(runs.iter().all(|run| run.cells.len() == runs[0].cells.len()));
     let gate = ["gate", "--baseline", "1..3", "--record", "2", "--worse", "99%"];
     let said = home.run(&gate).fine();
-    assert!(said.out.contains("run 4, run 5 against run 1, run 2, run 3"), "{said:?}");
+    assert!(said.out.contains("runs 4,5 against runs 1..3"), "{said:?}");
     assert!(said.out.contains("Passed"), "{said:?}");
     // Those of a run that is named come to it.
     let gate = ["gate", "4,5", "--baseline", "1..3", "--record", "1", "--worse", "99%"];
     let said = home.run(&gate).fine();
-    assert!(said.plain().contains("run 4, run 5, run 6 against run 1"), "{said:?}");
+    assert!(said.plain().contains("runs 4..6 against runs 1.."), "{said:?}");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn two_sides_are_measured_in_turn_and_compared() {
     let home = home_with_a_run();
     home.run(&["read", "f", "--method", "pread", "--block", "64Ki", "--rounds", "7"]).fine();
     let said = home.run(&["rerun", "1", "2", "--times", "2"]).fine();
-    assert!(said.plain().contains("run 2, run 4, run 6 against run 1, run 3, run 5"), "{said:?}");
+    assert!(said.plain().contains("runs 2,4,6 against runs 1,3,5"), "{said:?}");
     assert!(said.err.contains("iolab compare 1,3,5 2,4,6"), "{said:?}");
     let rounds = |run| show(&home, run).answers[0].rounds;
     assert_eq!([rounds(3), rounds(4), rounds(5), rounds(6)], [6, 7, 6, 7]);

@@ -5,6 +5,7 @@ use std::fs;
 use crate::cli_support::Home;
 use iolab_model::result::Document;
 use iolab_report::chart::{Beside, charts_for};
+use iolab_report::compare::{Terms, compare};
 use iolab_report::{TextStyle, beside_table, write};
 use iolab_test::documents::{levels, timed};
 
@@ -58,6 +59,23 @@ fn each_run_is_a_line_with_its_number_and_six_at_most_are_drawn() {
     for chart in charts_for(&runs) {
         assert!(chart.keys.len() <= 6, "{}: {} keys", chart.slug, chart.keys.len());
     }
+}
+
+/// The median of three runs stood beside the ratio of their means: 7.31 ms, 6.80 ms and "1.02×".
+#[test]
+fn before_and_after_of_several_runs_have_the_ratio_that_stands_beside_them() {
+    let runs = |ids: [u64; 3], times: [f64; 3]| -> Vec<Document> {
+        ids.into_iter().zip(times).map(|(id, times)| run(id, times)).collect()
+    };
+    let (before, after) = (runs([3, 4, 5], [1.0, 1.02, 1.4]), runs([6, 7, 8], [0.9, 0.95, 2.0]));
+    let terms = Terms { alpha: 0.05, delta: 0.05, anyway: false };
+    let compared = compare(&before, &after, &terms).unwrap();
+    assert_eq!((compared.first.as_str(), compared.second.as_str()), ("runs 3..5", "runs 6..8"));
+    for row in &compared.rows {
+        let shown = row.second_ns / row.first_ns;
+        assert!((shown / row.ratio - 1.0).abs() < 1e-3, "{shown} beside {}", row.ratio);
+    }
+    assert!(compared.rows[0].ratio > 1.0);
 }
 
 /// `--export png=DIR` of two runs once kept the pictures of the last one alone, and `json=FILE`
