@@ -8,7 +8,7 @@ use super::verbosity::Talk;
 use super::{
     cached, checksum, clean, compare, completions, diff, doctor, explain, gate, history, import,
     list, make, man, measure, more, pin_prune, profile, quick, record, report, rerun, resume, run,
-    schema, selftest, show, size_for_time, study, trend,
+    schema, selftest, show, size_for_time, study, trend, unknown_option,
 };
 
 /// A laboratory for file I/O: which way is faster here, with proof.
@@ -131,7 +131,8 @@ pub fn command() -> clap::Command {
 ///
 /// # Errors
 /// The words are wrong.
-pub fn parse_failure(error: &clap::Error) -> Ending {
+pub fn parse_failure(error: clap::Error) -> Ending {
+    let error = unknown_option::with_tip(error);
     // Whether anyone reads it is theirs to decide: a closed pipe is no error.
     let _ = error.print();
     match error.kind() {

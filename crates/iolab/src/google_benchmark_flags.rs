@@ -114,7 +114,7 @@ fn measure_of(words: Vec<OsString>) -> Result<Option<Measure>, Failure> {
         Ok(_) => Err(Failure::usage(
             "--benchmark_ flags go with a command that measures, as in iolab read big.iso --benchmark_out=out.json",
         )),
-        Err(error) => super::commands::parse_failure(&error).map(|_| None),
+        Err(error) => super::commands::parse_failure(error).map(|_| None),
     }
 }
 

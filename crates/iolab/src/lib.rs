@@ -51,6 +51,7 @@ mod toml_text;
 mod trace_export;
 mod trace_file;
 mod trend;
+mod unknown_option;
 mod verbosity;
 
 use std::process::ExitCode;
@@ -74,7 +75,7 @@ pub fn main() -> ExitCode {
     terminal_io::guard(|| {
         match Cli::try_parse_from(factor_args::with_levels_attached(std::env::args_os())) {
             Ok(cli) => cli.command.run(&cli.talk),
-            Err(error) => commands::parse_failure(&error),
+            Err(error) => commands::parse_failure(error),
         }
     })
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::fault;
 use super::missing::Missing;
 use crate::sys::child::try_in_child;
-use crate::sys::mount::{self, Mounted};
+use crate::sys::mount::{self, MountError, Mounted};
 use crate::sys::namespace::{enter_private_mounts, enter_user_namespace};
 use iolab_model::result::Fault;
 
@@ -100,6 +100,17 @@ pub struct Source<'a> {
     pub options: &'a [(String, Option<String>)],
 }
 
+/// The kernel's refusal, and how options are written where one of them was refused.
+fn refused(what: &Source<'_>, error: &MountError, doing: String) -> Fault {
+    let option = what.options.iter().any(|(key, _)| error.step.contains(key.as_str()));
+    let remedy = if option {
+        "options are those of mount -o, after a colon: ext4:noatime,data=writeback"
+    } else {
+        ""
+    };
+    Fault::new(doing, error.to_string()).errno(error.error.raw_os_error()).remedy(remedy)
+}
+
 impl Mount {
     /// Mounts at `target`, which is made where it is not there, and reads back what came of it.
     ///
@@ -113,7 +124,7 @@ impl Mount {
         let doing = || format!("mount {} at {}", what.fs_type, target.display());
         std::fs::create_dir_all(target).map_err(|e| fault(doing(), &e, ""))?;
         mount::mount(what.fs_type, what.source, target, what.options)
-            .map_err(|e| Fault::new(doing(), e.to_string()).errno(e.error.raw_os_error()))?;
+            .map_err(|e| refused(what, &e, doing()))?;
         Mount::adopt(target)
     }
 

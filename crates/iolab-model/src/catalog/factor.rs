@@ -140,7 +140,7 @@ impl Factor {
                 "place",
                 Question,
                 Word,
-                "where the files are; mount options follow a colon: ext4:noatime",
+                "where the files are; mount options follow a colon: ext4:noatime,data=writeback",
             ),
             Factor::SourcePlace => {
                 ("source-place", Condition, Word, "where the source is, if not in the same place")

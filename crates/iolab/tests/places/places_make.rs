@@ -154,6 +154,7 @@ fn options_are_set_and_read_back_and_a_refused_one_is_named() {
 
     let refused = make_here("ext4:nosuchoption=7", ground.path(), mounts).unwrap_err();
     assert!(refused.to_string().contains("nosuchoption"), "{refused}");
+    assert!(refused.cause.ends_with("after a colon: ext4:noatime,data=writeback"), "{refused}");
     let bad_mkfs = make_here("ext4:mkfs=[-O nosuchfeature]", ground.path(), mounts).unwrap_err();
     assert!(bad_mkfs.cause.contains("nosuchfeature"), "{bad_mkfs}");
     nothing_left(ground.path());
