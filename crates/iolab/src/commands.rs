@@ -132,7 +132,7 @@ pub fn command() -> clap::Command {
 /// # Errors
 /// The words are wrong.
 pub fn parse_failure(error: clap::Error) -> Ending {
-    let error = unknown_option::with_tip(error);
+    let error = unknown_option::with_tip(error, &command());
     // Whether anyone reads it is theirs to decide: a closed pipe is no error.
     let _ = error.print();
     match error.kind() {

@@ -1,9 +1,8 @@
 //! An option that a command does not have: which commands have it.
 
+use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-
-use super::commands::command;
 
 /// More commands than these are not named: such an option is nearly everywhere.
 const MOST_NAMED: usize = 6;
@@ -24,7 +23,7 @@ const ELSEWHERE: [(&[&str], &str); 10] = [
 
 /// The error with a tip of ours where an option is not known here. The parser's own, to write
 /// `-- --threads`, would make a file's name of it.
-pub fn with_tip(mut error: clap::Error) -> clap::Error {
+pub fn with_tip(mut error: clap::Error, whole: &Command) -> clap::Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -33,7 +32,7 @@ pub fn with_tip(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::String(option)) => option.clone(),
         _ => return error,
     };
-    if let Some(tip) = tip(&option) {
+    if let Some(tip) = tip(&option, whole) {
         error.remove(ContextKind::SuggestedArg);
         // It was made for the argument that is similar.
         error.remove(ContextKind::Usage);
@@ -43,19 +42,18 @@ pub fn with_tip(mut error: clap::Error) -> clap::Error {
 }
 
 /// `--threads` is an option of iolab read, files; `--bs` is `--block`.
-fn tip(option: &str) -> Option<String> {
+fn tip(option: &str, whole: &Command) -> Option<String> {
     let name = option.strip_prefix("--")?;
     let name = name.split('=').next().unwrap_or(name);
     let ours = ELSEWHERE.iter().find(|(theirs, _)| theirs.contains(&name));
     if let Some((_, ours)) = ours {
         return Some(format!("the word for it here is --{ours}"));
     }
-    let whole = command();
-    let has = |command: &&clap::Command| {
+    let has = |command: &&Command| {
         command.get_arguments().any(|argument| argument.get_long() == Some(name))
     };
     let shown = whole.get_subcommands().filter(|command| !command.is_hide_set());
-    let names: Vec<&str> = shown.filter(has).map(clap::Command::get_name).collect();
+    let names: Vec<&str> = shown.filter(has).map(Command::get_name).collect();
     let named = 1..=MOST_NAMED;
     named
         .contains(&names.len())
@@ -64,12 +62,12 @@ fn tip(option: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{CommandFactory, Parser};
+    use clap::{Command, CommandFactory, Parser};
 
     use super::{super::commands::Cli, with_tip};
 
     fn said(words: &[&str]) -> String {
-        with_tip(Cli::try_parse_from(words).unwrap_err()).render().to_string()
+        with_tip(Cli::try_parse_from(words).unwrap_err(), &Cli::command()).render().to_string()
     }
 
     /// "to pass '--threads' as a value, use '-- --threads'" once stood here.
@@ -90,8 +88,8 @@ mod tests {
         }
         // Each word of ours is an option of some command.
         for (theirs, ours) in super::ELSEWHERE {
-            let whole = super::command();
-            let has = |c: &clap::Command| c.get_arguments().any(|a| a.get_long() == Some(ours));
+            let whole = Cli::command();
+            let has = |c: &Command| c.get_arguments().any(|a| a.get_long() == Some(ours));
             assert!(whole.get_subcommands().any(has), "--{ours} for {theirs:?}");
         }
     }
