@@ -4,7 +4,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::style::{TextStyle, Tint};
+use super::style::{TextStyle, Tint, is_number};
 
 const GAP: usize = 2;
 /// The first column is not made narrower than this, nor than its longest word, before another
@@ -75,8 +75,7 @@ fn width(columns: &[Column<'_>], rows: &[Vec<Field>], at: usize) -> usize {
 /// Columns that the names need so that they break only between their words.
 fn least(rows: &[Vec<Field>]) -> usize {
     let names = rows.iter().filter(|row| row.len() > 1).filter_map(|row| row.first());
-    let words =
-        names.flat_map(|name| name.text.split_inclusive(BREAKS).map(UnicodeWidthStr::width));
+    let words = names.flat_map(|name| words(&name.text).map(UnicodeWidthStr::width));
     words.filter(|width| *width <= LONGEST_WORD).max().unwrap_or(0).max(FIRST)
 }
 
@@ -132,6 +131,25 @@ fn line(
 /// What a name may break after.
 const BREAKS: [char; 3] = [' ', '/', '='];
 
+/// Where a name may break: behind these bytes, after this sign. Not between a number and what it
+/// counts: `64 KiB`.
+fn breaks(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut word = 0;
+    let signs = text.char_indices().filter(|(_, c)| BREAKS.contains(c));
+    signs.filter_map(move |(at, sign)| {
+        let number = sign == ' ' && is_number(&text[word..at]);
+        word = at + 1;
+        (!number).then_some((word, sign))
+    })
+}
+
+/// What stays in one piece where there is room.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let ends = breaks(text).map(|(end, _)| end).chain([text.len()]);
+    let mut begin = 0;
+    ends.map(move |end| &text[std::mem::replace(&mut begin, end)..end])
+}
+
 /// Pieces of at most `room` columns; breaks after a space, else after a slash, else after an equals
 /// sign, else anywhere.
 fn cut(text: &str, room: usize) -> Vec<String> {
@@ -141,8 +159,9 @@ fn cut(text: &str, room: usize) -> Vec<String> {
         let full = pieces.last().is_some_and(|p| !p.is_empty() && p.width() + width > room);
         if full {
             let line = pieces.pop().unwrap_or_default();
-            let near = BREAKS.iter().find_map(|&sign| line.rfind(sign));
-            let (head, rest) = line.split_at(near.map_or(line.len(), |at| at + 1));
+            let last = |sign: &char| breaks(&line).filter(|(_, at)| at == sign).last();
+            let near = BREAKS.iter().find_map(last).map(|(end, _)| end);
+            let (head, rest) = line.split_at(near.unwrap_or(line.len()));
             let rest = rest.to_owned();
             pieces.push(head.to_owned());
             pieces.push(rest);
@@ -196,6 +215,11 @@ mod tests {
     fn a_name_breaks_between_its_words() {
         assert_eq!(cut("create/threads=1600", 16), ["create/", "threads=1600"]);
         assert_eq!(cut("threads=1600", 9), ["threads=", "1600"]);
+        // "pread 64", "KiB".
+        assert_eq!(cut("pread 64 KiB", 10), ["pread ", "64 KiB"]);
+        assert_eq!(cut("on ext4 pread 4 threads", 16), ["on ext4 pread ", "4 threads"]);
+        assert_eq!(cut("pread 64 KiB", 9), ["pread ", "64 KiB"]);
+        assert_eq!(cut("64 KiB", 4), ["64 K", "iB"]);
         let columns = [column("cell", false, 0), column("time", true, 0), column("", false, 5)];
         let name = "create/consume=checksum/threads=1600";
         let row = [name, "32.0 ms", "----------------"].map(|c| Field::from(c.to_owned()));

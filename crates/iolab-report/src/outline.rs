@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use super::TextStyle;
 use super::one_screen::{Line, MOST_PRICES, Part, Screen};
 use super::view_model::{Row, Section, View};
+use iolab_model::catalog::Code;
 use iolab_model::result::Document;
 
 const AGAINST: &str = "against the best";
@@ -125,9 +126,8 @@ fn whole_blocks(view: &View) -> Vec<Block> {
     all
 }
 
-fn add_warnings(all: &mut Vec<Block>, warnings: &[(&'static str, String)]) {
-    let item =
-        |(code, seen): &(&'static str, String)| Item { code: Some(code), text: seen.clone() };
+fn add_warnings(all: &mut Vec<Block>, warnings: &[(Code, String)]) {
+    let item = |(code, seen): &(Code, String)| Item { code: Some(code.id()), text: seen.clone() };
     if !warnings.is_empty() {
         all.push(Block::List(warnings.iter().map(item).collect()));
     }

@@ -115,13 +115,35 @@ impl TextStyle {
             .word_splitter(WordSplitter::NoHyphenation)
             .wrap_algorithm(WrapAlgorithm::FirstFit);
         let words = text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-        let words = commands_held(&words);
+        let words = figures_held(&commands_held(&words));
         let lines = textwrap::wrap(&words, options);
         let lines = lines.iter().map(|line| line.replace(HELD, " "));
         lines.map(|line| format!("{}\n", line.trim_end())).collect()
     }
 
-    /// The same in at most so many lines: what does not fit gives way to an ellipsis.
+    /// The same on a screen of this width or, where that is wider, of the usual one: what a person
+    /// reads there is chosen for 80 columns, and a narrower terminal has it in more lines.
+    pub(super) fn usual(&self) -> TextStyle {
+        TextStyle { width: self.width.max(USUAL_WIDTH), ..*self }
+    }
+
+    /// Whether a text stands in so many lines of the usual screen.
+    pub(super) fn fits(&self, text: &str, lines: usize) -> bool {
+        self.usual().wrap("", text).lines().count() <= lines
+    }
+
+    /// The sentences from the beginning of a text that stand whole in so many lines of the usual screen;
+    /// where not even the first does, as much of it as fits and an ellipsis.
+    pub(super) fn whole(&self, text: &str, lines: usize) -> String {
+        let ends: Vec<usize> = text.match_indices(". ").map(|(at, _)| at + 1).collect();
+        let all = [text.len()].into_iter().chain(ends.into_iter().rev());
+        match all.map(|end| &text[..end]).find(|kept| self.fits(kept, lines)) {
+            Some(whole) => self.wrap("", whole),
+            None => self.wrap("", &self.usual().clip("", text, lines).replace('\n', " ")),
+        }
+    }
+
+    /// A text in at most so many lines: what does not fit gives way to an ellipsis.
     pub(super) fn clip(&self, head: &str, text: &str, lines: usize) -> String {
         let mut words: Vec<&str> = text.split(' ').filter(|word| !word.is_empty()).collect();
         let mut wrapped = self.wrap(head, text);
@@ -137,6 +159,9 @@ impl TextStyle {
         wrapped
     }
 }
+
+/// Columns of a terminal as it is opened.
+pub(super) const USUAL_WIDTH: usize = 80;
 
 /// Stands for a space at which no line ends, until lines are made: of a private area, so that no name
 /// has it.
@@ -159,6 +184,34 @@ fn commands_held(text: &str) -> String {
     }
 }
 
+/// What a number is of: no line ends between them.
+const UNITS: [&str; 20] = [
+    "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "KiB/s", "MiB/s", "GiB/s", "ns", "µs", "us",
+    "ms", "s", "min", "h", "%", "MB/s", "blocks",
+];
+
+/// Whether a word is a number, as figures are written here.
+pub(super) fn is_number(word: &str) -> bool {
+    let word = word.trim_start_matches(['(', '±', '≤', '≈', '`']);
+    word.starts_with(|first: char| first.is_ascii_digit())
+        && word.chars().all(|c| c.is_ascii_digit() || ['.', '–', '-', '\u{202f}'].contains(&c))
+}
+
+/// A number and its unit stand on one line.
+fn figures_held(text: &str) -> String {
+    let is_unit =
+        |word: &str| UNITS.contains(&word.trim_end_matches([',', ';', ':', '.', ')', '?']));
+    let mut words = text.split(' ').peekable();
+    let mut held = String::with_capacity(text.len());
+    while let Some(word) = words.next() {
+        held.push_str(word);
+        if let Some(next) = words.peek() {
+            held.push(if is_number(word) && is_unit(next) { HELD } else { ' ' });
+        }
+    }
+    held
+}
+
 #[cfg(test)]
 mod tests {
     use super::TextStyle;
@@ -178,6 +231,30 @@ mod tests {
         let long = format!("`{}`", "word ".repeat(20));
         assert!(narrow.wrap("", &long).lines().all(|line| line.width() <= 44));
         assert_eq!(ASCII.wrap("", "one ` alone"), "one ` alone\n");
+    }
+
+    /// "64" stood at the end of a line, "KiB" on the next.
+    #[test]
+    fn a_number_and_its_unit_stand_on_one_line() {
+        for width in 20..60 {
+            let lines = TextStyle { width, ..ASCII }
+                .wrap("", "pread with 64 KiB blocks takes 3-9 % more, 1.43 ms (at 7.9 GiB/s).");
+            for whole in ["64 KiB", "3-9 % more", "1.43 ms", "7.9 GiB/s)."] {
+                assert!(lines.contains(whole.trim_end_matches(" more")), "{width}: {lines}");
+            }
+        }
+    }
+
+    /// A warning ended in the middle of its sentence, on a narrow terminal the answer itself.
+    #[test]
+    fn what_is_clipped_ends_with_a_sentence() {
+        let text = "It is slow. What would raise it is a machine on which trials differ less, or more \
+                    of them than anybody waits for";
+        assert_eq!(ASCII.whole(text, 1), "It is slow.\n");
+        let narrow = TextStyle { width: 40, ..ASCII };
+        assert_eq!(narrow.whole(text, 1), "It is slow.\n");
+        assert_eq!(narrow.whole(text, 2), narrow.wrap("", text));
+        assert!(ASCII.whole(&"word ".repeat(40), 1).ends_with("word ...\n"));
     }
 
     #[test]

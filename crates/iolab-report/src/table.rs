@@ -1,5 +1,6 @@
 //! The report on the screen: one screen that ends on the answer, or, with `--details`, all of it.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::Format;
@@ -69,18 +70,21 @@ fn answers(look: &TextStyle, view: &View) -> String {
 
 /// The report of one screen: as many rows as leave room for all else.
 fn short(look: &TextStyle, screen: &Screen) -> String {
-    let lines = |text: &String| text.lines().count();
-    let mut text = String::new();
-    for each in [2, TIGHT] {
-        for rows in (1..=MOST_PRICES).rev() {
-            text = with_rows(look, screen, rows, each);
-            if lines(&text) <= screen.most_lines() {
-                return text;
-            }
-        }
-    }
-    text
+    let fits = |look: &TextStyle, rows: usize, each: usize| {
+        with_rows(look, screen, rows, each).lines().count() <= screen.most_lines()
+    };
+    let all = [2, TIGHT]
+        .into_iter()
+        .flat_map(|each| (1..=MOST_PRICES).rev().map(move |rows| (rows, each)));
+    let mut all = all.filter(|(rows, each)| fits(&look.usual(), *rows, *each));
+    let (most, each) = all.next().unwrap_or((1, TIGHT));
+    // Where the words take more lines the rows give way first, but the best of them stay.
+    let rows = (FEWEST_ROWS..=most).rev().find(|rows| fits(look, *rows, each));
+    with_rows(look, screen, rows.unwrap_or(FEWEST_ROWS.min(most)), each)
 }
+
+/// So many rows stand on a narrow screen too, whatever else does.
+const FEWEST_ROWS: usize = 3;
 
 /// Lines of a warning or a reason where there is no room for two; names then take one line as well.
 const TIGHT: usize = 1;
@@ -99,21 +103,21 @@ fn tight_name(name: &str) -> String {
 
 /// `each`: lines that a warning or a reason may take.
 fn with_rows(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> String {
-    let mut head = look.clip("", &look.text(&screen.asked), 2);
+    let mut head = look.whole(&look.text(&screen.asked), 2);
     if !screen.held.is_empty() {
-        head += &look.clip("", &look.text(&screen.held), 3);
+        head += &look.whole(&look.text(&screen.held), 3);
     }
     let mut parts = parts_text(look, screen, rows, each);
     let mut tail: String = screen.careful.iter().map(|w| careful(look, w, each)).collect();
     if let Some(confidence) = &screen.confidence {
-        tail += &look.clip("", &look.text(confidence), each);
+        tail += &look.whole(&look.text(confidence), each);
     }
     for answer in &screen.answers {
-        let clipped = look.clip("", &look.text(answer), 3);
+        let clipped = look.whole(&look.text(answer), 3);
         tail += &clipped.lines().map(|l| look.paint(Tint::Strong, l) + "\n").collect::<String>();
     }
     if !screen.next.is_empty() {
-        tail += &look.clip("", &look.text(&screen.next), 2);
+        tail += &look.whole(&look.text(&screen.next), 2);
     }
     if screen.parts.is_empty() {
         parts = look.wrap("", NO_CELLS);
@@ -130,7 +134,7 @@ fn parts_text(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> St
         if look.skips_told && part.only_skipped {
             return String::new();
         }
-        let text = part.missing.as_ref().map(|why| look.clip("", &look.text(why), each));
+        let text = part.missing.as_ref().map(|why| look.whole(&look.text(why), each));
         text.unwrap_or_default()
     };
     if let Some(titles) = screen.common_titles().filter(|_| screen.parts.len() > 1) {
@@ -160,15 +164,42 @@ fn part_rows(look: &TextStyle, part: &Part, rows: usize, each: usize) -> Vec<Vec
 }
 
 fn table(look: &TextStyle, titles: &[String], rows: &[Vec<Field>]) -> String {
+    let (rows, last) = match look.columns() < NARROW {
+        true => {
+            let factors = rows.iter().any(|row| row.iter().any(|f| f.text.ends_with(AS_LONG)));
+            let rows = rows.iter().map(|row| narrowed(row)).collect();
+            (Cow::Owned(rows), if factors { AS_LONG } else { SLOWER }.trim_start())
+        }
+        false => (Cow::Borrowed(rows), "against the best"),
+    };
     let name = Column { title: "", right: false, rank: 0 };
     let figures = titles.iter().enumerate().map(|(at, title)| Column {
         title,
         right: true,
         rank: at.min(9) as u8,
     });
-    let against = Column { title: "against the best", right: false, rank: 0 };
+    let against = Column { title: last, right: false, rank: 0 };
     let columns: Vec<Column<'_>> = std::iter::once(name).chain(figures).chain([against]).collect();
-    grid::draw(look, &columns, rows)
+    grid::draw(look, &columns, &rows)
+}
+
+/// A screen of fewer columns has no room for the words of the last one.
+const NARROW: usize = 60;
+const AS_LONG: &str = " as long";
+const SLOWER: &str = " slower";
+
+/// A row without the words that the title says, and without those that the colour does.
+fn narrowed(row: &[Field]) -> Vec<Field> {
+    let mut row = row.to_vec();
+    if let [_, .., against] = &mut row[..] {
+        let text = against.text.trim_end_matches(AS_LONG).trim_end_matches(SLOWER);
+        let text = ["may be best, ", "tied, "]
+            .iter()
+            .find_map(|word| text.strip_prefix(word))
+            .unwrap_or(text);
+        against.text = text.to_owned();
+    }
+    row
 }
 
 fn line_fields(look: &TextStyle, indent: &str, line: &Line) -> Vec<Field> {
@@ -181,9 +212,12 @@ fn line_fields(look: &TextStyle, indent: &str, line: &Line) -> Vec<Field> {
 }
 
 /// A warning that changes how the answer may be used.
-fn careful(look: &TextStyle, (code, seen): &(&'static str, String), each: usize) -> String {
-    let text = look.clip("", &look.text(&format!("{code}: {seen}")), each);
-    text.replacen(code, &look.paint(Tint::Caution, code), 1)
+/// A whole sentence: where what was seen does not fit, the short one.
+fn careful(look: &TextStyle, (code, seen): &(Code, String), each: usize) -> String {
+    let said = |text: &str| look.text(&format!("{code}: {text}"));
+    let whole = Some(said(seen)).filter(|text| look.fits(text, each));
+    let text = look.wrap("", &whole.unwrap_or_else(|| said(code.on_screen())));
+    text.replacen(code.id(), &look.paint(Tint::Caution, code.id()), 1)
 }
 
 fn section_text(look: &TextStyle, section: &Section) -> String {
@@ -269,18 +303,16 @@ fn fields(look: &TextStyle, row: &Row) -> Vec<Field> {
     ]
 }
 
-fn warnings(look: &TextStyle, warnings: &[(&'static str, String)]) -> String {
+fn warnings(look: &TextStyle, warnings: &[(Code, String)]) -> String {
     let mut text = String::new();
-    let mut known = "";
     for (code, seen) in warnings {
-        let grave = code.parse::<Code>().is_ok_and(|c| c.severity() >= Severity::Caution);
+        let grave = code.severity() >= Severity::Caution;
         let head = format!("{code}  ");
         let wrapped = look.wrap(&head, &look.text(seen));
         let ink = if grave { Tint::Caution } else { Tint::Faint };
-        text += &wrapped.replacen(code, &look.paint(ink, code), 1);
-        known = code;
+        text += &wrapped.replacen(code.id(), &look.paint(ink, code.id()), 1);
     }
-    if !known.is_empty() {
+    if let Some((known, _)) = warnings.last() {
         text += &look.wrap("", &format!("`iolab explain {known}` tells more."));
     }
     text

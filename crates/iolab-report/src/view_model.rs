@@ -9,7 +9,7 @@ use super::replayed;
 pub(super) use super::verdict_word::Mark;
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{
-    Fact, Factor, Kind, Level, bytes_text, count_text, percent_text, phrase, rate_text,
+    Code, Fact, Factor, Kind, Level, bytes_text, count_text, percent_text, phrase, rate_text,
     ratio_interval_text, ratio_text, so_many, time_text,
 };
 use iolab_model::result::{
@@ -23,7 +23,7 @@ pub(super) struct View {
     pub(super) title: String,
     pub(super) sections: Vec<Section>,
     /// Code, summary and what was seen, each once.
-    pub(super) warnings: Vec<(&'static str, String)>,
+    pub(super) warnings: Vec<(Code, String)>,
     /// What was found beside the answers.
     pub(super) notes: Vec<String>,
     pub(super) twin: Option<String>,

@@ -8,7 +8,7 @@ const MOST_ALIKE: usize = 3;
 
 /// The gravest first, of one gravity in the order in which they came; those of one code together:
 /// most answers of a run share what is wrong with the machine.
-pub(super) fn warning_summary(doc: &Document) -> Vec<(&'static str, String)> {
+pub(super) fn warning_summary(doc: &Document) -> Vec<(Code, String)> {
     let all = doc.warnings.iter().chain(doc.answers.iter().flat_map(|a| &a.warnings));
     let mut codes: Vec<(Code, Vec<&str>)> = Vec::new();
     for warning in all {
@@ -20,7 +20,7 @@ pub(super) fn warning_summary(doc: &Document) -> Vec<(&'static str, String)> {
         }
     }
     codes.sort_by_key(|(code, _)| std::cmp::Reverse(code.severity()));
-    codes.iter().map(|(code, texts)| (code.id(), alike(code.summary(), texts))).collect()
+    codes.iter().map(|(code, texts)| (*code, alike(code.summary(), texts))).collect()
 }
 
 fn alike(summary: &str, texts: &[&str]) -> String {

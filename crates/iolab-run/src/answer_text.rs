@@ -1,10 +1,10 @@
 //! What an answer says to a person.
 
-use super::name::{are_calls, is_plural, names_of};
+use super::name::{CellName, are_calls, names_of};
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
-    Code, SlowerForm, capital_text, list_text, percent_text, rate_text, rough_time_text, so_many,
-    time_text,
+    Code, ColumnUnit, SlowerForm, WorkloadId, capital_text, list_text, percent_text,
+    rough_time_text, so_many,
 };
 use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{AnswerKind, Estimate, Finding, MoreTime, Phase};
@@ -48,7 +48,10 @@ pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
             winner(claims, &names, cell, (if calls { "cheapest" } else { "fastest" }, told.form))
         }
         Verdict::Alone => match claims.best.first() {
-            Some(cell) => format!("{} is the only one that could be compared", names[*cell]),
+            Some(cell) => {
+                let name = &names[*cell];
+                format!("{name} {} the only one that could be compared", name.verb("is", "are"))
+            }
             None => return nothing(told),
         },
         Verdict::Tie => tie(claims, &names),
@@ -104,11 +107,11 @@ fn slower(claims: &Claims, cell: usize, form: SlowerForm) -> String {
 /// Who is fastest, or cheapest (`first`), and by how much over the next.
 fn winner(
     claims: &Claims,
-    names: &[String],
+    names: &[CellName],
     best: usize,
     (first, form): (&str, SlowerForm),
 ) -> String {
-    let verb = if is_plural(&names[best]) { "are" } else { "is" };
+    let verb = names[best].verb("is", "are");
     let of = match claims.of_those_compared() {
         true => " of those compared",
         false => "",
@@ -118,8 +121,7 @@ fn winner(
     };
     if !(claims.cells[next].low > 0.0 || claims.cells[next].high.is_finite()) {
         let others = match claims.compared().len() {
-            2 if is_plural(&names[next]) => format!("{} are", names[next]),
-            2 => format!("{} is", names[next]),
+            2 => format!("{} {}", names[next], names[next].verb("is", "are")),
             _ => "the others are".to_owned(),
         };
         return format!("{} {verb} {first}{of}: {others} slower, by how much is open", names[best]);
@@ -129,7 +131,7 @@ fn winner(
         _ => "",
     };
     let name = match claims.compared().len() {
-        2 => names[next].clone(),
+        2 => names[next].text.clone(),
         _ => format!("the next, {},", names[next]),
     };
     let how = match claims.cells[next].low > 0.0 {
@@ -140,16 +142,16 @@ fn winner(
             _ => "slower, by how much is open".to_owned(),
         },
     };
-    let takes = match (how.ends_with("as long"), is_plural(&names[next])) {
-        (true, true) if claims.compared().len() == 2 => "take",
-        (true, _) => "takes",
-        (false, true) if claims.compared().len() == 2 => "are",
-        (false, _) => "is",
+    let verbs = if how.ends_with("as long") { ["takes", "take"] } else { ["is", "are"] };
+    // "The next" is one, whatever it is called.
+    let takes = match claims.compared().len() {
+        2 => names[next].verb(verbs[0], verbs[1]),
+        _ => verbs[0],
     };
     format!("{} {verb} {first}{of}{little}: {name} {takes} {how}", names[best])
 }
 
-fn tie(claims: &Claims, names: &[String]) -> String {
+fn tie(claims: &Claims, names: &[CellName]) -> String {
     let widest = claims.best.iter().map(|cell| claims.cells[*cell].high).fold(0.0, f64::max);
     let others = claims.compared().len() - claims.best.len();
     let rest = match others {
@@ -164,14 +166,16 @@ fn tie(claims: &Claims, names: &[String]) -> String {
 }
 
 /// What the answer is, and what it would be without outliers.
-pub(super) fn without_text(claims: &Claims, rest: &Claims, names: &[String]) -> String {
+pub(super) fn without_text(claims: &Claims, rest: &Claims, names: &[CellName]) -> String {
     let said = |claims: &Claims| match (&claims.verdict, &claims.best[..]) {
         (Verdict::Winner { cell, .. }, _) => format!("{} would win", names[*cell]),
         (Verdict::Tie, best) => format!("{} would be as good", listed(best, names)),
         (_, best) => format!("any of {} could be best", listed(best, names)),
     };
     let now = match (&claims.verdict, &claims.best[..]) {
-        (Verdict::Winner { cell, .. }, _) => format!("{} wins", names[*cell]),
+        (Verdict::Winner { cell, .. }, _) => {
+            format!("{} {}", names[*cell], names[*cell].verb("wins", "win"))
+        }
         (Verdict::Tie, best) => format!("{} are as good", listed(best, names)),
         (_, best) => format!("any of {} may be best", listed(best, names)),
     };
@@ -179,7 +183,7 @@ pub(super) fn without_text(claims: &Claims, rest: &Claims, names: &[String]) -> 
 }
 
 /// Several may be the best: what to take, and what that can cost.
-fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
+fn several(told: &AnswerParts<'_>, names: &[CellName]) -> String {
     let claims = &told.judgement.claims;
     let more = more_text(told);
     let Some(pick) = claims.pick else { return too_few(told, names, &more) };
@@ -190,6 +194,8 @@ fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
     }
     let which = match claims.best.len() {
         n if n == names.len() && n > 2 => "Which is best is open".to_owned(),
+        // Names of some of them alone would take the room of the reason.
+        n if n > LISTED => format!("Which of {n} is best is open"),
         _ => format!("Which of {} is best is open", listed(&claims.best, names)),
     };
     let name = &names[pick.cell];
@@ -197,8 +203,9 @@ fn several(told: &AnswerParts<'_>, names: &[String]) -> String {
     let bound = told.form.text(1.0, high);
     let best = the_best(claims);
     match bound.ends_with("as long") {
-        true if is_plural(name) => format!("{name} take {bound} as {best}. {which}{more}"),
-        true => format!("{name} takes {bound} as {best}. {which}{more}"),
+        true => {
+            format!("{name} {} {bound} as {best}. {which}{more}", name.verb("takes", "take"))
+        }
         false => format!("{name}: {bound} than {best}. {which}{more}"),
     }
 }
@@ -218,13 +225,13 @@ fn more_text(told: &AnswerParts<'_>) -> String {
 }
 
 /// Which of the best it is is open; the rest is slower.
-fn open_among(claims: &Claims, names: &[String], more: &str) -> String {
+fn open_among(claims: &Claims, names: &[CellName], more: &str) -> String {
     let (listed, rounds) = (listed(&claims.best, names), so_many(claims.rounds, "steady round"));
     format!("which of {listed} is best is open after {rounds}; the rest is slower{more}")
 }
 
 /// So few rounds that nothing is bounded.
-fn too_few(told: &AnswerParts<'_>, names: &[String], more: &str) -> String {
+fn too_few(told: &AnswerParts<'_>, names: &[CellName], more: &str) -> String {
     let n = told.judgement.claims.rounds;
     let unmeasured = n == 0 || told.judgement.claims.compared().is_empty();
     let short = told.outcome.calibration.needed_ns.is_some();
@@ -271,17 +278,28 @@ fn flagged(told: &AnswerParts<'_>, code: Code) -> bool {
 }
 
 /// A single cell has no rival: its own figure is the answer.
-fn alone(told: &AnswerParts<'_>, name: &str) -> String {
+fn alone(told: &AnswerParts<'_>, name: &CellName) -> String {
     let Some(estimate) = &told.estimates[told.condition.cells[0]] else { return nothing(told) };
-    let waits = told.plan.cells[told.condition.cells[0]].syncs_each_operation();
+    // A copy is one call or many: what one of them takes is no figure of it.
+    let waits = told.plan.cells[told.condition.cells[0]].syncs_each_operation()
+        && told.plan.workload != WorkloadId::Copy.word();
+    // In the unit of the column that stands above, which has these figures of all cells.
+    let all = || told.estimates.iter().flatten();
+    let each = &estimate.ns_per_operation;
+    let time = || {
+        let column: Vec<f64> = all().map(|estimate| estimate.ns_per_operation.median).collect();
+        ColumnUnit::of_times(&column).text(each.median)
+    };
+    let speed = |speed: f64| {
+        let speeds = all().filter_map(|estimate| estimate.bytes_per_second.as_ref());
+        let column: Vec<f64> = speeds.map(|speed| speed.median).collect();
+        ColumnUnit::of_rates(&column).text(speed)
+    };
     let (figure, summary) = match &estimate.bytes_per_second {
         // What a durable write costs is asked for, not how many bytes a second that makes.
-        Some(_) if waits => {
-            let each = &estimate.ns_per_operation;
-            (format!("{} a write", time_text(each.median)), each)
-        }
-        Some(rate) => (rate_text(rate.median), rate),
-        None => (time_text(estimate.ns_per_operation.median), &estimate.ns_per_operation),
+        Some(_) if waits => (format!("{} a write", time()), each),
+        Some(rate) => (speed(rate.median), rate),
+        None => (time(), each),
     };
     let share = match (summary.low, summary.high) {
         (Some(low), Some(high)) if summary.median > 0.0 => {
@@ -293,8 +311,8 @@ fn alone(told: &AnswerParts<'_>, name: &str) -> String {
     format!("{name}: {figure}{share} over {rounds}; nothing to compare it with")
 }
 
-fn listed(cells: &[usize], names: &[String]) -> String {
-    let mut words: Vec<&str> = cells.iter().take(LISTED).map(|c| names[*c].as_str()).collect();
+fn listed(cells: &[usize], names: &[CellName]) -> String {
+    let mut words: Vec<&str> = cells.iter().take(LISTED).map(|c| names[*c].as_ref()).collect();
     let more = cells.len().saturating_sub(LISTED);
     let rest = format!("{more} more");
     if more > 0 {
@@ -305,8 +323,12 @@ fn listed(cells: &[usize], names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{SlowerForm, winner, without_text};
+    use super::{CellName, SlowerForm, winner, without_text};
     use iolab_stats::claims::{Facts, Rules, Trial, Watch};
+
+    fn named(names: [&str; 2], plural: bool) -> Vec<CellName> {
+        names.map(|text| CellName { text: text.to_owned(), plural }).to_vec()
+    }
 
     /// What is said where the second of two takes so many times as long as the first.
     fn said(ratio: f64, rounds: usize) -> String {
@@ -316,7 +338,7 @@ mod tests {
             watch.push(&[Trial::Took(0.0), Trial::Took(ratio.ln() + noise)], true);
         }
         let claims = watch.claims(&Rules::default(), &Facts::default());
-        let names = ["read".to_owned(), "mmap".to_owned()];
+        let names = named(["read", "mmap"], false);
         winner(&claims, &names, 0, ("fastest", SlowerForm::of([ratio])))
     }
 
@@ -340,11 +362,14 @@ mod tests {
             }
             watch.claims(&Rules::default(), &Facts::default())
         };
-        let names = ["read", "mmap"].map(str::to_owned);
+        let names = named(["read", "mmap"], false);
         let said = without_text(&claims(1.0, 40), &claims(1.5, 40), &names);
         let there =
             "with all trials any of read and mmap may be best, without these read would win";
         assert_eq!(said, there);
+        let files = named(["new files", "preallocated files"], true);
+        let said = without_text(&claims(1.5, 40), &claims(1.0, 40), &files);
+        assert!(said.starts_with("with all trials new files win, "), "{said}");
     }
 
     /// "4 threads are fastest: 2 threads takes 3× as long".
@@ -356,7 +381,7 @@ mod tests {
             watch.push(&[Trial::Took(0.0), Trial::Took(3f64.ln() + noise)], true);
         }
         let claims = watch.claims(&Rules::default(), &Facts::default());
-        let names = ["4 threads".to_owned(), "2 threads".to_owned()];
+        let names = named(["4 threads", "2 threads"], true);
         let said = winner(&claims, &names, 0, ("fastest", SlowerForm::Factor));
         assert!(said.starts_with("4 threads are fastest: 2 threads take 3"), "{said}");
     }

@@ -292,7 +292,7 @@ fn warnings(
         n if n == all => String::new(),
         n if n > 3 => format!(" ({n} cells)"),
         _ => {
-            let names: Vec<&str> = cells.iter().map(|c| names[*c].as_str()).collect();
+            let names: Vec<&str> = cells.iter().map(|c| names[*c].as_ref()).collect();
             format!(" ({})", list_text(&names))
         }
     };
@@ -337,7 +337,7 @@ fn warnings(
     if !clones.is_empty() {
         let at = |cell: &usize| condition.cells.iter().position(|c| c == cell);
         let names: Vec<&str> =
-            clones.iter().filter_map(|c| names.get(at(c)?)).map(String::as_str).collect();
+            clones.iter().filter_map(|c| names.get(at(c)?)).map(AsRef::as_ref).collect();
         let text = format!("{} cloned: not ranked with the copies", list_text(&names));
         warnings.push(Warning { code: Code::ClassMixed, text });
     }

@@ -1,24 +1,60 @@
 //! What a cell is called in a sentence: the levels that tell it from its rivals.
 
-use iolab_model::catalog::{Factor, Levels, phrase};
+use std::fmt;
+
+use iolab_model::catalog::{Factor, Levels, is_plural, phrase};
 use iolab_model::plan::{Condition, Plan};
 
+/// A cell in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CellName {
+    pub(super) text: String,
+    /// Whether it wants "are" and "take": `2 threads`, `new files`.
+    pub(super) plural: bool,
+}
+
+impl fmt::Display for CellName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl AsRef<str> for CellName {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl CellName {
+    /// The verb that fits it: `is` or `are`, `takes` or `take`.
+    pub(super) fn verb(&self, of_one: &'static str, of_several: &'static str) -> &'static str {
+        if self.plural { of_several } else { of_one }
+    }
+
+    fn of(levels: &Levels, factors: &[Factor]) -> CellName {
+        let has = factors.iter().filter_map(|factor| Some((*factor, levels.get(*factor)?)));
+        // "The page cache" is the one switch whose name is another than its phrase, and is one.
+        CellName { text: name(levels, factors), plural: is_plural(has) }
+    }
+}
+
 /// A name for each cell of an answer, in its order.
-pub(super) fn names_of(plan: &Plan, condition: &Condition) -> Vec<String> {
+pub(super) fn names_of(plan: &Plan, condition: &Condition) -> Vec<CellName> {
     let cells: Vec<&Levels> = condition.cells.iter().map(|c| &plan.cells[*c].levels).collect();
-    let mut names: Vec<String> = match varying(&cells) {
+    let mut names: Vec<CellName> = match varying(&cells) {
         factors if factors.is_empty() => condition
             .cells
             .iter()
             .map(|c| {
-                name(&plan.cells[*c].levels, &[Factor::Method, Factor::Operation, Factor::Block])
+                let factors = [Factor::Method, Factor::Operation, Factor::Block];
+                CellName::of(&plan.cells[*c].levels, &factors)
             })
             .collect(),
-        factors => cells.iter().map(|levels| name(levels, &factors)).collect(),
+        factors => cells.iter().map(|levels| CellName::of(levels, &factors)).collect(),
     };
     for (name, cell) in names.iter_mut().zip(&condition.cells) {
-        if name.is_empty() {
-            name.clone_from(&plan.cells[*cell].id);
+        if name.text.is_empty() {
+            name.text.clone_from(&plan.cells[*cell].id);
         }
     }
     names
@@ -75,17 +111,9 @@ fn name(levels: &Levels, factors: &[Factor]) -> String {
     format!("{name}{after}").trim_start().to_owned()
 }
 
-/// Whether a name wants "are" and "take": `2 threads`, `64 KiB blocks and O_DIRECT`.
-pub(super) fn is_plural(name: &str) -> bool {
-    let counted = |noun: &str| name.contains(noun);
-    name.starts_with(|first: char| first.is_ascii_digit())
-        && !name.contains(" with ")
-        && [" blocks", " threads", " files", " and "].into_iter().any(counted)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{is_plural, name};
+    use super::{CellName, name};
     use iolab_model::catalog::{Factor, Level, Levels};
 
     #[test]
@@ -103,8 +131,9 @@ mod tests {
         // A mapping has no block.
         let mapped = Levels::new().with(Factor::Method, Level::word("mmap"));
         assert_eq!(name(&mapped, &all), "mmap");
-        assert!(is_plural("64 KiB blocks") && !is_plural("pread with 64 KiB blocks"));
-        assert!(is_plural("2 threads") && !is_plural("1 thread"));
+        let plural = |factors: &[Factor]| CellName::of(&levels, factors).plural;
+        assert!(plural(&[Factor::Block]) && !plural(&[Factor::Method, Factor::Block]));
+        assert!(plural(&[Factor::Threads]) && !plural(&all));
     }
 
     /// "4 KiB blocks and direct off", "which of on overlay and on ext4 is best".

@@ -164,6 +164,26 @@ codes! {
         "A clone is not a copy, and a call that touches no byte is not a read.";
 }
 
+impl Code {
+    /// The same in a line of a screen, as a sentence that says what to do where that is short: what was
+    /// seen may not fit there.
+    pub const fn on_screen(self) -> &'static str {
+        match self {
+            Code::InodesHeldBack => "making files slows down over the rounds: take fewer --files",
+            Code::ReadaheadLarge => "the device reads far ahead, so small cold blocks look fast",
+            Code::PageReporting => "the host takes free memory back, so times vary: measure again",
+            Code::SmallerThanCache => "the file fits into the processor's cache: take a larger one",
+            Code::TwinOff => "a cell measured twice differed: little differences mean little",
+            Code::CarryOver => "what ran before a trial shows in it: bounds are wider for it",
+            Code::MachineShifted => "the machine changed speed a lot: ratios hold, speeds do not",
+            Code::BusyMachine => "something else is running, so intervals are wider",
+            Code::AtimeNotWritten => "access times were not written: give --atime kept",
+            Code::OneLayout => "measured on few layouts of the file: a larger --budget has more",
+            _ => self.summary(),
+        }
+    }
+}
+
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.id())
@@ -174,5 +194,19 @@ impl FromStr for Code {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {
         Code::ALL.iter().copied().find(|c| c.id().eq_ignore_ascii_case(text)).ok_or(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    /// "… so that making files may slow down over the …": a warning was cut in its middle.
+    #[test]
+    fn each_code_has_a_sentence_that_stands_in_one_line_of_a_screen() {
+        for code in Code::ALL {
+            let line = format!("{code}: {}", code.on_screen());
+            assert!(line.chars().count() <= 80 && !line.ends_with('.'), "{line}");
+        }
     }
 }

@@ -5,6 +5,7 @@ mod ascii;
 mod axis_word;
 mod cache_state;
 mod code;
+mod column_unit;
 mod contender;
 mod date;
 mod fact;
@@ -35,6 +36,7 @@ pub use axis_word::{
 };
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};
+pub use column_unit::ColumnUnit;
 pub use contender::{Contender, ContenderError, Slot, contender_names, package_of, shell_text};
 pub use date::{utc_seconds, utc_text};
 pub use fact::{Fact, Family, directory_prefix, is_of_later_directory};
@@ -50,7 +52,7 @@ pub use method_class::MethodClass;
 pub use operation::{FileOperation, NamedCall};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
 pub use pattern::Pattern;
-pub use phrase::{goes_without_saying, held_phrase, phrase};
+pub use phrase::{goes_without_saying, held_phrase, is_plural, phrase};
 pub use place::{PlaceLevel, common_size, parse_place, parse_places};
 pub use place_error::PlaceError;
 pub use replay::{RECORDED, ReplayMethod, ReplaySync};
@@ -58,8 +60,8 @@ pub use sizes::{NoSizes, SIZES_FORMS, Sizes};
 pub use sync::Sync;
 pub use text::{
     SlowerForm, bytes_text, capital_text, count_text, digits_text, list_text, percent_text,
-    rate_text, rates_text, ratio_digits, ratio_interval_text, ratio_text, rough_time_text,
-    slower_text, so_many, time_text, times_text,
+    rate_text, ratio_digits, ratio_interval_text, ratio_text, rough_time_text, slower_text,
+    so_many, time_text,
 };
 pub use touch::Touch;
 pub use workload::WorkloadId;

@@ -31,6 +31,45 @@ pub fn goes_without_saying(factor: Factor, level: &Level) -> bool {
     }
 }
 
+/// Whether what is named by these levels wants "are" and "take". A thing that does it (a method, a
+/// place) is one, whatever it is done with: `pread with 64 KiB blocks` is fastest, `new files` are.
+pub fn is_plural<'a>(levels: impl Iterator<Item = (Factor, &'a Level)>) -> bool {
+    let all: Vec<(Factor, &Level)> = levels.collect();
+    let does = |factor: &Factor| {
+        use Factor::{Contender, File, Method, Operation, Place};
+        matches!(factor, Method | Operation | Contender | File | Place)
+    };
+    let mut doers = all.iter().filter(|(factor, _)| does(factor)).peekable();
+    match doers.peek() {
+        Some(_) => doers.all(|(factor, level)| says_several(*factor, level)),
+        None => match &all[..] {
+            [(factor, level)] => says_several(*factor, level),
+            several => !several.is_empty(),
+        },
+    }
+}
+
+/// Whether the phrase of a level names more than one thing.
+fn says_several(factor: Factor, level: &Level) -> bool {
+    match (factor, level) {
+        (Factor::Block, Level::Number(_)) => true,
+        (Factor::FileSize, Level::Number(bytes)) => *bytes == 0,
+        (
+            Factor::Threads | Factor::IdleThreads | Factor::Files | Factor::Repeats,
+            Level::Number(count),
+        ) => *count != 1,
+        (Factor::Method | Factor::Block | Factor::Sync, Level::Word(word)) => word == RECORDED,
+        (Factor::Pass, Level::Word(word)) => {
+            matches!(word.parse(), Ok(Touch::Steady | Touch::Whole))
+        }
+        (Factor::Target, Level::Word(word)) => word != Target::Append.word(),
+        (Factor::Consume, Level::Word(word)) => word != Consume::Crc32c.word(),
+        (Factor::Atime, Level::Word(word)) => word == Atime::Kept.word(),
+        (Factor::Sparse | Factor::Descriptors | Factor::Fill, _) => true,
+        _ => false,
+    }
+}
+
 fn number_phrase(factor: Factor, number: u64) -> String {
     let count = usize::try_from(number).unwrap_or(usize::MAX);
     match factor {
@@ -125,7 +164,7 @@ fn target(target: Target) -> String {
     match target {
         Target::New => "new files".to_owned(),
         Target::Overwrite => "files overwritten".to_owned(),
-        Target::Preallocated => "blocks allocated before".to_owned(),
+        Target::Preallocated => "preallocated files".to_owned(),
         Target::Append => "appended".to_owned(),
     }
 }
@@ -180,7 +219,29 @@ fn fill(fill: Fill) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Factor, Level, held_phrase, phrase};
+    use super::{AxisWord, Factor, Level, Switch, Sync, Target, held_phrase, is_plural, phrase};
+
+    /// "new files is fastest".
+    #[test]
+    fn what_names_several_things_wants_a_plural_verb() {
+        let plural = |levels: &[(Factor, Level)]| is_plural(levels.iter().map(|(f, l)| (*f, l)));
+        let number = |factor, n| (factor, Level::Number(n));
+        let target = |target: Target| (Factor::Target, Level::word(target.word()));
+        for words in [Target::New, Target::Overwrite, Target::Preallocated] {
+            assert!(plural(&[target(words)]), "{words:?}");
+        }
+        assert!(!plural(&[target(Target::Append)]));
+        assert!(plural(&[number(Factor::Block, 4096)]) && plural(&[number(Factor::Threads, 2)]));
+        assert!(plural(&[number(Factor::Files, 5)]) && !plural(&[number(Factor::Files, 1)]));
+        assert!(!plural(&[number(Factor::Threads, 1)]) && !plural(&[]));
+        assert!(!plural(&[number(Factor::FileSize, 5)]) && plural(&[number(Factor::FileSize, 0)]));
+        assert!(!plural(&[(Factor::Sync, Sync::Fsync.level())]));
+        let pread = (Factor::Method, Level::word("pread"));
+        assert!(!plural(&[pread, number(Factor::Block, 4096)]));
+        let direct = (Factor::Direct, Level::word(Switch::On.word()));
+        assert!(!plural(std::slice::from_ref(&direct)));
+        assert!(plural(&[direct, number(Factor::Threads, 1)]), "two things are several");
+    }
 
     #[test]
     fn levels_read_as_a_person_would_say_them() {

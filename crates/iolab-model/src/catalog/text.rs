@@ -1,6 +1,6 @@
 //! Numbers as people read them: one place, so that the screen, the reports and the sentences agree.
 
-const BINARY: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+pub(super) const BINARY: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 /// Three significant digits without an exponent; whole numbers from 100 on.
 pub fn digits_text(value: f64) -> String {
@@ -23,7 +23,7 @@ fn significant(value: f64, digits: i32) -> String {
 }
 
 /// A value below 1024 and the index of its binary unit, after rounding to three digits.
-fn binary(mut value: f64) -> (f64, usize) {
+pub(super) fn binary(mut value: f64) -> (f64, usize) {
     let mut unit = 0;
     while value >= 1023.5 && unit + 1 < BINARY.len() {
         value /= 1024.0;
@@ -74,44 +74,6 @@ pub fn time_text(ns: f64) -> String {
         scale = limit;
     }
     format!("{ns:.0} ns")
-}
-
-/// Beyond this ratio between least and greatest one unit would make figures long.
-const ONE_UNIT_UP_TO: f64 = 1000.0;
-
-/// So many of a unit are told in the next larger one where the least of them still can be.
-const LONG: f64 = 9999.5;
-
-/// Times of a column in one unit, that of the least, so that they can be compared by eye: `8.62 ms`
-/// above `12.2 ms`, never `950 µs` above `1.20 ms`. Each in its own where they lie too far apart.
-pub fn times_text(ns: &[f64]) -> Vec<String> {
-    const UNITS: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
-    let least = ns.iter().copied().filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
-    let most = ns.iter().copied().fold(0.0, f64::max);
-    if !least.is_finite() || most > least * ONE_UNIT_UP_TO {
-        return ns.iter().map(|ns| time_text(*ns)).collect();
-    }
-    let at = UNITS.iter().rposition(|(scale, _)| least >= scale * 0.9995).unwrap_or(0);
-    // Five digits are read by nobody: `0.130 µs` above `104 µs`.
-    let long = most >= UNITS[at].0 * LONG && at + 1 < UNITS.len();
-    let next = long && least >= UNITS[at + 1].0 / 10.0;
-    let (scale, name) = UNITS[at + usize::from(next)];
-    ns.iter().map(|ns| format!("{} {name}", digits_text(ns / scale))).collect()
-}
-
-/// Speeds of a column in one unit: that of the greatest, or of the least where that would begin with
-/// zeros. Each in its own where they lie too far apart.
-pub fn rates_text(bytes_per_second: &[f64]) -> Vec<String> {
-    let all = || bytes_per_second.iter().copied();
-    let most = all().fold(0.0, f64::max);
-    let least = all().filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
-    if !least.is_finite() || most > least * ONE_UNIT_UP_TO {
-        return all().map(rate_text).collect();
-    }
-    let scale = |unit: usize| 1024f64.powi(unit as i32);
-    let of_most = binary(most).1;
-    let unit = if least < 0.1 * scale(of_most) { binary(least).1 } else { of_most };
-    all().map(|rate| format!("{} {}/s", digits_text(rate / scale(unit)), BINARY[unit])).collect()
 }
 
 /// An expected time in nanoseconds, two digits, for plans and advice: `40 s`, `1.5 s`, `4 min`.
@@ -261,24 +223,9 @@ pub fn list_text<S: AsRef<str>>(words: &[S]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        SlowerForm, bytes_text, count_text, list_text, percent_text, rate_text, rates_text,
-        ratio_interval_text, ratio_text, rough_time_text, slower_text, time_text, times_text,
+        SlowerForm, bytes_text, count_text, list_text, percent_text, rate_text,
+        ratio_interval_text, ratio_text, rough_time_text, slower_text, time_text,
     };
-
-    #[test]
-    fn a_column_has_one_unit_where_that_can_be_read() {
-        assert_eq!(times_text(&[950e3, 1.2e6]), ["950 µs", "1200 µs"]);
-        assert_eq!(times_text(&[8.62e6, 12.2e6, 100e6]), ["8.62 ms", "12.2 ms", "100 ms"]);
-        assert_eq!(times_text(&[130.0, 5e6]), ["130 ns", "5.00 ms"]);
-        assert_eq!(times_text(&[0.5, 0.0]), ["0.500 ns", "0 ns"]);
-        assert_eq!(times_text(&[130.0, 104_046.0]), ["0.130 µs", "104 µs"]);
-        assert_eq!(
-            rates_text(&[7.25 * 1073741824.0, 900.0 * 1048576.0]),
-            ["7.25 GiB/s", "0.879 GiB/s"]
-        );
-        assert_eq!(rates_text(&[5e9, 1e7]), ["4768 MiB/s", "9.54 MiB/s"]);
-        assert_eq!(rates_text(&[]), Vec::<String>::new());
-    }
 
     #[test]
     fn bytes_are_exact_where_a_unit_says_them() {

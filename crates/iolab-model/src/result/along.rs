@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use super::answer::{Answer, AnswerKind, CellStanding};
 use super::finding::{Finding, FindingKind, Interval};
-use crate::catalog::{Factor, Kind, Level, Levels, bytes_text, percent_text, phrase, so_many};
+use crate::catalog::{
+    Factor, Kind, Level, Levels, bytes_text, is_plural, percent_text, phrase, so_many,
+};
 
 /// Fewer levels of sizes than this are no axis; of workers and queues two are one.
 const FEWEST_SIZES: usize = 3;
@@ -168,7 +170,8 @@ fn crossings_of(
         });
         let name = way_text(way);
         let (after, level) = (level_text(factor, *after), level_text(factor, *level));
-        let verb = if stays { "wins from" } else { "wins at" };
+        let wins = if is_plural(way.iter()) { "win" } else { "wins" };
+        let verb = format!("{wins} {}", if stays { "from" } else { "at" });
         let (low, high) = (shortened(&after, &level), with_unit(factor, &level));
         let finding = Finding {
             kind: FindingKind::Crossover,

@@ -250,6 +250,14 @@ impl Answer {
         if self.best.len() == 1 { first } else { pick.or(first) }
     }
 
+    /// What the cells of an answer are sorted by wherever one is called the next: how many times as long
+    /// as the best each takes at most, then at least. Nothing is known of who was not compared.
+    pub fn cost_order(&self, cell: &str) -> (f64, f64) {
+        let regret = self.regret_of(cell);
+        let at_most = regret.and_then(|regret| regret.high).unwrap_or(f64::INFINITY);
+        (at_most, regret.map_or(f64::INFINITY, |regret| regret.low))
+    }
+
     /// Whether a cell is shown to take at most 1 + δ of the best's time (`delta` a share).
     pub fn is_within(&self, cell: &str, delta: f64) -> bool {
         let high = self.regret_of(cell).and_then(|regret| regret.high);

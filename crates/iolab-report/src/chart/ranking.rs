@@ -122,9 +122,12 @@ fn rows<'a>(
             })
         })
         .collect();
-    rows.sort_by(|a, b| {
-        (!a.best, a.ratio).partial_cmp(&(!b.best, b.ratio)).unwrap_or(std::cmp::Ordering::Equal)
-    });
+    // As the table has them, and the sentence that names the next.
+    let order = |row: &Row<'_>| {
+        let leads = row.cell.id == standing.leader.id;
+        (!row.best, !leads, answer.cost_order(&row.cell.id), row.ratio)
+    };
+    rows.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
     Some(rows)
 }
 
@@ -237,13 +240,8 @@ fn title_of_one(answer: &Answer, rows: &[Row<'_>], of: &str) -> String {
     let bound = |row: &Row<'_>| form.text(row.low.unwrap_or(1.0), row.high);
     match answer.kind {
         AnswerKind::Winner => {
-            let key = |row: &Row<'_>| (row.low.unwrap_or(1.0), row.high.unwrap_or(f64::INFINITY));
-            let rivals = rows.iter().filter(|r| !r.best);
-            let next = rivals.min_by(|a, b| {
-                let (a, b) = (key(a), key(b));
-                a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
-            });
-            match next {
+            // The first of the others, as the rows stand.
+            match rows.iter().find(|row| !row.best) {
                 Some(next) if next.low.is_some_and(|low| low > 1.0) => {
                     format!("{names} is the fastest{of}, the next, {}: {}", next.name, bound(next))
                 }

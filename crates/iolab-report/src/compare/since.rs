@@ -3,7 +3,7 @@
 use super::alike::is_same;
 use super::contradiction::contradiction;
 use super::{Compared, Row, Terms, compare, shown_ns};
-use iolab_model::catalog::{ratio_text, so_many, time_text};
+use iolab_model::catalog::{percent_text, ratio_text, so_many, time_text};
 use iolab_model::result::{Answer, AnswerKind, Document, Verdict};
 
 /// One line on a run and earlier ones of the same experiment, the newest first: whether it differs
@@ -22,6 +22,10 @@ pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
     let compared = compare(std::slice::from_ref(last), std::slice::from_ref(now), &terms).ok()?;
     let day = last.run.started.get(..10).unwrap_or(&last.run.started);
     let mut line = format!("since run {} ({day}): {}", last.run.id, changes(&compared));
+    if let Some(moved) = pick_moved(last, now, terms.delta) {
+        line.push_str("; ");
+        line.push_str(&moved);
+    }
     if let Some(spread) = spread(&before, now) {
         line.push_str("; ");
         line.push_str(&spread);
@@ -77,6 +81,42 @@ fn is_change(row: &Row) -> bool {
     matches!(row.verdict, Verdict::Slower | Verdict::Faster)
 }
 
+/// What to make of another pick than the last time, of the first answer whose pick moved: whether both
+/// are shown to lie within what matters in both runs. That the runs contradict is said before.
+fn pick_moved(last: &Document, now: &Document, delta: f64) -> Option<String> {
+    let (then, now) = (last.completed(), now.completed());
+    let earlier = |of: &Answer| then.answers.iter().find(|a| a.condition == of.condition);
+    let (before, after) = now.answers.iter().find_map(|after| {
+        let before = earlier(after)?;
+        let shows = |answer: &Answer| answer.pick.is_some() || answer.best.len() == 1;
+        let moved = before.leader()? != after.leader()?;
+        (moved && shows(before) && shows(after)).then_some((before, after))
+    })?;
+    let (old, new) = (before.leader()?, after.leader()?);
+    let id = last.run.id;
+    let within = |answer: &Answer| answer.is_within(old, delta) && answer.is_within(new, delta);
+    let matters = percent_text(delta);
+    if within(before) && within(after) {
+        return Some(format!(
+            "{new} is taken now and {old} was in run {id}: in both runs each is within {matters} of the \
+             best, so either will do"
+        ));
+    }
+    // Of one that is the pick its own bound says nothing of the other.
+    let bound = |answer: &Answer, cell: &str| {
+        answer.regret_of(cell).map_or_else(
+            || "not compared".to_owned(),
+            |regret| answer.slower_form().text(regret.low, regret.high),
+        )
+    };
+    Some(format!(
+        "{new} is taken now and {old} was in run {id}, which is not shown to be alike within {matters}: \
+         {old} here {}, {new} there {}",
+        bound(after, old),
+        bound(before, new)
+    ))
+}
+
 /// How far the pick's times lie apart over the earlier runs and this one.
 fn spread(before: &[&Document], now: &Document) -> Option<String> {
     let pick = now.answers.first()?.leader()?;
@@ -96,7 +136,7 @@ fn spread(before: &[&Document], now: &Document) -> Option<String> {
 mod tests {
     use super::super::disagrees_text;
     use super::since_text;
-    use iolab_model::result::{Document, Regret};
+    use iolab_model::result::{AnswerKind, Document, Pick, Regret};
     use iolab_test::documents;
 
     /// A run of forty rounds whose cells take so many times as long.
@@ -164,6 +204,41 @@ mod tests {
         let mut unlike = saying(8, &[(1.0, 1.01), (1.0, 1.22)]);
         unlike.experiment.ask.clear();
         assert_eq!(disagrees_text(&proved, &unlike), None);
+    }
+
+    /// Another pick each time, and nobody said whether that means anything.
+    #[test]
+    fn another_pick_than_last_time_is_said_to_matter_or_not() {
+        let picking = |id: u64, pick: usize, bounds: &[(f64, f64)]| {
+            let mut run = saying(id, bounds);
+            run.experiment.protocol.delta = 0.05;
+            let answer = &mut run.answers[0];
+            answer.kind = AnswerKind::Tie;
+            answer.best = run.cells.iter().take(2).map(|cell| cell.id.clone()).collect();
+            answer.pick =
+                Some(Pick { cell: run.cells[pick].id.as_str().into(), at_most: bounds[pick].1 });
+            run
+        };
+        let then = picking(3, 0, &[(1.0, 1.01), (1.0, 1.04)]);
+        let [old, new] = [&then.cells[0].id, &then.cells[1].id];
+        let said = |now: &Document| since_text(std::slice::from_ref(&then), now).unwrap();
+        let near = said(&picking(8, 1, &[(1.0, 1.03), (1.0, 1.02)]));
+        let wanted = format!(
+            "; {new} is taken now and {old} was in run 3: in both runs each is within 5 % of the best, so \
+             either will do"
+        );
+        assert!(near.contains(&wanted) && !near.contains("contradicts"), "{near}");
+        let open = said(&picking(8, 1, &[(1.0, 1.3), (1.0, 1.02)]));
+        let wanted = format!(
+            "not shown to be alike within 5 %: {old} here at most 30 % slower, {new} there at most 4 % \
+             slower"
+        );
+        assert!(open.contains(&wanted), "{open}");
+        // A proof against what the last run had ruled out.
+        let other = said(&picking(8, 1, &[(1.2, 1.3), (1.0, 1.0)]));
+        assert!(other.starts_with("this contradicts run 3: "), "{other}");
+        let same = said(&picking(8, 0, &[(1.0, 1.01), (1.0, 1.04)]));
+        assert!(!same.contains("is taken now"), "{same}");
     }
 
     #[test]

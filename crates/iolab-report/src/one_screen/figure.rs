@@ -3,7 +3,7 @@
 
 use super::super::latency::over_rounds;
 use iolab_model::catalog::{
-    Code, Factor, Pattern, Sync, WorkloadId, bytes_text, count_text, rates_text, times_text,
+    Code, ColumnUnit, Factor, Pattern, Sync, WorkloadId, bytes_text, count_text,
 };
 use iolab_model::result::{CellRecord, Document, Measurement, Summary};
 
@@ -65,16 +65,32 @@ impl Figure {
         }
     }
 
-    /// The values of a column as text, in one unit; empty where a cell has none.
-    pub(super) fn texts(self, values: &[Option<f64>]) -> Vec<String> {
-        let known: Vec<f64> = values.iter().flatten().copied().collect();
-        let texts = match self {
-            Figure::Speed => rates_text(&known),
-            Figure::Rate(_) => known.iter().map(|rate| count_text(rate.round() as u64)).collect(),
-            _ => times_text(&known),
+    /// The unit of its column, which all tables of a run share, and the sentences below them. Those of
+    /// single operations have that of the operation they stand beside, where it suits them.
+    pub(super) fn unit(self, doc: &Document, columns: &[Figure]) -> ColumnUnit {
+        let values = |figure: Figure| -> Vec<f64> {
+            doc.cells.iter().filter_map(|cell| figure.of(cell)).collect()
         };
-        let mut texts = texts.into_iter();
-        values.iter().map(|value| value.and_then(|_| texts.next()).unwrap_or_default()).collect()
+        let own = values(self);
+        match self {
+            Figure::Speed => ColumnUnit::of_rates(&own),
+            Figure::Percentile(..) => {
+                let each = columns.iter().find(|column| matches!(column, Figure::Operation(_)));
+                let shared = each.map(|each| ColumnUnit::of_times(&values(*each)));
+                let suits = shared.filter(|unit| unit.suits(&own));
+                suits.unwrap_or_else(|| ColumnUnit::of_times(&own))
+            }
+            _ => ColumnUnit::of_times(&own),
+        }
+    }
+
+    /// A value of its column; nothing where a cell has none.
+    pub(super) fn text(self, value: Option<f64>, unit: ColumnUnit) -> String {
+        match (self, value) {
+            (_, None) => String::new(),
+            (Figure::Rate(_), Some(rate)) => count_text(rate.round() as u64),
+            (_, Some(value)) => unit.text(value),
+        }
     }
 
     /// What stands above it. What was worked out from parts of a pass is marked.

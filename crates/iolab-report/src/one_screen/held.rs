@@ -4,7 +4,9 @@ use super::super::view_model::{ground, level_text};
 use super::Part;
 use std::collections::BTreeSet;
 
-use iolab_model::catalog::{Factor, Family, Level, bytes_text, held_phrase, list_text, so_many};
+use iolab_model::catalog::{
+    Factor, Family, Level, Target, bytes_text, held_phrase, list_text, so_many,
+};
 use iolab_model::result::{CellRecord, Document};
 
 /// All in one line: where, every level that all cells share, how often.
@@ -17,6 +19,16 @@ pub(super) fn held_constant(doc: &Document, parts: &[Part]) -> String {
     let mut all: Vec<String> = place.into_iter().chain(images(doc)).collect();
     all.extend(Factor::ALL.into_iter().filter_map(|factor| shared(doc, factor)));
     all.extend((rounds > 0).then(|| so_many(rounds, "round")));
+    let preallocates = |cell: &CellRecord| cell.factors.word() == Some(Target::Preallocated);
+    // Whoever weighs it up against files that grow has to add it.
+    let allocated = doc.cells.iter().any(preallocates);
+    all.extend(allocated.then(|| "the time of fallocate itself is not included".to_owned()));
+    all.extend(
+        parts
+            .iter()
+            .any(|part| part.by_bound)
+            .then(|| "rows by the most that each can cost".to_owned()),
+    );
     all.extend(extrapolated.then(|| "≈ worked out from parts of a pass".to_owned()));
     all.join(" · ")
 }

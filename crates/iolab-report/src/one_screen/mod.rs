@@ -34,7 +34,7 @@ pub(super) struct Screen {
     pub(super) held: String,
     pub(super) parts: Vec<Part>,
     /// Code and what was seen: those that change how the answer may be used.
-    pub(super) careful: Vec<(&'static str, String)>,
+    pub(super) careful: Vec<(Code, String)>,
     /// How far to trust it, where that is less than well.
     pub(super) confidence: Option<String>,
     /// With their conditions, where there are several.
@@ -104,7 +104,7 @@ fn sentences(doc: &Document, answer: &Answer, part: &Part) -> impl Iterator<Item
 }
 
 /// The gravest warnings, but for those that the answer itself tells of.
-fn careful(doc: &Document) -> Vec<(&'static str, String)> {
+fn careful(doc: &Document) -> Vec<(Code, String)> {
     // What it says changes how all rows are read, where it holds of all of them.
     let ahead = read_ahead::is_measured(doc);
     let changes_use = |code: &Code| {
@@ -113,9 +113,8 @@ fn careful(doc: &Document) -> Vec<(&'static str, String)> {
     };
     let told = |code: &Code| doc.answers.iter().any(|a| a.sentence.contains(code.summary()));
     let all = warning_summary(doc).into_iter();
-    let all = all.filter(|(id, _)| id.parse().is_ok_and(|code| changes_use(&code) && !told(&code)));
-    let mut all: Vec<_> = all.collect();
-    all.sort_by_key(|(id, _)| *id != Code::ReadaheadLarge.id());
+    let mut all: Vec<_> = all.filter(|(code, _)| changes_use(code) && !told(code)).collect();
+    all.sort_by_key(|(code, _)| *code != Code::ReadaheadLarge);
     all.truncate(MOST_WARNINGS);
     all
 }
@@ -148,5 +147,7 @@ fn next(doc: &Document) -> String {
     }
 }
 
+#[cfg(test)]
+mod reading_tests;
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use iolab_model::catalog::percent_text;
 use iolab_model::result::{Answer, AnswerKind, CellRecord};
 
 /// Medians that differ by less look alike in a table of three digits.
-const SEEN: f64 = 0.005;
+pub(super) const SEEN: f64 = 0.005;
 
 /// One short sentence; nothing where the least median is what is named (`leader`). `cells` have their
 /// names and their times, in any one unit.

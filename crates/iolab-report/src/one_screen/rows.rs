@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::super::verdict_word::Mark;
 use super::super::view_model::missing;
 use super::figure::Figure;
-use super::pick_reason::pick_reason;
+use super::pick_reason::{SEEN, pick_reason};
 use super::{MOST_PRICES, MOST_ROWS};
-use iolab_model::catalog::{Factor, Level, Levels, SlowerForm, bytes_text, phrase};
+use iolab_model::catalog::{ColumnUnit, Factor, Level, Levels, SlowerForm, bytes_text, phrase};
 use iolab_model::result::{Answer, CellRecord, CellStatus, Document};
 
 /// One answer's cells; without an answer those that belong to none.
@@ -18,7 +18,7 @@ pub(crate) struct Part {
     /// Titles of the figures.
     pub(crate) titles: Vec<String>,
     rows: Vec<Row>,
-    columns: Vec<Figure>,
+    columns: Vec<(Figure, ColumnUnit)>,
     /// How the column against the best is said.
     form: SlowerForm,
     /// Rows that are shown at most.
@@ -29,6 +29,8 @@ pub(crate) struct Part {
     pub(crate) only_skipped: bool,
     /// Why what is named first is not what has the least median.
     pub(crate) pick_reason: Option<String>,
+    /// Whether a row stands below one that has a greater median: they stand by their bounds.
+    pub(crate) by_bound: bool,
     /// Whether times of a pass are worked out from parts of one.
     pub(crate) extrapolated: bool,
 }
@@ -79,7 +81,15 @@ impl Part {
             false => figure(cell, &columns).unwrap_or(f64::INFINITY),
         };
         let order = |cell: &CellRecord| (Some(cell.id.as_str()) != leader, mark(cell).order());
-        timed.sort_by(|a, b| order(a).cmp(&order(b)).then(time(a).total_cmp(&time(b))));
+        // The sentence names the next by its bound: so the rows stand by theirs.
+        let bound = |cell: &CellRecord| {
+            answer.map_or((f64::INFINITY, f64::INFINITY), |answer| answer.cost_order(&cell.id))
+        };
+        timed.sort_by(|a, b| {
+            let bounds = bound(a).0.total_cmp(&bound(b).0).then(bound(a).1.total_cmp(&bound(b).1));
+            order(a).cmp(&order(b)).then(bounds).then(time(a).total_cmp(&time(b)))
+        });
+        let by_bound = timed.windows(2).any(|pair| time(pair[0]) > time(pair[1]) * (1.0 + SEEN));
         if timed.len() > MOST_ROWS + 1 {
             commands_in_view(&mut timed);
         }
@@ -116,15 +126,16 @@ impl Part {
             missing: without_figures(cells),
             only_skipped: lacking(cells).all(|cell| cell.status == CellStatus::Skipped),
             pick_reason,
+            by_bound,
             extrapolated: passes && parts.contains(&true),
-            columns,
+            columns: columns.iter().map(|c| (*c, c.unit(doc, &columns))).collect(),
             form: answer.map_or(SlowerForm::Percent, Answer::slower_form),
         }
     }
 
     /// Whether this column tells of a pass over the data, however many bytes it has.
     pub(super) fn is_of_a_pass(&self, column: usize) -> bool {
-        self.columns.get(column) == Some(&Figure::Pass)
+        self.columns.get(column).is_some_and(|(figure, _)| *figure == Figure::Pass)
     }
 
     /// How many rows there are.
@@ -148,12 +159,10 @@ impl Part {
             })
             .collect();
         lines.extend((!rest.is_empty()).then(|| self.rest(rest)));
-        for (at, column) in self.columns.iter().enumerate() {
-            let ends = ends(rest, at);
-            let values = first.iter().map(|row| row.figures[at]).chain(ends);
-            let mut texts = column.texts(&values.collect::<Vec<_>>());
-            let ends = texts.split_off(first.len());
-            texts.extend((!rest.is_empty()).then(|| between(&ends)));
+        for (at, (column, unit)) in self.columns.iter().enumerate() {
+            let text = |value: Option<f64>| column.text(value, *unit);
+            let mut texts: Vec<String> = first.iter().map(|row| text(row.figures[at])).collect();
+            texts.extend((!rest.is_empty()).then(|| between(&ends(rest, at).map(text))));
             if *column == Figure::Pass {
                 let about = first.iter().map(|row| row.about);
                 let about = about.chain([rest.iter().any(|row| row.about)]);
@@ -207,8 +216,7 @@ fn ends(rows: &[Row], at: usize) -> [Option<f64>; 2] {
 }
 
 /// Two figures, the unit once where both have it: `13.1–25.1 ms`.
-fn between(ends: &[String]) -> String {
-    let [low, high] = ends else { return String::new() };
+fn between([low, high]: &[String; 2]) -> String {
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
         _ if low == high => low.clone(),
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number}–{high}"),

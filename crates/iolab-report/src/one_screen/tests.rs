@@ -5,11 +5,11 @@ use iolab_model::result::{CellStanding, Document, Warning};
 use iolab_test::fakes::{document, fake, levels};
 use iolab_test::{documents, scenes};
 
-fn all() -> impl Iterator<Item = (&'static str, Document)> {
+pub(super) fn all() -> impl Iterator<Item = (&'static str, Document)> {
     documents::all().into_iter().chain(scenes::all())
 }
 
-fn shown(format: &str, doc: &Document, width: usize, details: bool) -> String {
+pub(super) fn shown(format: &str, doc: &Document, width: usize, details: bool) -> String {
     let mut out = Vec::new();
     let look = TextStyle { width, details, ..TextStyle::default() };
     write(format, doc, &look, &mut out).unwrap();
@@ -94,7 +94,7 @@ fn cold_blocks_that_the_read_ahead_hides_are_warned_of() {
     let warned = |doc: Document| {
         let careful = Screen::of(&doc).careful;
         assert!(careful.len() <= 2, "{careful:?}");
-        careful.iter().any(|(id, _)| *id == "READAHEAD_LARGE")
+        careful.iter().any(|(code, _)| *code == Code::ReadaheadLarge)
     };
     let window = 8 << 20;
     assert!(warned(with("cold", &[4096, 1 << 20], window, &[])));
