@@ -17,6 +17,6 @@ mod trace;
 pub use call::{Call, CallKind, NONE, OpenFlags, Result, UNKNOWN_RESULT};
 pub use error::TraceError;
 pub use format::{MAGIC, VERSION, read, write};
-pub use profile::{FileRow, Finding, FindingKind, KindRow, Pattern, Profile, SizeRow, Whole};
+pub use profile::{FileRow, Finding, FindingKind, KindRow, Pattern, Profile, SizeRow, Turn, Whole};
 pub use strace::{CALLS, Limits, looks_like_log, parse};
-pub use trace::{Ending, File, FileKind, Handle, Run, Thread, Trace};
+pub use trace::{Ending, File, FileKind, Handle, Run, Thread, Trace, TracerCost};

@@ -124,6 +124,25 @@ pub struct Run {
     pub system_ns: u64,
 }
 
+/// What the tracer cost here, measured before the program was recorded: calls that take next to
+/// nothing, with the tracer and without in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TracerCost {
+    /// What it adds to the time of a call, by its own clock: the median of the turns, without what
+    /// [`TracerCost::tail_ns`] says.
+    pub ns: u64,
+    /// At least: the second least of seven turns.
+    pub low_ns: u64,
+    /// At most: the second greatest of seven turns.
+    pub high_ns: u64,
+    /// What few calls that waited long for the tracer add to each on average.
+    pub tail_ns: u64,
+    /// What such a call takes without the tracer.
+    pub untraced_ns: u64,
+    /// What the tracer adds to the program for each call, beside its own clock too.
+    pub wall_ns: u64,
+}
+
 /// What a program did with files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
@@ -153,6 +172,10 @@ pub struct Trace {
     pub threads: Vec<Thread>,
     /// Calls, in the order in which they came back.
     pub calls: Vec<Call>,
+    /// What the tracer cost, where that was measured.
+    pub tracer_cost: Option<TracerCost>,
+    /// The directory in which the program was started; empty where it is not known.
+    pub directory: Vec<u8>,
 }
 
 impl Trace {

@@ -6,9 +6,9 @@ use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use super::terminal_io::{Ending, Exit, Failure};
 use super::verbosity::Talk;
 use super::{
-    cached, checksum, clean, compare, completions, diff, doctor, explain, gate, history, import,
-    list, make, man, measure, more, pin_prune, profile, quick, record, report, rerun, resume, run,
-    schema, selftest, show, size_for_time, study, trend, unknown_option,
+    cached, calibrate, checksum, clean, compare, completions, diff, doctor, explain, gate, history,
+    import, list, make, man, measure, more, pin_prune, profile, quick, record, report, rerun,
+    resume, run, schema, selftest, show, size_for_time, study, trend, unknown_option,
 };
 
 /// A laboratory for file I/O: which way is faster here, with proof.
@@ -75,6 +75,8 @@ pub enum Command {
     Schema(schema::Schema),
     Completions(completions::Completions),
     Man(man::Man),
+    #[command(hide = true)]
+    ShortCalls(calibrate::ShortCalls),
 }
 
 impl Command {
@@ -118,6 +120,7 @@ impl Command {
             Command::Completions(completions) => completions.run(&mut command()),
             Command::Selftest(selftest) => selftest.run(talk),
             Command::Man(man) => man.run(command()),
+            Command::ShortCalls(calls) => calls.run(),
         }
     }
 }

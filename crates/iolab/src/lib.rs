@@ -2,6 +2,7 @@
 
 mod benchmark_filter;
 mod cached;
+mod calibrate;
 mod checksum;
 mod clean;
 mod commands;

@@ -1,11 +1,13 @@
 //! `iolab profile TRACE`: where a program's file time goes, on one screen.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::profile_text::screen;
-use super::terminal_io::{self, Ending, Failure};
+use super::record::Record;
+use super::terminal_io::{self, Ending, Exit, Failure};
 use super::trace_file;
 use super::verbosity::Talk;
 use iolab_report::drawing::export::{Picture, write_all};
@@ -16,12 +18,18 @@ use iolab_trace::{Profile, export};
 #[derive(Args, Clone, Debug)]
 #[command(
     name = "profile",
-    after_help = "Examples:\n  iolab profile dd.trace\n  iolab profile dd.trace --all            every finding and every file\n  iolab profile dd.trace --format json    all figures; csv: a row a file\n  iolab profile dd.trace --charts charts  pictures as SVG, in that directory\n\nTimes are those of strace less what it costs itself, which is a guess for calls\nthat take less than it does. With iolab record --runs the share is one of the\nprogram's own time."
+    after_help = "Examples:\n  iolab profile dd.trace\n  iolab profile dd.trace --all            every finding and every file\n  iolab profile dd.trace --format json    all figures; csv: a row a file\n  iolab profile dd.trace --charts charts  pictures as SVG, in that directory\n  iolab profile -- ./slow.sh              record it first\n\nTimes are those of strace less what it adds to a call, which iolab record measures\nfirst. Where that is not known well enough, bounds are told. With --runs 3 the\nshare is one of the program's own time. What loaders, interpreters and wrappers\ndo is one line; --all has its findings too."
 )]
 pub struct ProfileCommand {
     /// The trace: of iolab record, or of iolab import
-    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
-    trace: PathBuf,
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath, required_unless_present = "command")]
+    trace: Option<PathBuf>,
+    /// A command to record first, as iolab record does; its trace is kept
+    #[arg(value_name = "COMMAND", last = true, conflicts_with = "trace", value_hint = ValueHint::CommandWithArguments)]
+    command: Vec<OsString>,
+    /// With a command: run it so many times more, without strace, as iolab record --runs does
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "trace")]
+    runs: u32,
     /// Show every finding and every file, on more than one screen
     #[arg(long)]
     all: bool,
@@ -49,21 +57,26 @@ impl ProfileCommand {
     /// # Errors
     /// The file is no trace.
     pub fn run(self, talk: &Talk) -> Ending {
-        let trace = trace_file::load(&self.trace)?;
+        let (path, exit) = match self.trace {
+            Some(path) => (path, Exit::Done),
+            None => Record::of(self.command, self.runs).recorded(talk)?,
+        };
+        let trace = trace_file::load(&path)?;
         let profile = Profile::of(&trace);
         if let Some(directory) = &self.charts {
             let charts = trace_charts(&trace, &profile);
             write_all(&charts, directory, Picture::Svg).map_err(Failure::refused)?;
         }
         let format = if self.json { Format::Json } else { self.format };
-        match format {
+        let told = match format {
             Format::Json => json(&profile),
             Format::Csv => terminal_io::data(|out| write!(out, "{}", export::csv(&profile))),
             Format::Table => {
                 let text = screen(&trace, &profile, &talk.look(), self.all);
                 terminal_io::data(|out| write!(out, "{text}"))
             }
-        }
+        };
+        told.map(|done| if exit == Exit::Done { done } else { exit })
     }
 }
 

@@ -9,14 +9,16 @@ use iolab_model::catalog::{
     bytes_text, count_text, digits_text, percent_text, ratio_text, so_many, time_text,
 };
 use iolab_report::TextStyle;
-use iolab_trace::{FileRow, Finding, Profile, Trace, Whole};
+use iolab_trace::{FileRow, Finding, FindingKind, Profile, Trace, Whole};
 
 /// Lines of a screen.
 const LINES: usize = 24;
 /// Files that are listed without --all.
 const FILES: usize = 5;
-/// Lines that are kept for what to do, before files.
-const FINDING_LINES: usize = 6;
+/// Findings that are said without --all.
+const FINDINGS: usize = 3;
+/// A time is told as one figure where its bounds are no further apart than so many times.
+const KNOWN_WITHIN: f64 = 1.5;
 /// From so many others of its kind on a finding is said once.
 const FEWEST_ALIKE: usize = 2;
 /// Lines that a command, a file's name or a list may take without --all.
@@ -24,30 +26,47 @@ const MOST_LINES: usize = 2;
 /// Columns of a file's name.
 const NAME_COLUMNS: usize = 23;
 
-/// The profile in at most 24 lines, or with `all` in as many as it takes.
+/// The profile in at most 24 lines, or with `all` in as many as it takes: what share file calls have,
+/// what to do about them, and then which files.
 pub fn screen(trace: &Trace, profile: &Profile, style: &TextStyle, all: bool) -> String {
     let width = style.width.clamp(60, 100);
     let most = if all { usize::MAX } else { MOST_LINES };
     let mut lines = head(trace, profile, width, most);
     lines.push(String::new());
-    let mut calls = vec![String::new()];
-    calls.extend(broken(&kinds(profile), width, most));
+    lines.extend(said(profile, width, all));
+    lines.push(String::new());
+    let mut calls = broken(&kinds(profile), width, most);
     calls.extend(sizes(profile).iter().flat_map(|line| broken(line, width, most)));
-    calls.push(String::new());
-    // What to do about it is what a person came for: where both have no room, fewer files are listed.
-    let others = lines.len() + calls.len() + 1;
-    let said = findings(profile, width, all);
-    let wanted = said.iter().map(Vec::len).sum::<usize>().min(FINDING_LINES);
-    let listed = |files: &usize| table(&profile.files, *files, most);
-    let fits = |files: &usize| others + listed(files).len() + wanted <= LINES;
-    let files = if all { usize::MAX } else { (2..=FILES).rev().find(fits).unwrap_or(1) };
-    lines.extend(listed(&files));
-    lines.extend(calls);
-    let room = if all { usize::MAX } else { LINES.saturating_sub(lines.len() + 1) };
-    lines.extend(fitting(said, room.max(wanted)));
+    let listed = |files: &usize| table(profile, *files, most);
+    let (above, below) = (lines.len(), 1 + calls.len());
+    let fits = |files: &usize, below: usize| above + listed(files).len() + below <= LINES;
+    // Files tell more than kinds of calls do.
+    let files = (3..=FILES).rev().find(|files| fits(files, below));
+    let files = files.or_else(|| (1..=FILES).rev().find(|files| fits(files, 0))).unwrap_or(1);
+    lines.extend(listed(if all { &usize::MAX } else { &files }));
+    let room = if all { usize::MAX } else { LINES.saturating_sub(lines.len()) };
+    // An empty line alone parts nothing from nothing.
+    if room > 1 {
+        lines.push(String::new());
+        lines.extend(calls.into_iter().take(room - 1));
+    }
     let mut text = lines.join("\n");
     text.push('\n');
     if style.unicode { text } else { iolab_model::catalog::ascii_text(&text) }
+}
+
+/// What to do, and what starting the program took.
+fn said(profile: &Profile, width: usize, all: bool) -> Vec<String> {
+    let mut lines = fitting(findings(profile, width, all, false), all);
+    let start = profile.findings.iter().find(|finding| finding.kind == FindingKind::Start);
+    lines.extend(start.into_iter().flat_map(|finding| item(&finding.sentence, width)));
+    if all {
+        lines.extend(findings(profile, width, all, true).into_iter().flatten());
+    }
+    if lines.is_empty() {
+        lines.push("nothing stands out".to_owned());
+    }
+    lines
 }
 
 fn head(trace: &Trace, profile: &Profile, width: usize, most: usize) -> Vec<String> {
@@ -56,19 +75,19 @@ fn head(trace: &Trace, profile: &Profile, width: usize, most: usize) -> Vec<Stri
         true => "a program".to_owned(),
         false => profile.command.clone(),
     };
-    let traced = time_text(whole.traced_wall_ns as f64);
+    let traced = format!("{}{}", time_text(whole.traced_wall_ns as f64), added(whole));
     let took = match whole.wall_ns {
         Some(ns) => {
             let runs = so_many(whole.runs, "run");
             format!(
-                "{} by itself (median of {runs}), {traced} under the tracer",
+                "{} by itself (median of {runs}), under the tracer {traced}",
                 time_text(ns as f64)
             )
         }
-        None => format!("{traced} under the tracer"),
+        None => format!("under the tracer it took {traced}"),
     };
     let mut lines = broken(&name, width, most);
-    for text in [took, share(whole), counts(whole)] {
+    for text in [share(whole), took, counts(whole)] {
         lines.extend(broken(&text, width, usize::MAX));
     }
     if trace.is_cut {
@@ -87,28 +106,59 @@ fn share(whole: &Whole) -> String {
         return "the log has no times of calls (strace -T): where the time goes is not known"
             .into();
     };
-    let (time, percent) = (time_text(ns as f64), percent_text(share));
+    let low = whole.file_low_ns.unwrap_or(ns);
+    let high = whole.file_high_ns.unwrap_or(ns);
+    let is_known = high as f64 <= low as f64 * KNOWN_WITHIN;
     let gain = match whole.gain_at_most {
-        Some(gain) if whole.gain_is_bound => format!("at most {} to gain", ratio_text(gain)),
-        Some(gain) => format!("roughly {} to gain", ratio_text(gain)),
-        None if whole.wall_ns.is_some() => "next to nothing else is left".to_owned(),
-        None => "next to nothing else is seen".to_owned(),
+        Some(gain) if whole.gain_is_bound => format!(": at most {} to gain", ratio_text(gain)),
+        Some(gain) if is_known => format!(": roughly {} to gain", ratio_text(gain)),
+        // What is not known has no gain that could be told.
+        Some(_) => String::new(),
+        None if whole.wall_ns.is_some() => ": next to nothing else is left".to_owned(),
+        None => ": next to nothing else is seen".to_owned(),
+    };
+    let text = |ns: u64| time_text(ns as f64);
+    let time = match is_known {
+        true if high as f64 <= low as f64 * 1.02 => format!("about {}", text(ns)),
+        true => format!("about {} ({} to {})", text(ns), text(low), text(high)),
+        false if low == 0 => format!("at most {}", text(high)),
+        false => format!("{} to {}", text(low), text(high)),
     };
     if whole.wall_ns.is_some_and(|wall| ns > wall) {
         let threads = so_many(whole.threads, "thread");
-        return format!("file calls of {threads} take about {time} together, side by side: {gain}");
+        return format!("file calls of {threads} take {time} together, side by side{gain}");
     }
     let of = match whole.wall_ns {
         Some(_) => "of its own time",
         None => "of its time without the tracer's (iolab record --runs 3 measures that)",
     };
-    // What is left after taking away more than is left is no measurement.
-    let short = ns < whole.tracer_ns_per_call.saturating_mul(whole.calls);
-    let guess = match short {
-        true => "; a guess: tracing adds more to a call than it takes (iolab replay measures it)",
-        false => "",
+    let (low, high) = (whole.file_low_share.unwrap_or(share), whole.file_high_share);
+    let high = percent_text(high.unwrap_or(share));
+    let percent = match is_known {
+        true => percent_text(share),
+        false if low <= 0.0 => format!("up to {high}"),
+        false => format!("{} to {high}", percent_text(low)),
     };
-    format!("file calls take about {time}, {percent} {of}: {gain}{guess}")
+    let unknown = match is_known {
+        true => "",
+        false => "; tracing adds more to a call than it takes (iolab replay measures it)",
+    };
+    format!("file calls take {time}, {percent} {of}{gain}{unknown}")
+}
+
+/// What the tracer adds to a call, where that was measured.
+fn added(whole: &Whole) -> String {
+    if !whole.tracer_is_calibrated {
+        return String::new();
+    }
+    let text = |ns: u64| time_text(ns as f64);
+    let (low, high) = (whole.tracer_low_ns_per_call, whole.tracer_high_ns_per_call);
+    format!(
+        ", which adds {} to a call ({} to {})",
+        text(whole.tracer_ns_per_call),
+        text(low),
+        text(high)
+    )
 }
 
 fn counts(whole: &Whole) -> String {
@@ -127,7 +177,11 @@ fn counts(whole: &Whole) -> String {
     text
 }
 
-fn table(files: &[FileRow], most: usize, name_lines: usize) -> Vec<String> {
+fn table(profile: &Profile, most: usize, name_lines: usize) -> Vec<String> {
+    // A person's own files first; both kinds stay in order of their time.
+    let (own, of_start): (Vec<&FileRow>, Vec<&FileRow>) =
+        profile.files.iter().partition(|file| !file.of_start);
+    let files = [own, of_start].concat();
     let row = |cells: [&str; 6]| {
         let [name, time, calls, read, written, how] = cells;
         let pad = NAME_COLUMNS.saturating_sub(name.width());
@@ -142,7 +196,7 @@ fn table(files: &[FileRow], most: usize, name_lines: usize) -> Vec<String> {
         let (first, rest) = name.split_first().map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
         lines.push(row([
             first,
-            &time_text(file.file_ns as f64),
+            &file_time(&profile.whole, file),
             &count_text(file.calls),
             &amount(file.read_bytes),
             &amount(file.written_bytes),
@@ -152,7 +206,8 @@ fn table(files: &[FileRow], most: usize, name_lines: usize) -> Vec<String> {
     }
     let rest = &files[shown..];
     if !rest.is_empty() {
-        let sum = |of: fn(&FileRow) -> u64| rest.iter().map(of).fold(0, u64::saturating_add);
+        let sum =
+            |of: fn(&FileRow) -> u64| rest.iter().map(|file| of(file)).fold(0, u64::saturating_add);
         lines.push(row([
             &format!("{} more", count_text(rest.len() as u64)),
             &time_text(sum(|file| file.file_ns) as f64),
@@ -163,6 +218,19 @@ fn table(files: &[FileRow], most: usize, name_lines: usize) -> Vec<String> {
         ]));
     }
     lines
+}
+
+/// A bound where the tracer's cost is not known as well as the calls took.
+fn file_time(whole: &Whole, file: &FileRow) -> String {
+    let (low, high) = (whole.tracer_low_ns_per_call, whole.tracer_high_ns_per_call);
+    let unsure = file.calls.saturating_mul(high.saturating_sub(low));
+    if file.file_ns >= unsure {
+        return time_text(file.file_ns as f64);
+    }
+    let below = whole.tracer_ns_per_call.saturating_sub(low);
+    let most = file.file_ns.saturating_add(file.calls.saturating_mul(below));
+    let most = most.min(whole.file_high_ns.unwrap_or(u64::MAX));
+    format!("≤ {}", time_text(most as f64))
 }
 
 fn how(file: &FileRow) -> String {
@@ -218,14 +286,14 @@ fn sizes(profile: &Profile) -> Vec<String> {
 
 /// The findings in lines, each for itself; what holds of many files is said of the dearest of them,
 /// and with --all of each.
-fn findings(profile: &Profile, width: usize, all: bool) -> Vec<Vec<String>> {
-    if profile.findings.is_empty() {
-        return vec![vec!["nothing stands out".to_owned()]];
-    }
-    let sentence = |(at, finding): (usize, &Finding)| {
-        let is_like = |(_, other): &(usize, &Finding)| other.kind == finding.kind;
-        let alike = profile.findings.iter().enumerate().filter(is_like);
-        let others: Vec<(usize, &Finding)> = alike.filter(|(other, _)| *other != at).collect();
+fn findings(profile: &Profile, width: usize, all: bool, of_start: bool) -> Vec<Vec<String>> {
+    let asked =
+        |finding: &&Finding| finding.of_start == of_start && finding.kind != FindingKind::Start;
+    let found: Vec<&Finding> = profile.findings.iter().filter(asked).collect();
+    let sentence = |(at, finding): (usize, &&Finding)| {
+        let is_like = |(_, other): &(usize, &&Finding)| other.kind == finding.kind;
+        let alike = found.iter().enumerate().filter(is_like);
+        let others: Vec<(usize, &&Finding)> = alike.filter(|(other, _)| *other != at).collect();
         if all || others.len() < FEWEST_ALIKE {
             return Some(finding.sentence.clone());
         }
@@ -236,7 +304,7 @@ fn findings(profile: &Profile, width: usize, all: bool) -> Vec<Vec<String>> {
             format!("{}; the same for {more} ({})", finding.sentence, time_text(ns as f64))
         })
     };
-    let sentences = profile.findings.iter().enumerate().filter_map(sentence);
+    let sentences = found.iter().enumerate().filter_map(sentence);
     sentences.map(|sentence| item(&sentence, width)).collect()
 }
 
@@ -247,18 +315,13 @@ fn item(sentence: &str, width: usize) -> Vec<String> {
     lines.iter().enumerate().map(|(at, line)| format!("{}{line}", head(at))).collect()
 }
 
-/// As many of them as there is room for, and how many more there are.
-fn fitting(findings: Vec<Vec<String>>, room: usize) -> Vec<String> {
-    let all = findings.len();
-    let mut lines: Vec<String> = Vec::new();
-    for (at, next) in findings.into_iter().enumerate() {
-        // A line is kept for what is left out.
-        if lines.len() + next.len() > room.saturating_sub(usize::from(at + 1 != all)) {
-            let left = so_many(all - at, "finding");
-            lines.push(format!("  {left} more: --all"));
-            break;
-        }
-        lines.extend(next);
+/// The first three of them, and how many more there are.
+fn fitting(findings: Vec<Vec<String>>, all: bool) -> Vec<String> {
+    let most = if all { usize::MAX } else { FINDINGS };
+    let left = findings.len().saturating_sub(most);
+    let mut lines: Vec<String> = findings.into_iter().take(most).flatten().collect();
+    if left > 0 {
+        lines.push(format!("  {} more: --all", so_many(left, "finding")));
     }
     lines
 }

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use super::{LINES, pieces, screen};
 use iolab_report::TextStyle;
-use iolab_trace::{Limits, Profile, Trace, parse};
+use iolab_trace::{Limits, Profile, Run, Trace, TracerCost, parse};
 use unicode_width::UnicodeWidthStr;
 
 /// A program that reads so many files a byte at a time, and two of them over and over.
@@ -82,4 +82,46 @@ fn names_break_before_a_slash() {
     for line in text(3, 80, true).lines().filter(|line| line.contains("current")) {
         assert!(!line.trim_end().ends_with("configura"), "{line}");
     }
+}
+
+fn costs(low_ns: u64, ns: u64, high_ns: u64) -> TracerCost {
+    TracerCost { ns, low_ns, high_ns, tail_ns: 0, untraced_ns: 200, wall_ns: 30_000 }
+}
+
+/// A time that was three times too high stood there as one figure, with "a guess" behind it.
+#[test]
+fn a_share_that_is_not_known_is_a_range() {
+    let said = |cost: TracerCost, wall_ns: u64| {
+        let mut trace = small_reads(3);
+        trace.tracer_cost = Some(cost);
+        trace.runs.push(Run { wall_ns, user_ns: 0, system_ns: 0 });
+        let style = TextStyle { width: 80, unicode: true, ..TextStyle::default() };
+        let profile = Profile::of(&trace);
+        let whole = &profile.whole;
+        let shares = [whole.file_low_share, whole.file_share, whole.file_high_share];
+        let shares: Vec<f64> = shares.into_iter().flatten().collect();
+        assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+        assert!(shares.is_sorted(), "{shares:?}");
+        let text = screen(&trace, &profile, &style, false);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let known = said(costs(4_900, 5_000, 5_100), 1_000_000_000);
+    assert!(known.contains("file calls take about 5"), "{known}");
+    assert!(known.contains("which adds 5.00 µs to a call (4.90 µs to 10.0 µs)"), "{known}");
+    let wide = said(costs(5_000, 13_500, 16_000), 1_000_000_000);
+    assert!(wide.contains("file calls take at most 5"), "{wide}");
+    assert!(wide.contains("up to 0.5") && wide.contains("(iolab replay measures it)"), "{wide}");
+    assert!(wide.contains("≤ "), "so are the times of files: {wide}");
+    // Never more than the program took.
+    let short = said(costs(5_000, 6_000, 16_000), 1_000_000);
+    assert!(short.contains("100 %"), "{short}");
+}
+
+/// What the whole is stands first, what to do next, and files last.
+#[test]
+fn the_answer_stands_before_what_to_do_and_that_before_files() {
+    let said = text(20, 80, false);
+    let at = |part: &str| said.lines().position(|line| line.starts_with(part)).unwrap();
+    assert!(at("file calls take") <= 2, "{said}");
+    assert!(at("file calls take") < at("- ") && at("- ") < at("file  "), "{said}");
 }

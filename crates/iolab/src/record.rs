@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint};
 
+use super::calibrate;
 use super::signals::Signals;
 use super::terminal_io::{Ending, Exit, Failure, say};
 use super::trace_file;
@@ -43,11 +44,21 @@ pub struct Record {
 }
 
 impl Record {
+    /// A command, as `iolab profile -- COMMAND…` has it.
+    pub(super) fn of(command: Vec<OsString>, runs: u32) -> Record {
+        Record { output: None, runs, command }
+    }
+
     /// Runs the command and writes its trace.
     ///
     /// # Errors
     /// strace is missing or forbidden, there is no such command, or the trace cannot be written.
     pub fn run(self, talk: &Talk) -> Ending {
+        self.recorded(talk).map(|(_, exit)| exit)
+    }
+
+    /// As [`Record::run`], with the file that it wrote.
+    pub(super) fn recorded(self, talk: &Talk) -> Result<(PathBuf, Exit), Failure> {
         if self.runs > MOST_RUNS {
             return Err(Failure::usage(format!("--runs {}: the most is {MOST_RUNS}", self.runs)));
         }
@@ -59,6 +70,10 @@ impl Record {
         let signals = Signals::listen(true).map_err(Failure::internal)?;
         let beside = self.output.as_deref().and_then(Path::parent);
         let beside = beside.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let tracer_cost = calibrate::tracer_cost(&strace, beside);
+        if signals.wanted() != StopSignal::None {
+            return Err(Failure::said(Exit::Interrupted));
+        }
         let traced = strace.start(&self.command, iolab_trace::CALLS, beside);
         let traced = traced.map_err(Failure::usage)?;
         let mut asked_to_end: Option<Instant> = None;
@@ -79,6 +94,9 @@ impl Record {
         let mut trace = trace.map_err(|error| unrecorded(&error, status))?;
         trace.command = self.command.iter().map(|word| word.as_bytes().to_vec()).collect();
         trace.tracer = strace.describe();
+        trace.tracer_cost = tracer_cost;
+        let directory = std::env::current_dir().unwrap_or_default();
+        trace.directory = directory.into_os_string().into_encoded_bytes();
         look_up(&mut trace);
         if !stopped {
             self.time(&mut trace, status, &signals);
@@ -86,7 +104,7 @@ impl Record {
         let stem = self.command.first().map(|word| trace_file::stem(word.as_bytes()));
         let path = trace_file::save(&trace, self.output.as_deref(), &stem.unwrap_or_default())?;
         self.tell(&trace, status, stopped, &path, talk);
-        Ok(if stopped { Exit::Interrupted } else { Exit::Done })
+        Ok((path, if stopped { Exit::Interrupted } else { Exit::Done }))
     }
 
     /// The command's own time, where it was asked for.

@@ -6,6 +6,7 @@ mod compare;
 mod intact;
 mod make;
 pub mod record;
+pub mod short_calls;
 mod sweep;
 mod time;
 mod walk;

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek};
+use std::io::{self, Read, Seek};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -81,6 +81,17 @@ impl Strace {
         calls: &[&str],
         directory: &Path,
     ) -> Result<Traced, Fault> {
+        self.start_with(words, calls, directory, |_| ())
+    }
+
+    /// As [`Strace::start`], of a command whose input and output are set.
+    pub(super) fn start_with(
+        &self,
+        words: &[OsString],
+        calls: &[&str],
+        directory: &Path,
+        set: impl FnOnce(&mut Command),
+    ) -> Result<Traced, Fault> {
         program(words)?;
         let log = nameless(directory).map_err(|error| fault("make a log in", directory, &error))?;
         // strace opens this name itself: the command inherits no descriptor of it.
@@ -91,6 +102,7 @@ impl Strace {
         // No --seccomp-bpf: were strace killed, every such call of the command would fail (ENOSYS).
         command.args(["-e", "signal=none", "-e", &format!("trace={}", asked.join(","))]);
         command.arg("--").args(words);
+        set(&mut command);
         let child = dies_with_us(&mut command).spawn();
         let child = child.map_err(|error| Fault::of("start strace", &error))?;
         Ok(Traced { child, log })
@@ -98,6 +110,15 @@ impl Strace {
 }
 
 impl Traced {
+    /// What the command writes to a pipe of its own, to its end.
+    pub(super) fn said(&mut self) -> io::Result<String> {
+        let mut said = String::new();
+        match self.child.stdout.take() {
+            Some(mut pipe) => pipe.read_to_string(&mut said).map(|_| said),
+            None => Ok(said),
+        }
+    }
+
     /// Waits until the command has ended. `wanted` is asked ten times a second what to do with it.
     ///
     /// # Errors

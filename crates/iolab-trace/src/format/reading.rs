@@ -11,7 +11,7 @@ use super::varint::Bytes;
 use super::{MAGIC, VERSION};
 use crate::call::{Call, CallKind, NONE};
 use crate::error::TraceError;
-use crate::trace::{Ending, File, FileKind, Handle, Run, Thread, Trace};
+use crate::trace::{Ending, File, FileKind, Handle, Run, Thread, Trace, TracerCost};
 
 /// Bytes of a trace's file, at most.
 const MOST_BYTES: u64 = 1 << 30;
@@ -53,6 +53,7 @@ pub fn read(from: impl Read) -> Result<Trace, TraceError> {
     trace.handles = handles(&mut bytes, trace.files.len())?;
     trace.threads = threads(&mut bytes)?;
     trace.calls = calls(&mut bytes, &trace)?;
+    measured(&mut bytes, &mut trace)?;
     let calls = trace.calls.len();
     let started = trace.threads.iter().map(|thread| thread.started_by);
     if started.into_iter().any(|call| call != NONE && call as usize >= calls) {
@@ -83,6 +84,23 @@ fn head(bytes: &mut Bytes<'_>) -> Result<Trace, TraceError> {
     trace.skipped_lines = bytes.number()?;
     trace.is_cut = bytes.number()? != 0;
     Ok(trace)
+}
+
+/// What earlier versions of iolab did not write.
+fn measured(bytes: &mut Bytes<'_>, trace: &mut Trace) -> Result<(), TraceError> {
+    if bytes.is_at_end() {
+        return Ok(());
+    }
+    trace.directory = bytes.bytes()?.to_vec();
+    if bytes.is_at_end() || bytes.count(1)? < 6 {
+        return Ok(());
+    }
+    let mut next = || bytes.number();
+    let (ns, low_ns, high_ns) = (next()?, next()?, next()?);
+    let (tail_ns, untraced_ns, wall_ns) = (next()?, next()?, next()?);
+    let cost = TracerCost { ns, low_ns, high_ns, tail_ns, untraced_ns, wall_ns };
+    trace.tracer_cost = Some(cost);
+    Ok(())
 }
 
 fn files(bytes: &mut Bytes<'_>) -> Result<Vec<File>, TraceError> {

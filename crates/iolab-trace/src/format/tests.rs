@@ -4,7 +4,7 @@ use super::{VERSION, read, write};
 use crate::call::{Call, CallKind, NONE};
 use crate::error::TraceError;
 use crate::replay::{Choice, How, Program, Replay, When};
-use crate::trace::{Ending, File, FileKind, Handle, Run, Thread, Trace};
+use crate::trace::{Ending, File, FileKind, Handle, Run, Thread, Trace, TracerCost};
 
 fn written(trace: &Trace) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -22,6 +22,15 @@ fn generated(calls: usize, files: u32) -> Trace {
         wall_ns: 5_000_000_000,
         runs: vec![Run { wall_ns: 1, user_ns: 2, system_ns: 3 }],
         ending: Ending::Exited(3),
+        tracer_cost: Some(TracerCost {
+            ns: 7000,
+            low_ns: 6900,
+            high_ns: 7400,
+            tail_ns: 90,
+            untraced_ns: 200,
+            wall_ns: 25_000,
+        }),
+        directory: b"/home/ana".to_vec(),
         ..Trace::default()
     };
     for index in 0..files {

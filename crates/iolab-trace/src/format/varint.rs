@@ -37,6 +37,10 @@ impl<'a> Bytes<'a> {
         self.all.len() - self.at
     }
 
+    pub(super) fn is_at_end(&self) -> bool {
+        self.left() == 0
+    }
+
     pub(super) fn damaged(&self, why: &'static str) -> TraceError {
         TraceError::Damaged { at_byte: self.at as u64, why }
     }

@@ -10,7 +10,7 @@ use super::varint::{put, put_bytes, put_signed};
 use super::{MAGIC, VERSION};
 use crate::call::{Call, NONE};
 use crate::error::TraceError;
-use crate::trace::{Ending, Trace};
+use crate::trace::{Ending, Trace, TracerCost};
 
 /// Writes a trace.
 ///
@@ -24,6 +24,7 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> Result<(), TraceError> {
     files(trace, &mut bytes);
     handles_and_threads(trace, &mut bytes);
     calls(trace, &mut bytes);
+    measured(trace, &mut bytes);
     let sum = fnv1a(bytes.iter().copied());
     bytes.extend_from_slice(&sum.to_le_bytes());
     out.write_all(&bytes)?;
@@ -50,6 +51,20 @@ fn head(trace: &Trace, out: &mut Vec<u8>) {
     put(out, trace.other_calls);
     put(out, trace.skipped_lines);
     put(out, u64::from(trace.is_cut));
+}
+
+/// Behind the calls, where readers that do not know of it have ended.
+fn measured(trace: &Trace, out: &mut Vec<u8>) {
+    if trace.tracer_cost.is_none() && trace.directory.is_empty() {
+        return;
+    }
+    put_bytes(out, &trace.directory);
+    if let Some(cost) = trace.tracer_cost {
+        let TracerCost { ns, low_ns, high_ns, tail_ns, untraced_ns, wall_ns } = cost;
+        let all = [ns, low_ns, high_ns, tail_ns, untraced_ns, wall_ns];
+        put(out, all.len() as u64);
+        all.iter().for_each(|ns| put(out, *ns));
+    }
 }
 
 fn files(trace: &Trace, out: &mut Vec<u8>) {

@@ -2,7 +2,9 @@
 
 use iolab_model::catalog::{bytes_text, count_text, so_many, time_text};
 
-use super::gather::{Cost, Gathered, OfFile, Sum};
+use super::cost::Cost;
+use super::gather::{Gathered, OfFile, Sum};
+use super::origin::Origins;
 use super::pattern::Pattern;
 use super::sentence::{calls_of, short_name};
 use super::{Finding, FindingKind};
@@ -18,22 +20,63 @@ const BUFFER_BYTES: u64 = 64 << 10;
 /// A file that is read again costs little below this.
 const MUCH_BYTES: u64 = 1 << 20;
 
-/// The dearest first, those with the most calls before others.
-pub(super) fn findings(trace: &Trace, gathered: &Gathered) -> Vec<Finding> {
+/// Those about the program's own files, the dearest first; then what starting it took, in one and then
+/// by findings of its own.
+pub(super) fn findings(trace: &Trace, gathered: &Gathered, origins: &Origins) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (file, of) in trace.files.iter().zip(&gathered.files) {
-        of_file(file, of, gathered.cost, &mut found);
+    for of_start in [false, true] {
+        let mut said = Vec::new();
+        let is_asked = |file: u32| origins.is_of_start(file) == of_start;
+        for (index, (file, of)) in trace.files.iter().zip(&gathered.files).enumerate() {
+            if is_asked(index as u32) {
+                of_file(file, of, gathered.cost, &mut said);
+            }
+        }
+        passed_on(trace, gathered, &is_asked, &mut said);
+        never_used(trace, gathered, &is_asked, &mut said);
+        not_found(gathered, &is_asked, &mut said);
+        if !of_start {
+            unseen(trace, gathered, &mut said);
+        }
+        said.sort_by_key(|finding| std::cmp::Reverse((finding.file_ns, finding.calls)));
+        said.iter_mut().for_each(|finding| finding.of_start = of_start);
+        if of_start {
+            found.extend(start(gathered, origins));
+        }
+        found.extend(said);
     }
-    passed_on(trace, gathered, &mut found);
-    never_used(trace, gathered, &mut found);
-    not_found(gathered, &mut found);
-    unseen(trace, gathered, &mut found);
-    found.sort_by_key(|finding| std::cmp::Reverse((finding.file_ns, finding.calls)));
     found
 }
 
 fn finding(kind: FindingKind, sum: &Sum, cost: Cost, sentence: String) -> Finding {
-    Finding { kind, calls: sum.calls, file_ns: sum.file_ns(cost), sentence }
+    Finding { kind, calls: sum.calls, file_ns: sum.file_ns(cost), of_start: false, sentence }
+}
+
+/// What loaders, interpreters and wrappers did before and around the program's own work, in one line.
+fn start(gathered: &Gathered, origins: &Origins) -> Option<Finding> {
+    let mut sum = Sum::default();
+    let files = gathered.files.iter().enumerate();
+    let of_start = files.filter(|(index, _)| origins.is_of_start(*index as u32));
+    of_start.for_each(|(_, of)| sum.add_all(&of.all));
+    if sum.calls == 0 {
+        return None;
+    }
+    let name = match origins.program.is_empty() {
+        true => "the program".to_owned(),
+        false => short_name(&origins.program),
+    };
+    let others = match origins.programs.saturating_sub(1) {
+        0 => String::new(),
+        1 => " and another program".to_owned(),
+        others => format!(" and {} other programs", count_text(others as u64)),
+    };
+    let calls = if sum.calls == 1 { "call" } else { "calls" };
+    let text = format!(
+        "start of {name}{others}: {} {calls}, {}",
+        count_text(sum.calls),
+        time_text(sum.file_ns(gathered.cost) as f64)
+    );
+    Some(finding(FindingKind::Start, &sum, gathered.cost, text))
 }
 
 fn of_file(file: &File, of: &OfFile, cost: Cost, found: &mut Vec<Finding>) {
@@ -91,8 +134,14 @@ fn of_file(file: &File, of: &OfFile, cost: Cost, found: &mut Vec<Finding>) {
 }
 
 /// A copy by hand of more than a little, file by file.
-fn passed_on(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
-    let all = gathered.passed_on.iter();
+fn passed_on(
+    trace: &Trace,
+    gathered: &Gathered,
+    is_asked: &dyn Fn(u32) -> bool,
+    found: &mut Vec<Finding>,
+) {
+    // Whose the copy is that is made tells whose work it is.
+    let all = gathered.passed_on.iter().filter(|((_, to), _)| is_asked(*to));
     let large = all.filter(|(_, sum)| sum.calls >= OFTEN || sum.bytes >= MUCH_BYTES);
     let mut large: Vec<_> = large.collect();
     large.sort_by_key(|(files, sum)| (std::cmp::Reverse(sum.bytes), **files));
@@ -110,8 +159,14 @@ fn passed_on(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
 }
 
 /// Files that were opened for nothing.
-fn never_used(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
-    let all = trace.files.iter().zip(&gathered.files);
+fn never_used(
+    trace: &Trace,
+    gathered: &Gathered,
+    is_asked: &dyn Fn(u32) -> bool,
+    found: &mut Vec<Finding>,
+) {
+    let all = trace.files.iter().zip(&gathered.files).enumerate();
+    let all = all.filter(|(index, _)| is_asked(*index as u32)).map(|(_, both)| both);
     let idle = all.filter(|(file, of)| {
         let opened = of.opens.calls > of.opens.failed;
         opened && !of.used && file.kind == FileKind::Regular
@@ -132,8 +187,10 @@ fn never_used(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
 }
 
 /// Names that were asked for in vain.
-fn not_found(gathered: &Gathered, found: &mut Vec<Finding>) {
-    let sum = &gathered.not_found;
+fn not_found(gathered: &Gathered, is_asked: &dyn Fn(u32) -> bool, found: &mut Vec<Finding>) {
+    let mut sum = Sum::default();
+    let lost = gathered.not_found.iter().filter(|(file, _)| is_asked(**file));
+    lost.for_each(|(_, of)| sum.add_all(of));
     let asked = [CallKind::Stat, CallKind::Open, CallKind::ReadLink];
     let all = asked.iter().filter_map(|kind| gathered.kinds.get(kind)).map(|sum| sum.calls);
     let all: u64 = all.sum();
@@ -142,7 +199,7 @@ fn not_found(gathered: &Gathered, found: &mut Vec<Finding>) {
     }
     let (lost, all) = (count_text(sum.calls), count_text(all));
     let text = format!("{lost} of {all} names asked for are not there: shorten the search path");
-    found.push(finding(FindingKind::NotFound, sum, gathered.cost, text));
+    found.push(finding(FindingKind::NotFound, &sum, gathered.cost, text));
 }
 
 /// What the log cannot show.

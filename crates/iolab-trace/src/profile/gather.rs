@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::cost::{Cost, Timed, Waited};
 use super::extents::Extents;
+use super::origin::Origins;
 use super::pattern::{Steps, Walk};
 use super::{FileRow, KindRow, SizeRow, Whole};
 use crate::call::{Call, CallKind, NONE, OpenFlags, Result};
@@ -23,30 +25,52 @@ pub(super) struct Sum {
     pub(super) bytes: u64,
     /// By the tracer's clock.
     pub(super) took_ns: u64,
+    /// What of it those took that waited, beyond others.
+    pub(super) tail_ns: u64,
 }
 
 impl Sum {
-    fn add(&mut self, call: &Call) {
+    pub(super) fn add(&mut self, call: &Timed) {
         self.calls += 1;
         self.failed += u64::from(matches!(call.outcome(), Result::Failed(_)));
         self.bytes = self.bytes.saturating_add(call.moved_bytes());
         self.took_ns = self.took_ns.saturating_add(call.took_ns);
+        self.tail_ns = self.tail_ns.saturating_add(call.tail_ns);
+    }
+
+    pub(super) fn add_all(&mut self, other: &Sum) {
+        self.calls += other.calls;
+        self.failed += other.failed;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.took_ns = self.took_ns.saturating_add(other.took_ns);
+        self.tail_ns = self.tail_ns.saturating_add(other.tail_ns);
     }
 
     /// Beyond what the tracer took of it.
     pub(super) fn file_ns(&self, cost: Cost) -> u64 {
-        let beyond = self.took_ns.saturating_sub(cost.tracer_ns.saturating_mul(self.calls));
-        (beyond as f64 * cost.scale) as u64
+        let usual = self.usual_ns(cost.tracer_ns) as f64;
+        ((usual + self.waited_ns(cost) as f64 * cost.tail_scale) * cost.scale) as u64
     }
-}
 
-/// How a time is made out of strace's.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Cost {
-    /// What the tracer adds to a call.
-    pub(super) tracer_ns: u64,
-    /// Below one where all file calls together would take longer than the program has.
-    pub(super) scale: f64,
+    /// Without what calls that waited took beyond others, where the tracer takes so much of each.
+    fn usual_ns(&self, tracer_ns: u64) -> u64 {
+        let usual = self.took_ns.saturating_sub(self.tail_ns);
+        usual.saturating_sub(tracer_ns.saturating_mul(self.calls))
+    }
+
+    /// What calls waited, beyond what those of the tracer do.
+    fn waited_ns(&self, cost: Cost) -> u64 {
+        self.tail_ns.saturating_sub(cost.tail_ns.saturating_mul(self.calls))
+    }
+
+    /// At least and at most, as the tracer's cost is known, of a program that has so much time for it and
+    /// waits so long.
+    fn range_ns(&self, cost: Cost, most_ns: u64, waits_ns: u64) -> (u64, u64) {
+        let middle = self.file_ns(cost);
+        let low = self.usual_ns(cost.high_ns);
+        let high = self.usual_ns(cost.low_ns).saturating_add(self.tail_ns.min(waits_ns));
+        (low.min(middle), high.min(most_ns).max(middle))
+    }
 }
 
 /// One file's calls.
@@ -78,7 +102,8 @@ pub(super) struct Gathered {
     pub(super) cost: Cost,
     pub(super) files: Vec<OfFile>,
     pub(super) kinds: BTreeMap<CallKind, Sum>,
-    pub(super) not_found: Sum,
+    /// Names that are not there, of each file.
+    pub(super) not_found: HashMap<u32, Sum>,
     pub(super) all: Sum,
     /// Reads that brought as many bytes as the same thread's next write took, by both files.
     pub(super) passed_on: HashMap<(u32, u32), Sum>,
@@ -87,12 +112,14 @@ pub(super) struct Gathered {
     rings: u64,
 }
 
-pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
+pub(super) fn gather(trace: &Trace) -> Gathered {
+    let cost = Cost::of(trace);
+    let waited = Waited::of(&trace.calls, cost);
     let mut gathered = Gathered {
-        cost: Cost { tracer_ns, scale: 1.0 },
+        cost,
         files: vec![OfFile::default(); trace.files.len()],
         kinds: BTreeMap::new(),
-        not_found: Sum::default(),
+        not_found: HashMap::new(),
         all: Sum::default(),
         passed_on: HashMap::new(),
         sizes: BTreeMap::new(),
@@ -100,7 +127,7 @@ pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
         rings: 0,
     };
     let mut walks = vec![Walk::default(); trace.handles.len()];
-    let mut last_reads: HashMap<u32, Call> = HashMap::new();
+    let mut last_reads: HashMap<u32, Timed> = HashMap::new();
     let mut asked: HashMap<(u32, u32), (u64, u64)> = HashMap::new();
     for call in &trace.calls {
         gathered.rings += u64::from(call.kind == CallKind::Ring);
@@ -111,10 +138,16 @@ pub(super) fn gather(trace: &Trace, tracer_ns: u64) -> Gathered {
             gathered.elsewhere += 1;
             continue;
         }
+        let call = &waited.timed(call);
         gathered.call(call, &mut walks);
         gathered.copied(trace, call);
         gathered.pass_on(trace, call, &mut last_reads);
         gathered.ask(trace, call, &mut asked);
+    }
+    let waited_ns = gathered.all.waited_ns(gathered.cost);
+    let waits_ns = gathered.waits_ns(trace);
+    if waited_ns > waits_ns {
+        gathered.cost.tail_scale = waits_ns as f64 / waited_ns as f64;
     }
     let beyond = gathered.all.file_ns(gathered.cost);
     let most = gathered.most_ns(trace);
@@ -151,12 +184,12 @@ fn calls_meet(trace: &Trace) -> bool {
 }
 
 impl Gathered {
-    fn call(&mut self, call: &Call, walks: &mut [Walk]) {
+    fn call(&mut self, call: &Timed, walks: &mut [Walk]) {
         self.all.add(call);
         self.kinds.entry(call.kind).or_default().add(call);
         let is_lookup = matches!(call.kind, CallKind::Stat | CallKind::Open | CallKind::ReadLink);
         if is_lookup && call.outcome() == Result::Failed(2) {
-            self.not_found.add(call);
+            self.not_found.entry(call.file).or_default().add(call);
         }
         if call.kind.moves_bytes() {
             let direction = if call.kind.writes() { "write" } else { "read" };
@@ -169,10 +202,10 @@ impl Gathered {
     }
 
     /// What a copy wrote is the other file's, its time the first one's alone.
-    fn copied(&mut self, trace: &Trace, call: &Call) {
+    fn copied(&mut self, trace: &Trace, call: &Timed) {
         let target = trace.file_of_handle(call.other).filter(|_| call.kind.copies());
         if let Some(file) = target.and_then(|file| self.files.get_mut(file as usize)) {
-            let untimed = Call { took_ns: 0, ..*call };
+            let untimed = Timed { call: Call { took_ns: 0, ..call.call }, tail_ns: 0 };
             file.writes.add(&untimed);
             file.used = true;
         }
@@ -204,8 +237,19 @@ impl Gathered {
         }
     }
 
+    /// How long calls can have waited at most: a program that computes, or the kernel for it, waits for
+    /// nothing meanwhile.
+    fn waits_ns(&self, trace: &Trace) -> u64 {
+        let Some(run) = trace.middle_run() else { return u64::MAX };
+        let waits = run.wall_ns.saturating_sub(run.user_ns.saturating_add(run.system_ns));
+        match trace.threads.len() {
+            threads if threads > 1 => run.wall_ns.saturating_mul(threads as u64),
+            _ => waits,
+        }
+    }
+
     /// A thread that reads from one file and writes as many bytes to another carries them.
-    fn pass_on(&mut self, trace: &Trace, call: &Call, last: &mut HashMap<u32, Call>) {
+    fn pass_on(&mut self, trace: &Trace, call: &Timed, last: &mut HashMap<u32, Timed>) {
         if call.kind.reads() && call.moved_bytes() > 0 {
             last.insert(call.thread, *call);
         } else if call.kind.writes() {
@@ -225,13 +269,17 @@ impl Gathered {
         let has_times = self.all.took_ns > 0;
         let traced = trace.wall_ns;
         // Without a run of its own, what is left of the traced one without the tracer's time.
-        let tracers = self.cost.tracer_ns.saturating_mul(trace.calls.len() as u64);
-        let own = traced.saturating_sub(tracers);
-        let wall_ns = run.map_or(own, |run| run.wall_ns);
+        let tracers = self.cost.wall_ns.saturating_mul(trace.calls.len() as u64);
         let file_ns = self.all.file_ns(self.cost);
+        let own = traced.saturating_sub(tracers).max(file_ns);
+        let wall_ns = run.map_or(own, |run| run.wall_ns);
+        let most_ns = self.most_ns(trace).min(run.map_or(traced, |_| u64::MAX));
+        let (low_ns, high_ns) = self.all.range_ns(self.cost, most_ns, self.waits_ns(trace));
         let has_times = has_times && wall_ns > 0;
-        let share = has_times.then(|| (file_ns as f64 / wall_ns as f64).min(1.0));
-        let of_calls = file_ns.saturating_add(self.all.calls.saturating_mul(CALL_USER_NS));
+        let share_of = |ns: u64| has_times.then(|| (ns as f64 / wall_ns as f64).clamp(0.0, 1.0));
+        // What there is to gain at most is of what they take at most.
+        let most_of_calls = if run.is_some() { high_ns } else { file_ns };
+        let of_calls = most_of_calls.saturating_add(self.all.calls.saturating_mul(CALL_USER_NS));
         let rest_ns = wall_ns.saturating_sub(of_calls);
         // Below a thousandth nothing is known any more.
         let gain = (has_times && rest_ns > wall_ns / 1000).then(|| wall_ns as f64 / rest_ns as f64);
@@ -246,8 +294,15 @@ impl Gathered {
             wall_ns: run.map(|run| run.wall_ns),
             runs: trace.runs.len(),
             tracer_ns_per_call: self.cost.tracer_ns,
+            tracer_low_ns_per_call: self.cost.low_ns,
+            tracer_high_ns_per_call: self.cost.high_ns,
+            tracer_is_calibrated: trace.tracer_cost.is_some(),
             file_ns: has_times.then_some(file_ns),
-            file_share: share,
+            file_low_ns: has_times.then_some(low_ns),
+            file_high_ns: has_times.then_some(high_ns),
+            file_share: share_of(file_ns),
+            file_low_share: share_of(low_ns),
+            file_high_share: share_of(high_ns),
             gain_at_most: gain,
             gain_is_bound: run.is_some() && trace.threads.len() == 1,
             calls: self.all.calls,
@@ -263,9 +318,11 @@ impl Gathered {
     }
 
     /// The dearest first, then those with the most calls.
-    pub(super) fn file_rows(&self, trace: &Trace) -> Vec<FileRow> {
-        let used = trace.files.iter().zip(&self.files).filter(|(_, of)| of.all.calls > 0);
-        let row = |(file, of): (&crate::trace::File, &OfFile)| FileRow {
+    pub(super) fn file_rows(&self, trace: &Trace, origins: &Origins) -> Vec<FileRow> {
+        let all = trace.files.iter().zip(&self.files).enumerate();
+        let used = all.filter(|(_, (_, of))| of.all.calls > 0);
+        let row = |(index, (file, of)): (usize, (&crate::trace::File, &OfFile))| FileRow {
+            of_start: origins.is_of_start(index as u32),
             name: String::from_utf8_lossy(&file.name).into_owned(),
             kind: file.kind.word(),
             size_bytes: file.size_bytes,
@@ -308,7 +365,7 @@ impl Gathered {
 }
 
 impl OfFile {
-    fn call(&mut self, call: &Call, walk: Option<&mut Walk>) {
+    fn call(&mut self, call: &Timed, walk: Option<&mut Walk>) {
         self.all.add(call);
         match call.kind {
             kind if kind.syncs() => self.syncs.add(call),
@@ -337,7 +394,7 @@ impl OfFile {
                 || is_idle(call.kind));
     }
 
-    fn block(&mut self, call: &Call, walk: Option<&mut Walk>) {
+    fn block(&mut self, call: &Timed, walk: Option<&mut Walk>) {
         let moved = call.moved_bytes();
         if moved == 0 {
             return;

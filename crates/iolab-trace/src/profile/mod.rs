@@ -1,8 +1,10 @@
 //! Where a program's file time goes, and the sentences that a reviewer would write.
 
+mod cost;
 mod extents;
 mod findings;
 mod gather;
+mod origin;
 mod pattern;
 mod sentence;
 #[cfg(test)]
@@ -10,9 +12,9 @@ mod tests;
 
 use serde::Serialize;
 
-use crate::call::{Call, CallKind};
 use crate::trace::Trace;
 
+pub use cost::Turn;
 pub use pattern::Pattern;
 
 /// Times and counts of the whole program.
@@ -24,12 +26,26 @@ pub struct Whole {
     pub wall_ns: Option<u64>,
     /// How many runs that is the median of.
     pub runs: usize,
-    /// What the tracer adds to a call: the median of calls that cost next to nothing.
+    /// What the tracer adds to a call, by calls that cost next to nothing.
     pub tracer_ns_per_call: u64,
+    /// At least.
+    pub tracer_low_ns_per_call: u64,
+    /// At most.
+    pub tracer_high_ns_per_call: u64,
+    /// Whether that was measured before the recording; else it is seen in the program's own calls alone.
+    pub tracer_is_calibrated: bool,
     /// What calls on files took beyond that; nothing where the log has no times of calls.
     pub file_ns: Option<u64>,
+    /// At least, as far as the tracer's cost is known.
+    pub file_low_ns: Option<u64>,
+    /// At most.
+    pub file_high_ns: Option<u64>,
     /// The share of `wall_ns` (or, without runs, of the traced time without the tracer's).
     pub file_share: Option<f64>,
+    /// At least.
+    pub file_low_share: Option<f64>,
+    /// At most.
+    pub file_high_share: Option<f64>,
     /// How many times as fast the program could be, were file calls free and never made; nothing where
     /// next to nothing else is left.
     pub gain_at_most: Option<f64>,
@@ -60,6 +76,8 @@ pub struct Whole {
 pub struct FileRow {
     /// Its name; what is no UTF-8 is replaced.
     pub name: String,
+    /// Whether it belongs to the start of a program: its loader, interpreter or wrapper.
+    pub of_start: bool,
     /// What it is.
     pub kind: &'static str,
     /// Before the program changed it.
@@ -134,6 +152,8 @@ pub enum FindingKind {
     CopiedByHand,
     /// What cannot be seen.
     Unseen,
+    /// What it takes to start programs: loaders, interpreters, wrappers and their search paths.
+    Start,
 }
 
 /// What a reviewer would write.
@@ -145,6 +165,8 @@ pub struct Finding {
     pub calls: u64,
     /// What they took beyond the tracer's cost.
     pub file_ns: u64,
+    /// Whether it is about the start of programs, which [`FindingKind::Start`] sums up.
+    pub of_start: bool,
     /// The sentence.
     pub sentence: String,
 }
@@ -162,20 +184,20 @@ pub struct Profile {
     pub kinds: Vec<KindRow>,
     /// By direction and size.
     pub sizes: Vec<SizeRow>,
-    /// The dearest first.
+    /// Those about the program's own files first, the dearest of them before others.
     pub findings: Vec<Finding>,
 }
 
 impl Profile {
     /// Looks through a trace.
     pub fn of(trace: &Trace) -> Profile {
-        let tracer_ns = tracer_ns(&trace.calls);
-        let gathered = gather::gather(trace, tracer_ns);
+        let gathered = gather::gather(trace);
+        let origins = origin::Origins::of(trace);
         let whole = gathered.whole(trace);
         Profile {
             command: command(trace),
-            findings: findings::findings(trace, &gathered),
-            files: gathered.file_rows(trace),
+            findings: findings::findings(trace, &gathered, &origins),
+            files: gathered.file_rows(trace, &origins),
             kinds: gathered.kind_rows(),
             sizes: gathered.size_rows(),
             whole,
@@ -193,22 +215,4 @@ fn command(trace: &Trace) -> String {
         }
     });
     words.collect::<Vec<_>>().join(" ")
-}
-
-/// Fewer cheap calls than these say nothing of the tracer.
-const LEAST_CHEAP_CALLS: usize = 8;
-
-/// What the tracer adds to a call. A call that only looks at a descriptor takes a fraction of a
-/// microsecond, stopping a process twice takes many: the median of such calls is the tracer's.
-fn tracer_ns(calls: &[Call]) -> u64 {
-    let cheap = |call: &&Call| {
-        let kinds = [CallKind::Seek, CallKind::StatHandle, CallKind::Duplicate, CallKind::Other];
-        call.result >= 0 && kinds.contains(&call.kind)
-    };
-    let mut cheap: Vec<u64> = calls.iter().filter(cheap).map(|call| call.took_ns).collect();
-    if cheap.len() < LEAST_CHEAP_CALLS {
-        return calls.iter().map(|call| call.took_ns).filter(|ns| *ns > 0).min().unwrap_or(0);
-    }
-    let middle = cheap.len() / 2;
-    *cheap.select_nth_unstable(middle).1
 }

@@ -264,3 +264,75 @@ fn fio_replays_what_is_exported() {
     assert_eq!(job["write"]["io_bytes"], 40 * 4096, "{said}");
     assert_eq!(job["read"]["io_bytes"], 10, "{said}");
 }
+
+/// A shell that starts a program which copies a byte at a time: what the program itself says its copy
+/// took is held against the profile, in turn, five times; the middle ones are compared.
+#[test]
+fn the_time_of_short_calls_is_that_of_the_program_without_a_tracer() {
+    if !traceable("the_time_of_short_calls_is_that_of_the_program_without_a_tracer") {
+        return;
+    }
+    const BYTES: usize = 20_000;
+    let home = Home::new();
+    home.file("in", BYTES);
+    let (mut own, mut low, mut high) = (Vec::new(), Vec::new(), Vec::new());
+    for turn in 0..5 {
+        let alone = Command::new("dd")
+            .args(["if=in", "of=alone", "bs=1"])
+            .current_dir(home.path(""))
+            .env("LC_ALL", "C")
+            .output()
+            .unwrap();
+        // `20000 bytes (20 kB, 20 KiB) copied, 0.03 s, 600 kB/s`
+        let said = String::from_utf8_lossy(&alone.stderr).into_owned();
+        let seconds = said.rsplit(", ").nth(1).and_then(|word| word.split(' ').next());
+        own.push(seconds.unwrap().parse::<f64>().unwrap() * 1e9);
+        let trace = format!("{turn}.trace");
+        home.run(&["record", "-o", &trace, "--runs", "1", "--", "dd", "if=in", "of=out", "bs=1"])
+            .fine();
+        let whole = json(&home.run(&["profile", &trace, "--json"]).fine())["whole"].clone();
+        assert_eq!(whole["tracer_is_calibrated"], true, "{whole}");
+        let figure = |name: &str| whole[name].as_f64().unwrap_or_else(|| panic!("{name}: {whole}"));
+        let shares = ["file_low_share", "file_share", "file_high_share"].map(figure);
+        assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+        low.push(figure("file_low_ns"));
+        high.push(figure("file_high_ns"));
+    }
+    for figures in [&mut own, &mut low, &mut high] {
+        figures.sort_by(f64::total_cmp);
+    }
+    let (own, low, high) = (own[2], low[2], high[2]);
+    assert!(low <= own * 2.0, "{low} to {high} ns, the program says {own}");
+    assert!(high >= own / 2.0, "{low} to {high} ns, the program says {own}");
+    // A range that says nothing would hold anything.
+    assert!(high <= own * 3.0, "{low} to {high} ns, the program says {own}");
+}
+
+/// The person's file is what is told, not what a shell and its libraries do before.
+#[test]
+fn a_wrapper_stands_in_one_line_behind_the_persons_own_files() {
+    if !traceable("a_wrapper_stands_in_one_line_behind_the_persons_own_files") {
+        return;
+    }
+    let home = Home::new();
+    home.file("in", 500);
+    let line = "i=0; while [ $i -lt 25 ]; do cat /usr/none/$i; i=$((i+1)); done 2>/dev/null; \
+                exec dd if=in of=out bs=1 2>/dev/null";
+    fs::write(home.path("slow.sh"), line).unwrap();
+    let said = home.run(&["profile", "--", "sh", "slow.sh"]).fine();
+    assert!(home.path("sh.trace").exists() && said.err.contains("sh.trace"), "{}", said.err);
+    let text = said.out;
+    assert!(text.lines().count() <= 24, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let at = |part: &str| text.lines().position(|line| line.contains(part));
+    let (own, start) = (at("of 1 byte in"), at("- start of "));
+    assert!(own.is_some() && own < start && start < at("file   "), "{text}");
+    assert!(!text.contains("names asked for"), "the search path is the wrapper's: {text}");
+    let profile = json(&home.run(&["profile", "sh.trace", "--json"]).fine());
+    assert_eq!(row(&profile, "/in")["of_start"], false);
+    let rows = profile["files"].as_array().unwrap();
+    let of_start = rows.iter().filter(|row| row["of_start"] == true).count();
+    assert!(of_start > 0, "{profile}");
+    let starts = profile["findings"].as_array().unwrap().iter();
+    assert_eq!(starts.filter(|finding| finding["kind"] == "start").count(), 1);
+}
