@@ -181,7 +181,10 @@ fn sort_of(call: &Call) -> (CallKind, u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::{TracerCost, Turn};
+    use std::io::Cursor;
+
+    use super::{Cost, TracerCost, Turn};
+    use crate::strace::{Limits, parse};
 
     /// A turn of a hundred calls that the tracer makes 7 µs longer, of which one waits a millisecond.
     fn turn(adds_ns: u64) -> Turn {
@@ -199,5 +202,21 @@ mod tests {
         assert_eq!((cost.untraced_ns, cost.wall_ns), (200, 25_000));
         assert!((9_000..10_000).contains(&cost.tail_ns), "the millisecond, by a hundred: {cost:?}");
         assert_eq!(TracerCost::of_turns(&[Turn::default()]), None);
+    }
+
+    /// Calls here and there cost the tracer more than those of a loop: the bounds hold both.
+    #[test]
+    fn the_programs_own_cheap_calls_widen_the_bounds() {
+        let line = |at: u32| format!("1 100.{at:06} lseek(3</d/a>, 0, SEEK_CUR) = 0 <0.000012>\n");
+        let cost = |calls: u32| {
+            let text: String = (0..calls).map(line).collect();
+            let mut trace = parse(Cursor::new(text), &Limits::default()).unwrap();
+            trace.tracer_cost = TracerCost::of_turns(&[turn(7_000)]);
+            Cost::of(&trace)
+        };
+        let (few, many) = (cost(20), cost(300));
+        assert_eq!((few.low_ns, few.high_ns), (few.tracer_ns, few.tracer_ns));
+        assert_eq!((many.tracer_ns, many.low_ns), (few.tracer_ns, few.low_ns));
+        assert_eq!(many.high_ns, 12_000 - 200);
     }
 }

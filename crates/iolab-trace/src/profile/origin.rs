@@ -20,8 +20,8 @@ const SYSTEM: &[&[u8]] = &[
     b"/nix/store",
     b"/snap",
 ];
-/// Directories that interpreters keep modules in, wherever they stand.
-const MODULES: &[&[u8]] = &[b"site-packages", b"dist-packages", b"__pycache__"];
+/// Directories that interpreters and loaders keep modules in, wherever they stand.
+const MODULES: &[&[u8]] = &[b"site-packages", b"dist-packages", b"__pycache__", b"glibc-hwcaps"];
 /// Directories that belong to a program beside the one it is in.
 const BESIDE: &[&[u8]] = &[
     b"bin", b"sbin", b"lib", b"lib32", b"lib64", b"libexec", b"share", b"include", b"etc", b"shims",
@@ -138,7 +138,16 @@ fn searched(trace: &Trace, words: &Words, prefixes: &[Vec<u8>]) -> HashSet<u32> 
         .filter(|file| !words.name(name(*file)) && of_system(name(*file), prefixes))
         .map(stem)
         .collect();
-    failed.retain(|file| !found.contains(file) && elsewhere.contains(stem(*file)));
+    failed.retain(|file| !found.contains(file));
+    let of_search: HashSet<u32> =
+        failed.iter().copied().filter(|file| elsewhere.contains(stem(*file))).collect();
+    // A loader asks for the directories of its search path, too.
+    let parent = |file: &u32| {
+        let name = name(*file);
+        name.iter().rposition(|byte| *byte == b'/').map(|at| &name[..at])
+    };
+    let directories: HashSet<&[u8]> = of_search.iter().filter_map(parent).collect();
+    failed.retain(|file| of_search.contains(file) || directories.contains(name(*file)));
     failed
 }
 

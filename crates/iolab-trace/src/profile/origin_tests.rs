@@ -70,6 +70,25 @@ fn the_persons_own_files_stand_before_the_wrappers() {
     assert!(after.iter().all(|finding| finding.of_start));
 }
 
+/// With LD_LIBRARY_PATH the loader seeks each library in a person's directories first, and asks for the
+/// directories that are not there.
+#[test]
+fn a_loaders_search_path_is_none_of_the_persons() {
+    let mut calls = vec![(1, "execve(\"/usr/bin/cat\", [], 0x7ff) = 0".to_owned())];
+    for at in 0..30 {
+        let built = format!("/home/ana/work/build/{at}");
+        let names = ["glibc-hwcaps/x86-64-v3/libc.so.6", "glibc-hwcaps/x86-64-v3", "libc.so.6"];
+        calls.extend(lost(1, names.iter().map(|name| format!("{built}/{name}"))));
+        calls.extend(lost(1, std::iter::once(built)));
+    }
+    let found = "openat(AT_FDCWD</home/ana/work>, \"/lib/x86_64-linux-gnu/libc.so.6\", O_RDONLY) = 3</lib/x86_64-linux-gnu/libc.so.6>";
+    calls.push((1, found.to_owned()));
+    let profile = Profile::of(&log(&["cat", "in"], &calls));
+    let own: Vec<_> = profile.findings.iter().filter(|finding| !finding.of_start).collect();
+    assert_eq!(own.len(), 1, "{own:?}");
+    assert_eq!((own[0].kind, own[0].calls), (FindingKind::Start, 121));
+}
+
 /// Whose a file is goes by where it is and by who names it, not by how often it is touched.
 #[test]
 fn files_of_the_system_are_the_persons_where_the_command_names_them() {
