@@ -271,10 +271,10 @@ impl Gathered {
         // Without a run of its own, what is left of the traced one without the tracer's time.
         let tracers = self.cost.wall_ns.saturating_mul(trace.calls.len() as u64);
         let file_ns = self.all.file_ns(self.cost);
-        let own = traced.saturating_sub(tracers).max(file_ns);
-        let wall_ns = run.map_or(own, |run| run.wall_ns);
         let most_ns = self.most_ns(trace).min(run.map_or(traced, |_| u64::MAX));
         let (low_ns, high_ns) = self.all.range_ns(self.cost, most_ns, self.waits_ns(trace));
+        let own = traced.saturating_sub(tracers).max(high_ns);
+        let wall_ns = run.map_or(own, |run| run.wall_ns);
         let has_times = has_times && wall_ns > 0;
         let share_of = |ns: u64| has_times.then(|| (ns as f64 / wall_ns as f64).clamp(0.0, 1.0));
         // What there is to gain at most is of what they take at most.
