@@ -6,9 +6,9 @@ use clap::{ColorChoice, CommandFactory, Parser, Subcommand};
 use super::terminal_io::{Ending, Exit, Failure};
 use super::verbosity::Talk;
 use super::{
-    cached, calibrate, checksum, clean, compare, completions, diff, doctor, explain, gate, history,
-    import, list, make, man, measure, more, pin_prune, profile, quick, record, report, rerun,
-    resume, run, schema, selftest, show, size_for_time, study, trend, unknown_option,
+    cached, checksum, clean, compare, completions, diff, doctor, explain, gate, history, import,
+    list, make, man, measure, more, pin_prune, profile, quick, record, report, rerun, resume, run,
+    schema, selftest, show, size_for_time, study, trend, unknown_option,
 };
 
 /// A laboratory for file I/O: which way is faster here, with proof.
@@ -76,7 +76,7 @@ pub enum Command {
     Completions(completions::Completions),
     Man(man::Man),
     #[command(hide = true)]
-    ShortCalls(calibrate::ShortCalls),
+    ShortCalls(record::calibrate::ShortCalls),
 }
 
 impl Command {

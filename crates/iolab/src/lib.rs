@@ -2,7 +2,6 @@
 
 mod benchmark_filter;
 mod cached;
-mod calibrate;
 mod checksum;
 mod clean;
 mod commands;

@@ -1,5 +1,7 @@
 //! `iolab record -- COMMAND…`: what a program does with files, as a trace.
 
+pub(super) mod calibrate;
+
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
@@ -9,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint};
 
-use super::calibrate;
 use super::signals::Signals;
 use super::terminal_io::{Ending, Exit, Failure, say};
 use super::trace_file;

@@ -3,10 +3,11 @@
 use iolab_model::catalog::{bytes_text, count_text, so_many, time_text};
 
 use super::cost::Cost;
-use super::gather::{Gathered, OfFile, Sum};
+use super::gather::{Gathered, OfFile};
 use super::origin::Origins;
 use super::pattern::Pattern;
 use super::sentence::{calls_of, short_name};
+use super::sum::Sum;
 use super::{Finding, FindingKind};
 use crate::call::CallKind;
 use crate::trace::{File, FileKind, Trace};

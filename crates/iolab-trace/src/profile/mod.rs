@@ -7,6 +7,7 @@ mod gather;
 mod origin;
 mod pattern;
 mod sentence;
+mod sum;
 #[cfg(test)]
 mod tests;
 

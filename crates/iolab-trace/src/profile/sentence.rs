@@ -2,7 +2,7 @@
 
 use iolab_model::catalog::{bytes_text, count_text};
 
-use super::gather::Sum;
+use super::sum::Sum;
 
 /// Columns of a name within a sentence.
 const NAME_COLUMNS: usize = 32;

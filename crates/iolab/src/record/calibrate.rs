@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::terminal_io::{self, Ending, Failure};
+use crate::terminal_io::{self, Ending, Failure};
 use iolab_io::tool::record::Strace;
 use iolab_io::tool::short_calls::{BYTES, short_reads, with_tracer, without_tracer};
 use iolab_model::result::Fault;
