@@ -9,7 +9,7 @@ use iolab_model::catalog::{
 use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{AnswerKind, Estimate, Finding, MoreTime, Phase};
 use iolab_stats::Judgement;
-use iolab_stats::claims::{Claims, Verdict, narrowed};
+use iolab_stats::claims::{Claims, Verdict};
 
 /// More names than this are not listed.
 const LISTED: usize = 4;
@@ -104,6 +104,17 @@ fn slower(claims: &Claims, cell: usize, form: SlowerForm) -> String {
     form.text(claim.low.exp(), high)
 }
 
+/// Of all beside the winner the one that may be nearest to it: no other is nearer than its interval
+/// says. The one that can cost least was named once, while a faster one stood two rows below it.
+fn nearest(claims: &Claims, best: usize) -> Option<usize> {
+    let others = claims.compared().into_iter().filter(|cell| *cell != best);
+    let key = |cell: &usize| (claims.cells[*cell].low.max(0.0), claims.cells[*cell].high);
+    others.min_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    })
+}
+
 /// Who is fastest, or cheapest (`first`), and by how much over the next.
 fn winner(
     claims: &Claims,
@@ -116,7 +127,7 @@ fn winner(
         true => " of those compared",
         false => "",
     };
-    let Some(next) = narrowed(claims) else {
+    let Some(next) = nearest(claims, best) else {
         return format!("{} {verb} the only one left", names[best]);
     };
     if !(claims.cells[next].low > 0.0 || claims.cells[next].high.is_finite()) {

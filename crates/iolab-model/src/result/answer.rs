@@ -251,11 +251,10 @@ impl Answer {
     }
 
     /// What the cells of an answer are sorted by wherever one is called the next: how many times as long
-    /// as the best each takes at most, then at least. Nothing is known of who was not compared.
-    pub fn cost_order(&self, cell: &str) -> (f64, f64) {
-        let regret = self.regret_of(cell);
-        let at_most = regret.and_then(|regret| regret.high).unwrap_or(f64::INFINITY);
-        (at_most, regret.map_or(f64::INFINITY, |regret| regret.low))
+    /// as the best each takes at least, so that the winner is ahead of all by what is said of the next.
+    /// Whoever may be the best takes 1; nothing is known of who was not compared.
+    pub fn takes_at_least(&self, cell: &str) -> f64 {
+        self.regret_of(cell).map_or(f64::INFINITY, |regret| regret.low.max(1.0))
     }
 
     /// Whether a cell is shown to take at most 1 + δ of the best's time (`delta` a share).

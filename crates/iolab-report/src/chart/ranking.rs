@@ -125,7 +125,7 @@ fn rows<'a>(
     // As the table has them, and the sentence that names the next.
     let order = |row: &Row<'_>| {
         let leads = row.cell.id == standing.leader.id;
-        (!row.best, !leads, answer.cost_order(&row.cell.id), row.ratio)
+        (!row.best, !leads, answer.takes_at_least(&row.cell.id), row.ratio)
     };
     rows.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
     Some(rows)

@@ -134,7 +134,7 @@ impl Gate {
                         cells(&self.undecided)
                     ),
                 };
-                format!("Not decided: {said}.{missing}{remedy}")
+                format!("No regression shown, none ruled out: {said}.{missing}{remedy}")
             }
             GateVerdict::Regression => {
                 let also = match self.undecided.is_empty() {

@@ -69,11 +69,15 @@ pub(super) fn headline(c: &Compared) -> String {
 }
 
 fn legend(c: &Compared) -> String {
+    let (over, under) = (&c.second, &c.first);
+    // The medians beside it are those of each side: over wild rounds theirs is another ratio.
+    let ratio = match c.within_one_run() {
+        true => "ratio: of the two times in one round, the median over all rounds".to_owned(),
+        false => format!("ratio: time of {over} over time of {under}"),
+    };
     format!(
-        "ratio: time of {} over time of {}; above 1 it is slower. All intervals hold together with \
-         {}; differences under {} count as none.",
-        c.second,
-        c.first,
+        "{ratio}; above 1 it is slower. All intervals hold together with {}; differences under {} count \
+         as none.",
         percent_text(1.0 - c.alpha),
         percent_text(c.delta)
     )

@@ -27,7 +27,7 @@ pub(super) fn held_constant(doc: &Document, parts: &[Part]) -> String {
         parts
             .iter()
             .any(|part| part.by_bound)
-            .then(|| "rows by the most that each can cost".to_owned()),
+            .then(|| "rows by the least that each can cost".to_owned()),
     );
     all.extend(extrapolated.then(|| "≈ worked out from parts of a pass".to_owned()));
     all.join(" · ")

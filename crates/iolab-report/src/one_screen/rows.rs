@@ -81,15 +81,14 @@ impl Part {
             false => figure(cell, &columns).unwrap_or(f64::INFINITY),
         };
         let order = |cell: &CellRecord| (Some(cell.id.as_str()) != leader, mark(cell).order());
-        // The sentence names the next by its bound: so the rows stand by theirs.
-        let bound = |cell: &CellRecord| {
-            answer.map_or((f64::INFINITY, f64::INFINITY), |answer| answer.cost_order(&cell.id))
-        };
+        // The sentence names the next by its bound: so the rows stand by theirs, then by their times.
+        let bound = |cell: &CellRecord| answer.map_or(1.0, |a| a.takes_at_least(&cell.id));
         timed.sort_by(|a, b| {
-            let bounds = bound(a).0.total_cmp(&bound(b).0).then(bound(a).1.total_cmp(&bound(b).1));
+            let bounds = bound(a).total_cmp(&bound(b));
             order(a).cmp(&order(b)).then(bounds).then(time(a).total_cmp(&time(b)))
         });
-        let by_bound = timed.windows(2).any(|pair| time(pair[0]) > time(pair[1]) * (1.0 + SEEN));
+        let shown = timed.get(1..).unwrap_or_default();
+        let by_bound = shown.windows(2).any(|pair| time(pair[0]) > time(pair[1]) * (1.0 + SEEN));
         if timed.len() > MOST_ROWS + 1 {
             commands_in_view(&mut timed);
         }

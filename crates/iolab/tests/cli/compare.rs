@@ -243,8 +243,7 @@ fn a_pull_request_gets_the_finding_first_and_the_rest_folded() {
     let sides = ("old".to_owned(), "new".to_owned());
     let gate = Gate::of(compare_within(&run, &[(0, 1)], sides, &TERMS).unwrap());
     let said = gate.sentence();
-    let whole =
-        "Not decided: a → b may be more than 2 % slower, or not. More rounds would show it.";
+    let whole = "No regression shown, none ruled out: a → b may be more than 2 % slower, or not. More rounds would show it.";
     assert_eq!(said, whole, "\"Of b it is not shown\" was nobody's sentence");
 }
 

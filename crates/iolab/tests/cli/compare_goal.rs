@@ -47,7 +47,7 @@ fn what_is_not_decided_says_so_and_how_many_runs_would_do() {
     assert_eq!((open.gate, open.runs_needed), (GateVerdict::Undecided, Some(5)));
     let said = open.sentence();
     assert!(
-        said.starts_with("Not decided: 5 of 5 cells may be more than 5 % slower, or not. "),
+        said.starts_with("No regression shown, none ruled out: 5 of 5 cells may be more than 5 % slower, or not. "),
         "{said}"
     );
     assert!(!said.contains("Passed"), "{said}");
