@@ -26,7 +26,8 @@ impl Driver<'_, '_> {
         let needed_ns = 1.05 * (elapsed_ns + wanted * round_ns);
         let short = fitting < calibration.needed_rounds;
         self.out.calibration.needed_ns = short.then_some(needed_ns as u64);
-        if short { self.tell_short(fitting as u32) } else { Ok(()) }
+        // Who goes on with a run has chosen how long, and was told at its first part.
+        if short && self.first_round == 0 { self.tell_short(fitting as u32) } else { Ok(()) }
     }
 
     /// That so many rounds fit, and telling all apart takes more: where most fall far behind, fewer do.

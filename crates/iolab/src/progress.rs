@@ -126,7 +126,8 @@ impl Progress {
             return;
         }
         let (left, most) = match remaining_ns {
-            0 => ("at the end of its time".to_owned(), ""),
+            // Its time is gone, or nobody is left who could change the answer.
+            0 => ("done".to_owned(), ""),
             ns => (rough_time_text(ns as f64) + " left", " at most"),
         };
         let leader = self.leader().unwrap_or_else(|| "warming up".to_owned());
