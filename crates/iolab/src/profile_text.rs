@@ -300,7 +300,8 @@ fn findings(profile: &Profile, width: usize, all: bool, of_start: bool) -> Vec<V
         let is_first = others.iter().all(|(other, _)| *other > at);
         let ns = others.iter().map(|(_, other)| other.file_ns).fold(0, u64::saturating_add);
         is_first.then(|| {
-            let more = so_many(others.len(), "more file");
+            let files: usize = others.iter().map(|(_, other)| other.files).sum();
+            let more = so_many(files, "more file");
             format!("{}; the same for {more} ({})", finding.sentence, time_text(ns as f64))
         })
     };

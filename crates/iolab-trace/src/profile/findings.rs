@@ -4,6 +4,8 @@ use iolab_model::catalog::{bytes_text, count_text, so_many, time_text};
 
 use super::cost::Cost;
 use super::gather::{Gathered, OfFile};
+use super::groups;
+use super::judge::{MANY, OFTEN, finding, is_opened_again, is_small};
 use super::origin::Origins;
 use super::pattern::Pattern;
 use super::sentence::{calls_of, short_name};
@@ -12,18 +14,21 @@ use super::{Finding, FindingKind};
 use crate::call::CallKind;
 use crate::trace::{File, FileKind, Trace};
 
-/// Fewer calls than these are nobody's worry.
-const MANY: u64 = 100;
-/// Of one file as many.
-const OFTEN: u64 = 20;
 /// What a buffer would gather small calls into.
 const BUFFER_BYTES: u64 = 64 << 10;
+/// Syncs come first from this share of the program's time on: no other call is as dear.
+const NOTABLE_SHARE: f64 = 0.05;
 /// A file that is read again costs little below this.
 const MUCH_BYTES: u64 = 1 << 20;
 
 /// Those about the program's own files, the dearest first; then what starting it took, in one and then
 /// by findings of its own.
-pub(super) fn findings(trace: &Trace, gathered: &Gathered, origins: &Origins) -> Vec<Finding> {
+pub(super) fn findings(
+    trace: &Trace,
+    gathered: &Gathered,
+    origins: &Origins,
+    of_ns: u64,
+) -> Vec<Finding> {
     let mut found = Vec::new();
     for of_start in [false, true] {
         let mut said = Vec::new();
@@ -33,13 +38,21 @@ pub(super) fn findings(trace: &Trace, gathered: &Gathered, origins: &Origins) ->
                 of_file(file, of, gathered.cost, &mut said);
             }
         }
+        groups::syncs(trace, gathered, &is_asked, of_ns, &mut said);
+        groups::directories(trace, gathered, &is_asked, &mut said);
         passed_on(trace, gathered, &is_asked, &mut said);
         never_used(trace, gathered, &is_asked, &mut said);
         not_found(gathered, &is_asked, &mut said);
         if !of_start {
             unseen(trace, gathered, &mut said);
         }
-        said.sort_by_key(|finding| std::cmp::Reverse((finding.file_ns, finding.calls)));
+        let is_first = |finding: &Finding| {
+            finding.kind == FindingKind::Syncs
+                && finding.file_ns as f64 >= of_ns as f64 * NOTABLE_SHARE
+        };
+        said.sort_by_key(|finding| {
+            std::cmp::Reverse((is_first(finding), finding.file_ns, finding.calls))
+        });
         said.iter_mut().for_each(|finding| finding.of_start = of_start);
         if of_start {
             found.extend(start(gathered, origins));
@@ -47,10 +60,6 @@ pub(super) fn findings(trace: &Trace, gathered: &Gathered, origins: &Origins) ->
         found.extend(said);
     }
     found
-}
-
-fn finding(kind: FindingKind, sum: &Sum, cost: Cost, sentence: String) -> Finding {
-    Finding { kind, calls: sum.calls, file_ns: sum.file_ns(cost), of_start: false, sentence }
 }
 
 /// What loaders, interpreters and wrappers did before and around the program's own work, in one line.
@@ -85,7 +94,7 @@ fn of_file(file: &File, of: &OfFile, cost: Cost, found: &mut Vec<Finding>) {
     let mut say = |kind, sum: &Sum, sentence| found.push(finding(kind, sum, cost, sentence));
     for (sum, verb) in [(&of.small_reads, "read"), (&of.small_writes, "write")] {
         // A pattern that jumps gains nothing by a buffer.
-        if sum.calls >= MANY && of.steps.pattern() == Some(Pattern::Sequential) {
+        if is_small(of, sum) {
             let calls = calls_of(sum, verb);
             let fewer = match sum.bytes.div_ceil(BUFFER_BYTES) {
                 0 | 1 => "one call".to_owned(),
@@ -94,14 +103,6 @@ fn of_file(file: &File, of: &OfFile, cost: Cost, found: &mut Vec<Finding>) {
             let text = format!("{calls} in {name}: buffer them (64 KiB: {fewer})");
             say(FindingKind::SmallCalls, sum, text);
         }
-    }
-    if of.syncs.calls >= OFTEN {
-        let took = time_text(of.syncs.file_ns(cost) as f64);
-        let calls = count_text(of.syncs.calls);
-        let text = format!(
-            "{calls} times {name} is made durable, {took}: gather several writes before each"
-        );
-        say(FindingKind::Syncs, &of.syncs, text);
     }
     let again = of.read.clone().again_bytes();
     if again >= MUCH_BYTES && again * 2 >= of.reads.bytes {
@@ -127,7 +128,7 @@ fn of_file(file: &File, of: &OfFile, cost: Cost, found: &mut Vec<Finding>) {
         let text = format!("{name} is looked up {calls} times: ask once and keep the answer");
         say(FindingKind::AskedAgain, &of.looked_up, text);
     }
-    if of.most_opens >= OFTEN && !is_directory && of.opens.failed == 0 {
+    if is_opened_again(of) && !is_directory {
         let calls = count_text(of.opens.calls);
         let text = format!("{name} is opened {calls} times: keep it open");
         say(FindingKind::OpenedAgain, &of.opens, text);

@@ -245,6 +245,7 @@ impl Gathered {
             file_ns: has_times.then_some(file_ns),
             file_low_ns: has_times.then_some(low_ns),
             file_high_ns: has_times.then_some(high_ns),
+            share_of_ns: wall_ns,
             file_share: share_of(file_ns),
             file_low_share: share_of(low_ns),
             file_high_share: share_of(high_ns),

@@ -4,6 +4,8 @@ mod cost;
 mod extents;
 mod findings;
 mod gather;
+mod groups;
+mod judge;
 mod origin;
 mod pattern;
 mod sentence;
@@ -41,7 +43,9 @@ pub struct Whole {
     pub file_low_ns: Option<u64>,
     /// At most.
     pub file_high_ns: Option<u64>,
-    /// The share of `wall_ns` (or, without runs, of the traced time without the tracer's).
+    /// What shares are of: `wall_ns`, or, without runs, the traced time without the tracer's.
+    pub share_of_ns: u64,
+    /// The share of that.
     pub file_share: Option<f64>,
     /// At least.
     pub file_low_share: Option<f64>,
@@ -164,6 +168,8 @@ pub struct Finding {
     pub kind: FindingKind,
     /// Calls that it is about.
     pub calls: u64,
+    /// Files that it is about.
+    pub files: usize,
     /// What they took beyond the tracer's cost.
     pub file_ns: u64,
     /// Whether it is about the start of programs, which [`FindingKind::Start`] sums up.
@@ -197,7 +203,7 @@ impl Profile {
         let whole = gathered.whole(trace);
         Profile {
             command: command(trace),
-            findings: findings::findings(trace, &gathered, &origins),
+            findings: findings::findings(trace, &gathered, &origins, whole.share_of_ns),
             files: gathered.file_rows(trace, &origins),
             kinds: gathered.kind_rows(),
             sizes: gathered.size_rows(),

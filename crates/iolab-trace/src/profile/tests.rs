@@ -108,8 +108,9 @@ fn every_fault_has_its_sentence() {
     let trace = log(calls);
     let profile = Profile::of(&trace);
     let say = |kind| sentence(&profile, kind);
-    let syncs = "30 times /d/a is made durable, 60.0 ms: gather several writes before each";
-    assert_eq!(say(FindingKind::Syncs), syncs);
+    let syncs = say(FindingKind::Syncs);
+    assert!(syncs.starts_with("30 times /d/a is made durable, 60.0 ms (of "), "{syncs}");
+    assert!(syncs.ends_with("%): gather several writes before each"), "{syncs}");
     let again = "3 MiB of 5632 KiB read from /d/a were read before: keep them";
     assert_eq!(say(FindingKind::ReadAgain), again);
     assert_eq!(say(FindingKind::OpenedAgain), "/d/conf is opened 30 times: keep it open");
@@ -128,6 +129,65 @@ fn every_fault_has_its_sentence() {
     assert!(profile.whole.file_ns.unwrap() < 1_000_000_000);
     assert_eq!(profile.findings[0].kind, FindingKind::Syncs, "the dearest first");
     assert!(trace.files.iter().any(|file| file.kind == FileKind::Pipe));
+}
+
+/// 640 files with five syncs each had no finding at all: each of them was too little.
+#[test]
+fn what_is_little_in_each_of_many_files_is_one_finding() {
+    let appends = (0..3000).flat_map(|at| {
+        let name = format!("/d/logs/l{}", at % 640);
+        [
+            (
+                format!("openat(AT_FDCWD</d>, \"{name}\", O_WRONLY|O_CREAT|O_APPEND) = 5<{name}>"),
+                900_000,
+            ),
+            (format!("write(5<{name}>, \"\"..., 10) = 10"), 1000),
+            (format!("fsync(5<{name}>) = 0"), 200_000),
+            (format!("close(5<{name}>) = 0"), 0),
+        ]
+    });
+    let mut trace = log(appends);
+    trace.runs.push(Run { wall_ns: 4_000_000_000, user_ns: 0, system_ns: 2_000_000_000 });
+    let profile = Profile::of(&trace);
+    let three = count_text(3000);
+    let syncs: Vec<_> = profile.findings.iter().filter(|f| f.kind == FindingKind::Syncs).collect();
+    assert_eq!(syncs.len(), 1, "{syncs:?}");
+    // Opens take longer here, and yet syncs stand first.
+    let first = &profile.findings[0];
+    assert_eq!((first.kind, first.files, first.calls), (FindingKind::Syncs, 640, 3000));
+    assert!(profile.findings.iter().any(|finding| finding.file_ns > first.file_ns));
+    assert!(
+        first.sentence.starts_with(&format!(
+            "{three} fsyncs, 600 ms (of 4.00 s, 15 %), of 640 files of /d/logs/: "
+        )),
+        "{}",
+        first.sentence
+    );
+    assert!(first.sentence.ends_with("sync once at the end of a batch, or fdatasync"));
+    assert_eq!(
+        sentence(&profile, FindingKind::OpenedAgain),
+        format!("/d/logs/: 640 files opened {three} times: keep them open")
+    );
+    assert_eq!(
+        sentence(&profile, FindingKind::SmallCalls),
+        format!("{three} writes of 10 bytes in 640 files of /d/logs/: gather those of a file")
+    );
+}
+
+/// A call a file is what many files cost.
+#[test]
+fn one_open_and_one_write_a_file_are_no_fault() {
+    let writes = (0..640).flat_map(|at| {
+        let name = format!("/d/out/{at}");
+        [
+            (format!("openat(AT_FDCWD</d>, \"{name}\", O_WRONLY|O_CREAT) = 5<{name}>"), 1000),
+            (format!("write(5<{name}>, \"\"..., 10) = 10"), 1000),
+            (format!("close(5<{name}>) = 0"), 0),
+        ]
+    });
+    let profile = Profile::of(&log(writes));
+    assert_eq!(sentence(&profile, FindingKind::OpenedAgain), "");
+    assert_eq!(sentence(&profile, FindingKind::SmallCalls), "");
 }
 
 #[test]
