@@ -29,6 +29,8 @@ mod pin_prune;
 mod place_args;
 mod plan_text;
 mod profile;
+mod profile_rows;
+mod profile_share;
 mod profile_text;
 mod progress;
 mod protocol_args;

@@ -1,13 +1,14 @@
 //! A profile as a screen of text: the whole, the dearest files, what to do.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::profile_rows::{NAME_COLUMNS, rows};
+use super::profile_share::{added, share};
 use super::terminal_io::wrap;
-use iolab_model::catalog::{
-    bytes_text, count_text, digits_text, percent_text, ratio_text, so_many, time_text,
-};
+use iolab_model::catalog::{bytes_text, count_text, digits_text, so_many, time_text};
 use iolab_report::TextStyle;
 use iolab_trace::{FileRow, Finding, FindingKind, Profile, Trace, Whole};
 
@@ -17,14 +18,12 @@ const LINES: usize = 24;
 const FILES: usize = 5;
 /// Findings that are said without --all.
 const FINDINGS: usize = 3;
-/// A time is told as one figure where its bounds are no further apart than so many times.
-const KNOWN_WITHIN: f64 = 1.5;
 /// From so many others of its kind on a finding is said once.
 const FEWEST_ALIKE: usize = 2;
 /// Lines that a command, a file's name or a list may take without --all.
 const MOST_LINES: usize = 2;
-/// Columns of a file's name.
-const NAME_COLUMNS: usize = 23;
+/// Sums of kinds and of files that are further apart need a word.
+const SUMS_DIFFER: f64 = 0.02;
 
 /// The profile in at most 24 lines, or with `all` in as many as it takes: what share file calls have,
 /// what to do about them, and then which files.
@@ -37,7 +36,9 @@ pub fn screen(trace: &Trace, profile: &Profile, style: &TextStyle, all: bool) ->
     lines.push(String::new());
     let mut calls = broken(&kinds(profile), width, most);
     calls.extend(sizes(profile).iter().flat_map(|line| broken(line, width, most)));
-    let listed = |files: &usize| table(profile, *files, most);
+    let rows = rows(&profile.files, all);
+    let names = if all { usize::MAX } else { 1 };
+    let listed = |files: &usize| table(profile, &rows, *files, names);
     let (above, below) = (lines.len(), 1 + calls.len());
     let fits = |files: &usize, below: usize| above + listed(files).len() + below <= LINES;
     // Files tell more than kinds of calls do.
@@ -87,7 +88,7 @@ fn head(trace: &Trace, profile: &Profile, width: usize, most: usize) -> Vec<Stri
         None => format!("under the tracer it took {traced}"),
     };
     let mut lines = broken(&name, width, most);
-    for text in [share(whole), took, counts(whole)] {
+    for text in [share(profile), took, counts(whole)] {
         lines.extend(broken(&text, width, usize::MAX));
     }
     if trace.is_cut {
@@ -98,67 +99,6 @@ fn head(trace: &Trace, profile: &Profile, width: usize, most: usize) -> Vec<Stri
         lines.push(format!("{skipped} of the log not understood and left out"));
     }
     lines
-}
-
-/// The line that everybody came for.
-fn share(whole: &Whole) -> String {
-    let (Some(ns), Some(share)) = (whole.file_ns, whole.file_share) else {
-        return "the log has no times of calls (strace -T): where the time goes is not known"
-            .into();
-    };
-    let low = whole.file_low_ns.unwrap_or(ns);
-    let high = whole.file_high_ns.unwrap_or(ns);
-    let is_known = high as f64 <= low as f64 * KNOWN_WITHIN;
-    let gain = match whole.gain_at_most {
-        Some(gain) if whole.gain_is_bound => format!(": at most {} to gain", ratio_text(gain)),
-        Some(gain) if is_known => format!(": roughly {} to gain", ratio_text(gain)),
-        // What is not known has no gain that could be told.
-        Some(_) => String::new(),
-        None if whole.wall_ns.is_some() => ": next to nothing else is left".to_owned(),
-        None => ": next to nothing else is seen".to_owned(),
-    };
-    let text = |ns: u64| time_text(ns as f64);
-    let time = match is_known {
-        true if high as f64 <= low as f64 * 1.02 => format!("about {}", text(ns)),
-        true => format!("about {} ({} to {})", text(ns), text(low), text(high)),
-        false if low == 0 => format!("at most {}", text(high)),
-        false => format!("{} to {}", text(low), text(high)),
-    };
-    if whole.wall_ns.is_some_and(|wall| ns > wall) {
-        let threads = so_many(whole.threads, "thread");
-        return format!("file calls of {threads} take {time} together, side by side{gain}");
-    }
-    let of = match whole.wall_ns {
-        Some(_) => "of its own time",
-        None => "of its time without the tracer's (iolab record --runs 3 measures that)",
-    };
-    let (low, high) = (whole.file_low_share.unwrap_or(share), whole.file_high_share);
-    let high = percent_text(high.unwrap_or(share));
-    let percent = match is_known {
-        true => percent_text(share),
-        false if low <= 0.0 => format!("up to {high}"),
-        false => format!("{} to {high}", percent_text(low)),
-    };
-    let unknown = match is_known {
-        true => "",
-        false => "; tracing adds more to a call than it takes (iolab replay measures it)",
-    };
-    format!("file calls take {time}, {percent} {of}{gain}{unknown}")
-}
-
-/// What the tracer adds to a call, where that was measured.
-fn added(whole: &Whole) -> String {
-    if !whole.tracer_is_calibrated {
-        return String::new();
-    }
-    let text = |ns: u64| time_text(ns as f64);
-    let (low, high) = (whole.tracer_low_ns_per_call, whole.tracer_high_ns_per_call);
-    format!(
-        ", which adds {} to a call ({} to {})",
-        text(whole.tracer_ns_per_call),
-        text(low),
-        text(high)
-    )
 }
 
 fn counts(whole: &Whole) -> String {
@@ -177,11 +117,12 @@ fn counts(whole: &Whole) -> String {
     text
 }
 
-fn table(profile: &Profile, most: usize, name_lines: usize) -> Vec<String> {
-    // A person's own files first; both kinds stay in order of their time.
-    let (own, of_start): (Vec<&FileRow>, Vec<&FileRow>) =
-        profile.files.iter().partition(|file| !file.of_start);
-    let files = [own, of_start].concat();
+fn table(
+    profile: &Profile,
+    files: &[Cow<'_, FileRow>],
+    most: usize,
+    name_lines: usize,
+) -> Vec<String> {
     let row = |cells: [&str; 6]| {
         let [name, time, calls, read, written, how] = cells;
         let pad = NAME_COLUMNS.saturating_sub(name.width());
@@ -206,8 +147,9 @@ fn table(profile: &Profile, most: usize, name_lines: usize) -> Vec<String> {
     }
     let rest = &files[shown..];
     if !rest.is_empty() {
-        let sum =
-            |of: fn(&FileRow) -> u64| rest.iter().map(|file| of(file)).fold(0, u64::saturating_add);
+        let sum = |of: fn(&FileRow) -> u64| {
+            rest.iter().map(|file| of(file.as_ref())).fold(0, u64::saturating_add)
+        };
         lines.push(row([
             &format!("{} more", count_text(rest.len() as u64)),
             &time_text(sum(|file| file.file_ns) as f64),
@@ -265,7 +207,20 @@ fn kinds(profile: &Profile) -> String {
         let time = time_text(row.file_ns as f64);
         format!("{} {time} ({})", row.kind, count_text(row.calls))
     });
-    format!("by kind: {}", each.collect::<Vec<_>>().join(", "))
+    let each = each.collect::<Vec<_>>().join(", ");
+    let of_kinds = profile.kinds.iter().map(|row| row.file_ns).fold(0, u64::saturating_add);
+    let of_files = profile.files.iter().map(|row| row.file_ns).fold(0, u64::saturating_add);
+    // Where the tracer's part of cheap calls is taken off by file, it is cut at other zeros than by kind.
+    let apart =
+        match of_kinds.abs_diff(of_files) as f64 > of_kinds.max(of_files) as f64 * SUMS_DIFFER {
+            true => format!(
+                "; all kinds {}, all files {}: the tracer's part is taken off each row",
+                time_text(of_kinds as f64),
+                time_text(of_files as f64)
+            ),
+            false => String::new(),
+        };
+    format!("by kind: {each}{apart}")
 }
 
 /// The three sizes with the most calls, of each direction.

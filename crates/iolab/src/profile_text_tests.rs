@@ -72,6 +72,7 @@ fn names_break_before_a_slash() {
         ["/srv/application", "/releases/current", "/configuration", "/part-003.conf"]
     );
     assert_eq!(pieces(name, 2), ["…/configuration", "/part-003.conf"]);
+    assert_eq!(pieces(name, 1), ["…/part-003.conf"]);
     assert_eq!(pieces("/short/name", 2), ["/short/name"]);
     // A part that is longer than the column breaks where it must.
     let long = pieces(&format!("/a/{}", "x".repeat(60)), usize::MAX);
@@ -110,11 +111,60 @@ fn a_share_that_is_not_known_is_a_range() {
     assert!(known.contains("which adds 5.00 µs to a call (4.90 µs to 5.10 µs)"), "{known}");
     let wide = said(costs(5_000, 13_500, 16_000), 1_000_000_000);
     assert!(wide.contains("file calls take at most 5"), "{wide}");
-    assert!(wide.contains("up to 0.5") && wide.contains("(iolab replay measures it)"), "{wide}");
+    assert!(wide.contains("up to 0.5"), "{wide}");
+    // Hardly any is hardly any, whatever the tracer adds.
+    assert!(wide.contains("(hardly any: it is not the files)"), "{wide}");
+    assert!(!wide.contains("iolab replay") && !wide.contains("takes most"), "{wide}");
+    let open = said(costs(5_000, 13_500, 16_000), 8_000_000);
+    assert!(open.contains("(iolab replay measures it)"), "it decides: {open}");
+    assert!(open.contains("; read takes most of that"), "{open}");
     assert!(wide.contains("≤ "), "so are the times of files: {wide}");
     // Never more than the program took.
     let short = said(costs(5_000, 6_000, 16_000), 1_000_000);
     assert!(short.contains("100 %"), "{short}");
+}
+
+/// A program that appends to many files of a directory and syncs each time.
+fn syncs() -> Trace {
+    let mut text = String::new();
+    for at in 0..600 {
+        let name = format!("/srv/application/logs/l{:03}", at % 60);
+        let calls = [
+            (format!("openat(AT_FDCWD</d>, \"{name}\", O_WRONLY|O_APPEND) = 3<{name}>"), 20),
+            (format!("write(3<{name}>, \"\"..., 10) = 10"), 15),
+            (format!("fsync(3<{name}>) = 0"), 900),
+            (format!("close(3<{name}>) = 0"), 10),
+        ];
+        for (call_at, (call, took)) in calls.iter().enumerate() {
+            let time = 100.0 + f64::from(at) / 1e3 + call_at as f64 / 1e5;
+            writeln!(text, "1 {time:.6} {call} <0.{took:06}>").unwrap();
+        }
+    }
+    parse(Cursor::new(text), &Limits::default()).unwrap()
+}
+
+#[test]
+fn many_files_of_a_directory_are_one_row_and_the_first_sentence_concludes() {
+    let mut trace = syncs();
+    trace.tracer_cost = Some(costs(1_000, 9_000, 12_000));
+    let style = TextStyle { width: 80, unicode: true, ..TextStyle::default() };
+    let mut said = |wall_ns| {
+        trace.runs = vec![Run { wall_ns, user_ns: 0, system_ns: 0 }];
+        screen(&trace, &Profile::of(&trace), &style, false)
+    };
+    let text = said(800_000_000);
+    assert!(text.contains("…/logs/ (60 files)"), "{text}");
+    assert!(!text.contains("l000"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("(most of it)") && words.contains("; fsync takes most of that"),
+        "{text}"
+    );
+    assert!(!words.contains("iolab replay"), "syncs are most of it: {text}");
+    let less = said(3_000_000_000).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(less.contains("(less than half)"), "{less}");
+    let all = screen(&trace, &Profile::of(&trace), &style, true);
+    assert!(all.contains("/l000") && !all.contains("(60 files)"), "{all}");
 }
 
 /// What the whole is stands first, what to do next, and files last.
