@@ -108,6 +108,9 @@ fn missing_commands(asked: &Asked) -> BTreeMap<String, String> {
             return None;
         }
         Some(match contender.package() {
+            _ if program.contains('/') => {
+                format!("{program} is not there, or is not executable: check its name (chmod +x)")
+            }
             Some(package) => format!("{program} is not installed: install the package {package}"),
             None => format!("{program} is not in PATH: install it, or write its whole path"),
         })

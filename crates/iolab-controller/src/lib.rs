@@ -23,7 +23,7 @@ pub use console::Console;
 pub use error::{Blame, Error};
 pub use history::{earlier, latest_after, make_room, newest};
 pub use placement::Placement;
-pub use prepared::{Prepared, plan_at};
+pub use prepared::{Prepared, anchor_programs, plan_at, relative_program};
 pub use resume::{Resumed, resumed};
 pub use session::{Aim, Measured, Session};
 pub use study_run::StudyRun;

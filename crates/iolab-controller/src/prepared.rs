@@ -7,7 +7,7 @@ use super::access_times;
 use super::error::Error;
 use super::placement::Placement;
 use iolab_agent::{Location, PlaceTerms, Subject, SurveyOrder, catalog};
-use iolab_model::catalog::{Factor, Level};
+use iolab_model::catalog::{Contender, Factor, Level, with_program};
 use iolab_model::plan::{self, Plan};
 use iolab_model::spec::Experiment;
 use iolab_model::spec::file::Written;
@@ -81,7 +81,35 @@ fn anchored(experiment: &Experiment) -> Result<Experiment, Error> {
             *path = absolute(path)?;
         }
     }
+    anchor_programs(&mut experiment.factors, &experiment.workload)?;
     Ok(experiment)
+}
+
+/// Each relative path of a program among the commands from the root: a command runs in a directory of
+/// its own, and means the one in which it was typed.
+///
+/// # Errors
+/// The working directory is gone, or has no name that a command can be written with.
+pub fn anchor_programs(
+    factors: &mut BTreeMap<Factor, Vec<Level>>,
+    workload: &str,
+) -> Result<(), Error> {
+    for level in factors.get_mut(&Factor::Contender).into_iter().flatten() {
+        let Level::Word(text) = level else { continue };
+        let Some(path) = relative_program(text, workload) else { continue };
+        let whole = absolute(&path)?;
+        let unwritable =
+            || std::io::Error::other("its directory has no name in UTF-8; name another");
+        let named = whole.to_str().ok_or_else(|| Error::NoPath { path, error: unwritable() })?;
+        *text = with_program(text, named);
+    }
+    Ok(())
+}
+
+/// The program of a command, where it is written as a path that does not start at the root.
+pub fn relative_program(text: &str, workload: &str) -> Option<PathBuf> {
+    let command = Contender::parse(text, catalog::capability(workload)?).ok()?;
+    command.program_path().map(PathBuf::from).filter(|path| path.is_relative())
 }
 
 /// The path from the root, for the agent need not have this working directory.

@@ -50,7 +50,9 @@ pub(super) fn answer_text(told: &AnswerParts<'_>) -> String {
         Verdict::Alone => match claims.best.first() {
             Some(cell) => {
                 let name = &names[*cell];
-                format!("{name} {} the only one that could be compared", name.verb("is", "are"))
+                let all = names.len();
+                let has = name.verb("has", "have");
+                format!("of {all} only {name} {has} figures: nothing to compare it with")
             }
             None => return nothing(told),
         },
@@ -177,20 +179,25 @@ fn tie(claims: &Claims, names: &[CellName]) -> String {
 }
 
 /// What the answer is, and what it would be without outliers.
-pub(super) fn without_text(claims: &Claims, rest: &Claims, names: &[CellName]) -> String {
+pub(super) fn without_text(
+    (outliers, most): (usize, &str),
+    (claims, rest): (&Claims, &Claims),
+    names: &[CellName],
+) -> String {
+    let outliers = so_many(outliers, "outlier");
     let said = |claims: &Claims| match (&claims.verdict, &claims.best[..]) {
-        (Verdict::Winner { cell, .. }, _) => format!("{} would win", names[*cell]),
+        (Verdict::Winner { cell, .. }, _) => format!("{} would be {most}", names[*cell]),
         (Verdict::Tie, best) => format!("{} would be as good", listed(best, names)),
         (_, best) => format!("any of {} could be best", listed(best, names)),
     };
     let now = match (&claims.verdict, &claims.best[..]) {
         (Verdict::Winner { cell, .. }, _) => {
-            format!("{} {}", names[*cell], names[*cell].verb("wins", "win"))
+            format!("{} {}", names[*cell], names[*cell].verb("is", "are"))
         }
         (Verdict::Tie, best) => format!("{} are as good", listed(best, names)),
         (_, best) => format!("any of {} may be best", listed(best, names)),
     };
-    format!("with all trials {now}, without these {}", said(rest))
+    format!("without {outliers} {}, with all trials {now}", said(rest))
 }
 
 /// Several may be the best: what to take, and what that can cost.
@@ -374,13 +381,16 @@ mod tests {
             watch.claims(&Rules::default(), &Facts::default())
         };
         let names = named(["read", "mmap"], false);
-        let said = without_text(&claims(1.0, 40), &claims(1.5, 40), &names);
-        let there =
-            "with all trials any of read and mmap may be best, without these read would win";
+        let said = without_text((3, "fastest"), (&claims(1.0, 40), &claims(1.5, 40)), &names);
+        let there = "without 3 outliers read would be fastest, with all trials any of read and mmap \
+                     may be best";
         assert_eq!(said, there);
         let files = named(["new files", "preallocated files"], true);
-        let said = without_text(&claims(1.5, 40), &claims(1.0, 40), &files);
-        assert!(said.starts_with("with all trials new files win, "), "{said}");
+        let said = without_text((1, "fastest"), (&claims(1.5, 40), &claims(1.0, 40)), &files);
+        assert!(
+            said.starts_with("without 1 outlier any of ") && said.ends_with(" new files are"),
+            "{said}"
+        );
     }
 
     /// "4 threads are fastest: 2 threads takes 3× as long".

@@ -7,7 +7,7 @@ use super::answer_text::{AnswerParts, answer_text, without_text};
 use super::budget::cost_of_round_ns;
 use super::clone_class::clones_among_copies;
 use super::estimate::{estimate, steady};
-use super::name::names_of;
+use super::name::{are_calls, names_of};
 use super::observations::{ConditionLog, RoundLog, condition_log, logs, rounds_of};
 use super::work::{Work, lies_in_cache};
 use super::{Outcome, TwinTrial};
@@ -304,7 +304,9 @@ fn warnings(
             let changed = without.filter(|_| f.code == Code::OutliersMatter);
             let text = match changed {
                 Some(rest) => {
-                    format!("{}: {}", f.detail, without_text(&judgement.claims, rest, &names))
+                    let most = if are_calls(plan, condition) { "cheapest" } else { "fastest" };
+                    let told = (judgement.outliers.len(), most);
+                    without_text(told, (&judgement.claims, rest), &names)
                 }
                 None => format!("{}{}", f.detail, about(&f.cells)),
             };

@@ -52,8 +52,13 @@ pub(super) fn names_of(plan: &Plan, condition: &Condition) -> Vec<CellName> {
             .collect(),
         factors => cells.iter().map(|levels| CellName::of(levels, &factors)).collect(),
     };
+    // Two commands may have one name; their ids tell them apart.
+    let has_command = |cell: &&Levels| cell.get(Factor::Contender).is_some();
+    let commands = names.iter().zip(&cells).filter(|(_, cell)| has_command(cell));
+    let texts: Vec<String> = commands.map(|(name, _)| name.text.clone()).collect();
+    let again = |text: &String| texts.iter().filter(|other| *other == text).count() > 1;
     for (name, cell) in names.iter_mut().zip(&condition.cells) {
-        if name.text.is_empty() {
+        if name.text.is_empty() || again(&name.text) {
             name.text.clone_from(&plan.cells[*cell].id);
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 
+use super::contender_args;
 use super::terminal_io::Failure;
 use iolab_agent::catalog::{self, WORKLOADS};
 use iolab_model::catalog::{
@@ -117,7 +118,7 @@ fn help(info: &'static WorkloadInfo, axis: &FactorUse) -> String {
     if axis.factor == Factor::Contender {
         let names = Vocabulary { info, parts: catalog::all() }.words(axis.factor).join(", ");
         return format!(
-            "{text}: {names}, or a whole one; {{file}}, {{source}}, {{target}}, {{dir}}, {{block}}, {{size}} and {{threads}} are filled in, no shell is run; may be repeated"
+            "{text}: {names}, or a whole one; {{file}}, {{source}}, {{target}}, {{dir}}, {{block}}, {{size}} and {{threads}} are filled in, no shell is run; ./PROGRAM is the one in this directory, and each runs in an empty one of its own; beside the methods, or with --method none alone; may be repeated"
         );
     }
     if axis.factor.kind() == Kind::Word {
@@ -213,6 +214,7 @@ pub fn read(
             all.retain(|level| seen.insert(level.clone()));
         }
     }
+    contender_args::settle(&mut factors, info, elsewhere)?;
     let paths: Vec<&OsString> = matches.get_many(PATHS).into_iter().flatten().collect();
     let directory = match paths.as_slice() {
         [] => usual()?,

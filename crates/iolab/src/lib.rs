@@ -9,6 +9,7 @@ mod compare;
 mod completions;
 mod consent_args;
 mod console;
+mod contender_args;
 mod diff;
 mod doctor;
 mod explain;

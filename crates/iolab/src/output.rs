@@ -16,7 +16,7 @@ use iolab_model::catalog::path_to_text;
 use iolab_model::plan::Plan;
 use iolab_model::result::Document;
 use iolab_model::spec::choose;
-use iolab_report::compare::since_text;
+use iolab_report::compare::{changes_since, since_text};
 use iolab_report::{self as report, ExportError, FOLDERS, FORMATS, TextStyle};
 
 /// Earlier runs of an experiment that a run is held against.
@@ -201,14 +201,14 @@ impl Output {
         Ok(())
     }
 
-    /// Reports what was measured, whatever ended it.
+    /// Reports what was measured, whatever ended it; `goes_on`: rounds of it were reported before.
     ///
     /// # Errors
     /// What ended the run, or what stdout met.
-    pub fn report(&self, measured: Measured, talk: &Talk) -> Ending {
+    pub fn report(&self, measured: Measured, goes_on: bool, talk: &Talk) -> Ending {
         // Above the report, which ends on its answer.
         if self.format == "table" && !talk.quiet {
-            self.tell_since(&measured.document);
+            self.tell_since(&measured.document, goes_on);
         }
         let written = self.write(&measured.document, talk);
         match measured.failure {
@@ -220,10 +220,11 @@ impl Output {
 
     /// How the run compares with the last one of its experiment. A history that cannot be read is told
     /// of elsewhere.
-    fn tell_since(&self, document: &Document) {
+    fn tell_since(&self, document: &Document, goes_on: bool) {
+        let text = if goes_on { changes_since } else { since_text };
         let earlier =
             self.store.open().ok().and_then(|store| earlier(&store, document, EARLIER).ok());
-        if let Some(line) = earlier.and_then(|earlier| since_text(&earlier, document)) {
+        if let Some(line) = earlier.and_then(|earlier| text(&earlier, document)) {
             say(&line);
         }
     }

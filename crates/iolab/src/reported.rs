@@ -35,13 +35,14 @@ pub fn measured(
     talk: &Talk,
 ) -> Ending {
     talk.announce(&prepared.plan);
+    let goes_on = resumes.is_some();
     let measured = session(prepared, argv, resumes, output, talk)?.measure()?;
     let lacks = lacking(&measured.document, &prepared.named);
     // What stands on the screen already is not said again below it.
     let mut cells = measured.document.cells.iter().zip(&prepared.plan.cells);
     let told = cells.all(|(cell, plan)| cell.status != CellStatus::Skipped || plan.skip.is_some());
     let talk = &Talk { skips_told: told && talk.is_brief(), ..talk.clone() };
-    match (output.report(measured, talk)?, lacks) {
+    match (output.report(measured, goes_on, talk)?, lacks) {
         (Exit::Done, Some(lacks)) => {
             say(&format!("iolab: {lacks}; the reasons stand above"));
             Ok(Exit::Lacking)

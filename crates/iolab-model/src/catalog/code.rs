@@ -102,7 +102,7 @@ codes! {
     OneLayout "ONE_LAYOUT" Caution "measured on few layouts of the file"
         "Fewer than five instances of the file were used. Where cached pages lie can change a figure by 10 %. A larger budget renews the file more often.";
     TwinOff "TWIN_OFF" Caution "the same cell measured twice differed"
-        "In each round one cell, drawn at random, is measured twice; the two trials differ by more than half of what is called a difference here. Differences of that size mean little on this machine today.";
+        "In each round one cell, drawn at random, is measured twice; the two trials differ by more than half of what is called a difference here. For the answer that means: a difference of up to the size that the warning names is as large as what nothing makes here, so do not choose by it; one that is several times larger stands. What bounds are stated are still those of the run. Measure where nothing else runs, or for longer (`iolab more last 60s`), and see whether it goes.";
     TwinBroken "TWIN_BROKEN" Invalid "the same cell measured twice is proven different"
         "The evidence that two identical cells differ is beyond 100 : 1. The measurement itself is biased; no winner is printed.";
     FewRounds "FEW_ROUNDS" Caution "too few rounds to say anything"
@@ -110,14 +110,14 @@ codes! {
     InsufficientBudget "INSUFFICIENT_BUDGET" Caution "the budget cannot buy the fewest rounds"
         "Even with the shortest honest trials the budget does not reach the number of rounds that could separate two cells. The message says how many seconds would.";
     OutliersMatter "OUTLIERS_MATTER" Caution "the answer changes without the outliers"
-        "Computed again without flagged trials the answer is another one.";
+        "A few trials far from their round (OUTLIER) decide the answer: computed again without them it is another one, which the warning names. No trial was left out of what is stated. Outliers that come with the work itself (a flush, a garbage collection of the device) belong to the answer; those of something else that ran do not. Give it more rounds (`iolab more last 60s`), where nothing else runs (`iolab doctor`): if both answers stay apart, take what `iolab show --details` shows of the two and choose by what matters to you, the usual time or the rare long one.";
     OverheadHigh "OVERHEAD" Caution "the clock costs as much as the effect"
         "Reading the clock is more than 1 % of a trial and more than a fifth of the difference that is shown. Trials need to be longer: a larger file.";
     // Hazards of the machine
     PageReporting "PAGE_REPORTING" Caution "this machine gives free memory back to its host"
-        "/sys/module/page_reporting is active: freed page cache returns to the host and the next first touch is slow, by a factor of up to 10. What allocates page cache (cold reads, writes, copies) varies for it. Warm reads and system calls do not.";
+        "/sys/module/page_reporting is active: freed page cache returns to the host and the next first touch is slow, by a factor of up to 10. What allocates page cache (cold reads, writes, copies) varies for it, from round to round and from run to run; warm reads and system calls do not. Nothing has to be done where the question is which is faster: cells are compared within a round, and what varies is in the interval. Where it is open for this, give more rounds (`iolab more last 60s`) or ask of warm files (--cache warm).";
     SmallerThanCache "SMALLER_THAN_CACHE" Caution "the file fits into the processor's cache"
-        "The file is smaller than the last-level cache, so warm reads may never reach memory. For memory-bound figures take a larger file (--file-size, where iolab makes it).";
+        "The file is smaller than the last-level cache, so warm reads may never reach memory. Between cells of this run the comparison holds, for a file of this size that is used again and again. Where yours is larger, or is not read twice in a row, take one of the size of yours (--file-size, where iolab makes it). A tree of small files is not warned of: there calls and not bytes take the time.";
     UnalignedBlock "UNALIGNED_BLOCK" Note "a block size is not a multiple of the page"
         "Calls straddle pages, which costs extra look-ups and copies. If such a block stands out, this is why.";
     DirtyThrottling "DIRTY_THROTTLING" Note "small buffered writes run at memory speed"

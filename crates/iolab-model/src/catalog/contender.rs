@@ -163,6 +163,20 @@ impl Contender {
         program.rsplit('/').next().unwrap_or(&program).to_owned()
     }
 
+    /// A command whatever it is for; nothing where it is no words, or is told nothing.
+    pub(super) fn of_any(text: &str) -> Option<Contender> {
+        let named = BUILT_IN.iter().find(|(name, ..)| *name == text);
+        let command = Contender { words: split(named.map_or(text, |(.., whole)| *whole)).ok()? };
+        let told = |piece: &Piece| matches!(piece, Piece::Slot(_));
+        command.words.iter().flatten().any(told).then_some(command)
+    }
+
+    /// The program as it is written, where that is a path and the same for every cell.
+    pub fn program_path(&self) -> Option<String> {
+        let whole = |word: &&Vec<Piece>| word.iter().all(|piece| matches!(piece, Piece::Text(_)));
+        self.words.first().filter(whole).map(|_| self.program()).filter(|name| name.contains('/'))
+    }
+
     /// The package that has the program, where it is known.
     pub fn package(&self) -> Option<&'static str> {
         package_of(&self.name())
@@ -231,6 +245,36 @@ fn one_of_a_list(name: &OsStr) -> OsString {
         one.push(*byte);
     }
     OsString::from_vec(one)
+}
+
+/// The same command with another program, which is its first word.
+pub fn with_program(text: &str, program: &str) -> String {
+    let mut reader = Reader { text, at: 0, words: Vec::new(), word: None };
+    while reader.words.is_empty() {
+        // Where the word ends, what ends it was taken too.
+        match reader.next() {
+            Some(c) if c.is_whitespace() => reader.end_word(),
+            Some('\\') => {
+                reader.next().into_iter().for_each(|c| reader.push(c));
+            }
+            Some(c @ ('\'' | '"')) if reader.quoted(c).is_err() => break,
+            Some('\'' | '"') => {}
+            Some(c) => reader.push(c),
+            None => break,
+        }
+    }
+    let plain = |c: char| c.is_alphanumeric() || "-_=./:,+%@".contains(c);
+    let mut whole = String::with_capacity(text.len() + program.len());
+    for c in program.chars() {
+        if !plain(c) {
+            whole.push('\\');
+        }
+        whole.push(c);
+    }
+    match reader.words.is_empty() {
+        true => whole,
+        false => format!("{whole} {}", text[reader.at..].trim_start()),
+    }
 }
 
 /// The package that has a program of this name, where it is known.
@@ -361,13 +405,25 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{Contender, Slot, contender_names, shell_text, split};
+    use super::{Contender, Slot, contender_names, shell_text, split, with_program};
     use crate::catalog::Capability;
 
     fn words(text: &str) -> Vec<String> {
         let told = |slot: Slot| OsString::from(format!("<{slot:?}>"));
         let all = Contender { words: split(text).unwrap() }.argv(&told);
         all.into_iter().map(|word| word.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_program_is_put_in_the_place_of_the_first_word() {
+        let there = |text: &str| with_program(text, "/a b/x{size}");
+        let command = Contender { words: split(&there("./x  '{file}' a")).unwrap() };
+        assert_eq!(command.template(), ["/a b/x{size}", "{file}", "a"]);
+        assert!(command.program_path().is_some_and(|path| path == "/a b/x{size}"));
+        assert_eq!(split(&there("'./x y' {file}")).unwrap().len(), 2);
+        assert_eq!(split(&there(r"./x\ y")).unwrap().len(), 1);
+        let path = |text| Contender { words: split(text).unwrap() }.program_path();
+        assert_eq!((path("dd {file}"), path("{dir}/x {file}")), (None, None));
     }
 
     #[test]

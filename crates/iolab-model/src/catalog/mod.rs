@@ -6,6 +6,7 @@ mod axis_word;
 mod cache_state;
 mod code;
 mod column_unit;
+mod command_label;
 mod contender;
 mod date;
 mod fact;
@@ -37,7 +38,10 @@ pub use axis_word::{
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};
 pub use column_unit::ColumnUnit;
-pub use contender::{Contender, ContenderError, Slot, contender_names, package_of, shell_text};
+pub use command_label::{command_label, command_labels};
+pub use contender::{
+    Contender, ContenderError, Slot, contender_names, package_of, shell_text, with_program,
+};
 pub use date::{utc_seconds, utc_text};
 pub use fact::{Fact, Family, directory_prefix, is_of_later_directory};
 pub use factor::{Factor, Kind, Role};

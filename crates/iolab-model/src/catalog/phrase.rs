@@ -2,8 +2,8 @@
 
 use super::{
     Atime, AxisWord, CacheState, Consume, Descriptors, Factor, Fill, Kind, Level, Pattern,
-    RECORDED, Readahead, Sparse, Switch, Sync, Target, Touch, Until, bytes_text, count_text,
-    path_to_text, so_many,
+    RECORDED, Readahead, Sparse, Switch, Sync, Target, Touch, Until, bytes_text, command_label,
+    count_text, path_to_text, so_many,
 };
 
 /// A level in words, after the name of a cell or in the line of what was held constant:
@@ -95,7 +95,8 @@ fn word_phrase(factor: Factor, word: &str) -> String {
         Factor::Method if word == RECORDED => "calls as recorded".to_owned(),
         Factor::Block if word == RECORDED => "blocks as recorded".to_owned(),
         Factor::Sync if word == RECORDED => "syncs as recorded".to_owned(),
-        Factor::Method | Factor::Contender | Factor::Operation => word.to_owned(),
+        Factor::Contender => command_label(word),
+        Factor::Method | Factor::Operation => word.to_owned(),
         Factor::Place => format!("on {word}"),
         Factor::SourcePlace => format!("source on {word}"),
         Factor::Memory => format!("a file of {word} the memory"),

@@ -7,7 +7,7 @@ use crate::catalog::{
     AxisWord, CacheState, Consume, Factor, FactorUse, Level, Part, RECORDED, Role, bytes_text,
     is_held_warm, memory_limit_bytes,
 };
-use crate::spec::{Experiment, Vocabulary, format_bytes};
+use crate::spec::{Experiment, NO_METHOD, Vocabulary, format_bytes};
 
 /// The size of a file that iolab makes where none is asked for.
 const USUAL_FILE_BYTES: u64 = 256 << 20;
@@ -27,6 +27,11 @@ pub(super) fn fill(
     let mut axes = Axes::new();
     for axis in vocabulary.info.factors {
         let levels = match experiment.factors.get(&axis.factor) {
+            // Crossed with no method, only commands are left.
+            Some(levels) if is_no_method(axis.factor, levels) => {
+                axes.insert(axis.factor, Vec::new());
+                continue;
+            }
             Some(levels) => with_recorded(levels, axis.factor, vocabulary),
             None => default_levels(axis, experiment, vocabulary, facts, notes)?,
         };
@@ -38,6 +43,10 @@ pub(super) fn fill(
         notes.extend(state_under_limits(&mut axes, facts));
     }
     Ok(axes)
+}
+
+fn is_no_method(factor: Factor, levels: &[Level]) -> bool {
+    factor == Factor::Method && matches!(levels, [Level::Word(word)] if word == NO_METHOD)
 }
 
 /// What is compared with what the program did must be there: as recorded is always a level.

@@ -7,7 +7,7 @@ use super::axes::Axes;
 use super::contender;
 use super::draft::{Does, Draft};
 use crate::catalog::{
-    Capability, Consume, Contender, Factor, Kind, Level, Levels, Part, Touch, path_to_text,
+    Capability, Consume, Factor, Kind, Level, Levels, Part, Touch, command_labels, path_to_text,
 };
 use crate::spec::{Vocabulary, format_bytes};
 
@@ -136,9 +136,9 @@ fn named(factor: Factor, levels: &Levels, vocabulary: Vocabulary<'_>) -> Option<
 }
 
 /// A name for each cell, from its method and from the levels that vary: `pread/64Ki`.
-pub(super) fn names(axes: &Axes, drafts: &[Draft], vocabulary: Vocabulary<'_>) -> Vec<String> {
+pub(super) fn names(axes: &Axes, drafts: &[Draft]) -> Vec<String> {
     let short = short_file_names(axes);
-    let commands = short_command_names(axes, vocabulary);
+    let commands = short_command_names(axes);
     let mut used = BTreeSet::new();
     let name_of = |draft: &Draft| {
         let words: Vec<String> = draft
@@ -195,22 +195,12 @@ pub fn level_text(factor: Factor, level: &Level) -> String {
     }
 }
 
-/// The program of each command, where that tells the commands apart.
-fn short_command_names<'a>(
-    axes: &'a Axes,
-    vocabulary: Vocabulary<'_>,
-) -> BTreeMap<&'a Level, String> {
+/// What each command is called.
+fn short_command_names(axes: &Axes) -> BTreeMap<&Level, String> {
     let levels = axes.get(&Factor::Contender).map_or(&[][..], Vec::as_slice);
-    let name = |level: &Level| {
-        let parsed = Contender::parse(&level.to_string(), vocabulary.info.capability);
-        parsed.map_or_else(|_| level.to_string(), |contender| contender.name())
-    };
-    let names: Vec<String> = levels.iter().map(name).collect();
-    let distinct = names.iter().collect::<BTreeSet<_>>().len() == names.len();
-    match distinct {
-        true => levels.iter().zip(names).collect(),
-        false => BTreeMap::new(),
-    }
+    let texts: Vec<String> = levels.iter().map(Level::to_string).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    levels.iter().zip(command_labels(&texts)).collect()
 }
 
 /// The last component of each file, where that tells the files apart.

@@ -10,7 +10,7 @@ use crate::catalog::{
     CacheState, Capability, Factor, Level, Levels, Part, Sizes, WorkloadInfo, bytes_text,
     count_text, path_to_text,
 };
-use crate::spec::{Experiment, Vocabulary};
+use crate::spec::{Experiment, NO_METHOD, Vocabulary};
 
 /// Rounds of more cells than this would be so far apart that they compare nothing.
 const MOST_CELLS: usize = 4096;
@@ -68,7 +68,7 @@ pub fn make(
         protocol: experiment.protocol.clone(),
         eliminate: eliminate && experiment.protocol.rounds.is_none(),
         baseline: middle(&cells, &axes),
-        factors: axes,
+        factors: as_asked(axes),
         cells,
         conditions,
         instances: instances.all,
@@ -118,6 +118,14 @@ fn draft(
     drafts
 }
 
+/// That no method was asked for is kept, for whoever plans it again.
+fn as_asked(mut axes: Axes) -> Axes {
+    for levels in axes.values_mut().filter(|levels| levels.is_empty()) {
+        levels.push(Level::word(NO_METHOD));
+    }
+    axes
+}
+
 /// What reaches beyond the files of the run is said before it starts.
 fn whole_machine_note(cells: &[Cell], facts: &Facts) -> Option<String> {
     let mut active = cells.iter().filter(|cell| cell.skip.is_none());
@@ -138,7 +146,7 @@ fn place(
     instances: &mut Instances,
 ) -> Result<Vec<Cell>, PlanError> {
     let mut skips: Vec<Skip> = Vec::new();
-    let names = cells::names(axes, &drafts.cells, vocabulary);
+    let names = cells::names(axes, &drafts.cells);
     let mut all = Vec::with_capacity(names.len());
     for ((draft, id), condition) in drafts.cells.iter().zip(names).zip(&drafts.of_cell) {
         let placed = match contender::refuses(draft, vocabulary) {

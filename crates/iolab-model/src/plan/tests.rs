@@ -376,9 +376,22 @@ fn commands_stand_where_methods_do_and_are_compared_with_them() {
     // One command and one method are compared, though neither axis varies.
     let plan = with_commands(&["dd"], &[(Factor::Block, "4Ki")]);
     assert_eq!(plan.conditions[0].cells.len(), 2);
-    // The same program twice has its whole text for a name.
+    // The same program twice has what tells the two apart for a name.
     let plan = with_commands(&["cat {file}", "cat -u {file}"], &[(Factor::Block, "4Ki")]);
-    assert_eq!(plan.cells[1].id, "cat {file}");
+    assert_eq!((plan.cells[1].id.as_str(), plan.cells[2].id.as_str()), ("cat", "cat -u"));
+}
+
+/// Beside two programs of the person's nobody asked for a method of ours.
+#[test]
+fn commands_are_compared_without_a_method() {
+    let commands = [(Factor::Contender, "dd"), (Factor::Contender, "cat {file}")];
+    let plan =
+        plan(&[&[(Factor::FileSize, "1Mi"), (Factor::Method, "none")], &commands[..]].concat());
+    let ids: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(ids, ["dd", "cat"]);
+    assert_eq!(plan.conditions.len(), 1);
+    // A run is made again from what is kept of it.
+    assert_eq!(plan.factors[&Factor::Method], [Level::word("none")]);
 }
 
 #[test]

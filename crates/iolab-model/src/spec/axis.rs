@@ -165,6 +165,9 @@ impl Vocabulary<'_> {
         if factor == Factor::Contender {
             return self.contender(text);
         }
+        if factor == Factor::Method && text == NO_METHOD && self.axis(Factor::Contender).is_ok() {
+            return Ok(());
+        }
         if factor == Factor::Sizes {
             let fix = || format!("write {SIZES_FORMS}");
             let no_sizes = |why: NoSizes| SpecError::new(text, 0, why.to_string(), fix());
@@ -223,6 +226,7 @@ impl Vocabulary<'_> {
                 self.check_level(*factor, level).map_err(|e| e.of(factor.name()))?;
             }
         }
+        check_no_method(experiment)?;
         if self.info.capability == Capability::Replay
             && !experiment.factors.contains_key(&Factor::Trace)
         {
@@ -281,8 +285,25 @@ impl Vocabulary<'_> {
     }
 }
 
+/// Instead of a method: the commands of the person alone.
+pub const NO_METHOD: &str = "none";
+
 fn is_place(factor: Factor) -> bool {
     matches!(factor, Factor::Place | Factor::SourcePlace)
+}
+
+/// Without methods there must be commands, and nothing stands beside no method.
+fn check_no_method(experiment: &Experiment) -> Result<(), SpecError> {
+    let methods = experiment.factors.get(&Factor::Method).map_or(&[][..], Vec::as_slice);
+    if !methods.contains(&Level::word(NO_METHOD)) {
+        return Ok(());
+    }
+    let (problem, fix) = match experiment.factors.contains_key(&Factor::Contender) {
+        true if methods.len() == 1 => return Ok(()),
+        true => ("none is no method beside others", "write none alone, or leave it out"),
+        false => ("without a method a command is measured", "name one with --contender"),
+    };
+    Err(SpecError::new(NO_METHOD, 0, problem, fix).of(Factor::Method.name()))
 }
 
 /// One rule says how large files are, and a tree that is there has its own.

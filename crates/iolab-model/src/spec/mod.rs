@@ -9,7 +9,7 @@ mod protocol;
 mod range;
 mod units;
 
-pub use axis::{Vocabulary, choose, nearest};
+pub use axis::{NO_METHOD, Vocabulary, choose, nearest};
 pub use error::SpecError;
 pub use protocol::{
     ANY_SPACE, KeyForm, PROTOCOL_KEYS, Protocol, ProtocolKey, parse_ask, parse_rounds,

@@ -27,6 +27,15 @@ pub enum ImportError {
         /// Where and why.
         cause: String,
     },
+    /// What fio is to do, and not what it measured.
+    #[error(
+        "{file} is a job of fio, not its output: fio --output-format=json --output=out.json {file}, \
+         then iolab import out.json"
+    )]
+    FioJob {
+        /// The file.
+        file: String,
+    },
     /// JSON of something else.
     #[error("{file} is JSON, but no run of {}", super::formats_text())]
     Unknown {

@@ -102,6 +102,9 @@ struct Probe {
 }
 
 fn parse(text: &str, name: &str) -> Result<Vec<Document>, ImportError> {
+    if fio::is_job(text) {
+        return Err(ImportError::FioJob { file: name.to_owned() });
+    }
     // fio writes its warnings into the same file, before the JSON.
     let start = text.find('{').ok_or_else(|| ImportError::NotJson {
         file: name.to_owned(),

@@ -22,7 +22,7 @@ pub use contradiction::disagrees_text;
 pub use environment::{Difference, Likeness, Weight, differences, likeness};
 pub use gate::{Gate, GateVerdict, gate_json, gate_markdown, gate_table};
 pub use series::shown_ns;
-pub use since::since_text;
+pub use since::{changes_since, since_text};
 pub use text::{compared_json, compared_markdown, compared_table};
 
 use iolab_model::catalog::Levels;

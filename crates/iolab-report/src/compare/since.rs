@@ -10,15 +10,21 @@ use iolab_model::result::{Answer, AnswerKind, Document, Verdict};
 /// clearly from the last, and how far the figures of the pick lie apart over all of them. An interval is
 /// about its own run alone, which is said where none was made on this machine.
 pub fn since_text(earlier: &[Document], now: &Document) -> Option<String> {
+    match earlier.iter().any(|run| is_same(run, now)) {
+        true => changes_since(earlier, now),
+        false => first_text(now),
+    }
+}
+
+/// The same of a run that goes on: where it is the first, it has said so.
+pub fn changes_since(earlier: &[Document], now: &Document) -> Option<String> {
     let terms = Terms {
         alpha: now.experiment.protocol.alpha,
         delta: now.experiment.protocol.delta,
         anyway: false,
     };
     let before: Vec<&Document> = earlier.iter().filter(|run| is_same(run, now)).collect();
-    let Some(last) = before.first().copied() else {
-        return first_text(now);
-    };
+    let last = before.first().copied()?;
     let compared = compare(std::slice::from_ref(last), std::slice::from_ref(now), &terms).ok()?;
     let day = last.run.started.get(..10).unwrap_or(&last.run.started);
     let mut line = format!("since run {} ({day}): {}", last.run.id, changes(&compared));
@@ -135,7 +141,7 @@ fn spread(before: &[&Document], now: &Document) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::disagrees_text;
-    use super::since_text;
+    use super::{changes_since, since_text};
     use iolab_model::result::{AnswerKind, Document, Pick, Regret};
     use iolab_test::documents;
 
@@ -245,6 +251,7 @@ mod tests {
     fn a_run_is_held_against_the_last_of_its_experiment() {
         let first = since_text(&[], &run(9)).unwrap();
         assert!(first.ends_with("within this run alone; iolab rerun 9 tells more"), "{first}");
+        assert_eq!(changes_since(&[], &run(9)), None, "of a run that goes on");
         let mut nothing_shown = run(9);
         nothing_shown.answers.clear();
         assert_eq!(since_text(&[], &nothing_shown), None);

@@ -1,7 +1,7 @@
 //! Words of the charts: levels, settings and names that come from outside.
 
 use iolab_model::catalog::{
-    Factor, Kind, Level, Levels, Switch, Touch, WorkloadId, bytes_text, count_text,
+    Factor, Kind, Level, Levels, Switch, Touch, WorkloadId, bytes_text, command_label, count_text,
     goes_without_saying, path_to_text,
 };
 use iolab_model::result::Document;
@@ -52,6 +52,7 @@ pub fn level_text(factor: Factor, level: Option<&Level>) -> String {
         (Some(Level::Word(word)), _) if matches!(factor, Factor::Place | Factor::SourcePlace) => {
             clean(word).replace(['[', ']'], "")
         }
+        (Some(Level::Word(word)), _) if factor == Factor::Contender => clean(&command_label(word)),
         (Some(Level::Word(word)), _) => clean(word),
         (Some(Level::Path(path)), _) => {
             let name = path.file_name().map_or(path.as_path(), std::path::Path::new);

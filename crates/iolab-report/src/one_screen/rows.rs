@@ -256,6 +256,11 @@ fn name(cell: &CellRecord, factors: &[Factor]) -> String {
     all.join(" ")
 }
 
+/// A reason often begins with the name.
+fn reason_of(id: &str, why: &str) -> String {
+    if why.starts_with(id) { why.to_owned() } else { format!("{id}: {why}") }
+}
+
 /// Cells without figures, or not all of them.
 fn lacking<'a>(cells: &[&'a CellRecord]) -> impl Iterator<Item = &'a CellRecord> {
     let lacks = |cell: &&CellRecord| cell.estimate.is_none() || cell.status == CellStatus::Failed;
@@ -275,9 +280,12 @@ fn without_figures(cells: &[&CellRecord]) -> Option<String> {
         _ => names.join(", "),
     };
     Some(match all.len() {
-        // A reason often begins with the name.
-        1 if why.starts_with(&listed) => format!("{word}: {why}"),
+        1 => format!("{word}: {}", reason_of(&listed, why)),
         n if n == names.len() && n <= 3 => format!("{word}: {listed}: {why}"),
+        n if n <= 3 => {
+            let each: Vec<String> = all.iter().map(|(_, id, why)| reason_of(id, why)).collect();
+            format!("{n} cells have no figures: {}", each.join("; "))
+        }
         n => format!("{n} cells have no figures: {listed}: {why}"),
     })
 }

@@ -15,6 +15,32 @@ use iolab_model::catalog::{Factor, Level, Levels, WorkloadId, utc_text};
 use iolab_model::result::{Document, Environment, Measurement, Phase, Sample};
 use options::levels;
 
+/// Options without which no job of fio says what it does.
+const JOB_OPTIONS: [&str; 10] = [
+    "rw",
+    "readwrite",
+    "filename",
+    "directory",
+    "ioengine",
+    "bs",
+    "blocksize",
+    "size",
+    "iodepth",
+    "numjobs",
+];
+
+/// Whether a text is a file of jobs: sections in brackets and, below the first, an option of fio.
+pub fn is_job(text: &str) -> bool {
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let mut said = lines.filter(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    let section = |line: &str| line.starts_with('[') && line.ends_with(']');
+    let option = |line: &str| {
+        let name = line.split_once('=').map_or(line, |(name, _)| name).trim_end();
+        JOB_OPTIONS.contains(&name)
+    };
+    said.next().is_some_and(section) && said.any(option)
+}
+
 /// Jobs that a title names.
 const MOST_NAMED: usize = 4;
 
@@ -291,4 +317,23 @@ fn latency(sides: &[&Side], operations: u64) -> Vec<(String, f64)> {
         (value.is_finite() && value > 0.0).then(|| (name.to_owned(), value))
     };
     all.into_iter().filter_map(known).collect()
+}
+
+#[cfg(test)]
+mod job_tests {
+    use super::is_job;
+    use crate::import::{ImportError, read};
+
+    /// "There is no JSON object in it; write it again, or copy it again."
+    #[test]
+    fn a_job_of_fio_is_no_output_of_fio() {
+        assert!(is_job("; mine\n[global]\nrw=read\n[a]\nfilename=f\n"));
+        assert!(!is_job("[experiment]\nname = 3\n") && !is_job("fio: a warning\n{ }"));
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("job.fio");
+        std::fs::write(&path, "[a]\nrw=read\nfilename=${F}\n").unwrap();
+        let error = read(&path).unwrap_err();
+        assert!(matches!(error, ImportError::FioJob { .. }));
+        assert!(error.to_string().contains("then iolab import out.json"), "{error}");
+    }
 }
