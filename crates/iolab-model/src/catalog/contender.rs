@@ -254,9 +254,7 @@ pub fn with_program(text: &str, program: &str) -> String {
         // Where the word ends, what ends it was taken too.
         match reader.next() {
             Some(c) if c.is_whitespace() => reader.end_word(),
-            Some('\\') => {
-                reader.next().into_iter().for_each(|c| reader.push(c));
-            }
+            Some('\\') => reader.next().into_iter().for_each(|c| reader.push(c)),
             Some(c @ ('\'' | '"')) if reader.quoted(c).is_err() => break,
             Some('\'' | '"') => {}
             Some(c) => reader.push(c),

@@ -3,6 +3,8 @@
 
 mod axes;
 mod cells;
+#[cfg(test)]
+mod command_tests;
 mod contender;
 mod cost;
 #[cfg(test)]

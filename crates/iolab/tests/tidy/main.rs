@@ -226,9 +226,18 @@ fn pure_rooms_touch_no_machine() {
 }
 
 /// The subcommands that work on this machine alone. Every other one may run where another agent is,
-/// and asks that one.
-const TOOLS: &[&str] =
-    &["cached", "checksum", "clean", "diff", "make", "packages", "record", "size_for_time"];
+/// and asks that one; but a program is looked for where a person has typed its name.
+const TOOLS: &[&str] = &[
+    "cached",
+    "checksum",
+    "clean",
+    "contender_args",
+    "diff",
+    "make",
+    "packages",
+    "record",
+    "size_for_time",
+];
 
 #[test]
 fn only_the_small_tools_look_at_this_machine() {

@@ -8,6 +8,7 @@ mod agent_process;
 mod agent_real;
 mod conformance;
 mod conformance_write;
+mod contender_programs;
 mod contenders;
 mod contenders_harm;
 mod copy_methods;
