@@ -18,7 +18,7 @@ use iolab_trace::{Profile, export};
 #[derive(Args, Clone, Debug)]
 #[command(
     name = "profile",
-    after_help = "Examples:\n  iolab profile dd.trace\n  iolab profile dd.trace --all            every finding and every file\n  iolab profile dd.trace --format json    all figures; csv: a row a file\n  iolab profile dd.trace --charts charts  pictures as SVG, in that directory\n  iolab profile -- ./slow.sh              record it first\n\nTimes are those of strace less what it adds to a call, which iolab record measures\nfirst. Where that is not known well enough, bounds are told. With --runs 3 the\nshare is one of the program's own time. What loaders, interpreters and wrappers\ndo is one line; --all has its findings too."
+    after_help = "Examples:\n  iolab profile dd.trace\n  iolab profile dd.trace --all            every finding and every file\n  iolab profile dd.trace --format json    all figures; csv: a row a file\n  iolab profile dd.trace --charts charts  pictures as SVG, in that directory\n  iolab profile -- ./slow.sh              record it first\n\nTimes are those of strace less what it adds to a call, which iolab record\nmeasures first. Where that is not known well enough, bounds are told. With\n--runs 3 the share is one of the program's own time. What loaders, interpreters\nand wrappers do is one line; --all has its findings too."
 )]
 pub struct ProfileCommand {
     /// The trace: of iolab record, or of iolab import
