@@ -1,6 +1,8 @@
 //! Trials on a file system that misbehaves: an agent at work there, and every workload by every method.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::PathBuf;
 
 use iolab_agent::{
     Content, Extent, InstanceOrder, LocalChild, Reply, Request, Transport, TrialRequest,
@@ -43,6 +45,7 @@ pub struct Bench {
     pub control: Control,
     pub agent: LocalChild,
     pub cached: bool,
+    root: PathBuf,
 }
 
 /// One kind of trial.
@@ -96,7 +99,7 @@ pub fn with_faults(test: &str, cached: bool, act: impl FnOnce(&mut Bench) + Send
         };
         let control = mounted.control().clone();
         let agent = started_agent(IOLAB.into(), dir.path());
-        let mut bench = Bench { control, agent, cached };
+        let mut bench = Bench { control, agent, cached, root: dir.path().to_owned() };
         bench.make_all();
         act(&mut bench);
         bench.control.release();
@@ -133,6 +136,9 @@ impl Bench {
 
     /// A trial while this goes wrong, what was counted, and what is there that was not before.
     pub fn trial(&mut self, row: &Row, fault: DataFault, limit_ns: u64) -> Seen {
+        // What the kernel could not write back for the trial before, and told nobody, it tells whoever
+        // syncs next: "another errno than 116: write back the file system" once came of that.
+        let _ = rustix::fs::syncfs(File::open(&self.root).unwrap());
         let before: BTreeSet<String> = self.control.names().into_iter().collect();
         let request = TrialRequest {
             workload: row.workload.into(),
