@@ -1,6 +1,7 @@
 //! An experiment as far as what can be had depends on it.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::catalog;
@@ -90,10 +91,16 @@ impl Asked {
     }
 
     /// The directory whose file system is measured: that of the first file, else where files are
-    /// made.
+    /// made. In a tree of the person's nothing is tried but where it is all of its file system: what was
+    /// made there and removed changed its time, and a run could not be gone on with.
     pub fn tested_directory(&self) -> PathBuf {
+        let device = |path: &Path| std::fs::metadata(path).ok().map(|about| about.dev());
         match self.theirs().next() {
-            Some(path) if self.works_on_trees() => path.clone(),
+            Some(path)
+                if self.works_on_trees() && path.parent().and_then(device) != device(path) =>
+            {
+                path.clone()
+            }
             Some(path) => path.parent().unwrap_or(path).to_owned(),
             None => self.directory.clone(),
         }

@@ -106,3 +106,27 @@ fn a_program_that_cannot_be_started_is_refused_before_anything_is_measured() {
     let said = refused(&["--contender", "no-such-program {file}"]);
     assert!(said.contains("no-such-program is not on PATH: install it"), "{said}");
 }
+
+/// GNU grep ends at its first match where it prints to /dev/null: it was 15 times as fast as cat.
+#[test]
+fn what_a_command_prints_does_not_go_to_dev_null() {
+    let home = Home::new();
+    let command = "sh -c 'test ! /proc/$$/fd/1 -ef /dev/null && cat \"$0\"' {file}";
+    let run = document(&read(&home, &[command], &["--block", "64Ki"]).fine());
+    assert_eq!(run.cells[1].status, CellStatus::Measured, "{:?}", run.cells[1].reason);
+}
+
+/// What was tried in it changed the time of a tree, and `iolab more` refused to go on with its own run.
+#[test]
+fn a_tree_that_is_read_keeps_its_time() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("tree")).unwrap();
+    home.file("tree/a", 5000);
+    home.file("tree/b", 5000);
+    let changed = || std::fs::metadata(home.path("tree")).unwrap().modified().unwrap();
+    let before = changed();
+    home.run(&["files", "read", "tree", "--threads", "1", "--rounds", "3"]).done();
+    assert_eq!(changed(), before);
+    home.run(&["more", "last", "1s"]).done();
+    assert_eq!(changed(), before);
+}

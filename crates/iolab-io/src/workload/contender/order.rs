@@ -91,7 +91,7 @@ impl CommandOrder {
         command.args(arguments).current_dir(&self.directory).stdin(Stdio::null());
         command.stdout(match self.fio {
             true => Stdio::from(appending(&self.output).map_err(failed)?),
-            false => Stdio::null(),
+            false => nowhere(),
         });
         command.stderr(Stdio::from(appending(&self.errors).map_err(failed)?));
         dies_with_us(&mut command);
@@ -103,7 +103,7 @@ impl CommandOrder {
         let program = ["/usr/bin/true", "/bin/true"].iter().find(|p| Path::new(p).exists())?;
         let mut command = Command::new(program);
         command.current_dir(&self.directory);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(nowhere()).stderr(Stdio::null());
         dies_with_us(&mut command);
         Some(command)
     }
@@ -121,6 +121,12 @@ impl CommandOrder {
         let words: String = line.chars().filter(|c| !c.is_control()).take(MOST_WORDS).collect();
         Some(words)
     }
+}
+
+/// Where what a command prints is thrown away: not in /dev/null, which GNU grep knows and stops reading at
+/// its first match (149 GiB/s were measured once).
+fn nowhere() -> Stdio {
+    OpenOptions::new().write(true).open("/dev/zero").map_or_else(|_| Stdio::null(), Stdio::from)
 }
 
 fn appending(path: &Path) -> io::Result<File> {
