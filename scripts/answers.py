@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ordinary questions asked of iolab on this machine, several times each: how many end in an answer.
 
-    scripts/answers.py [--times 4] [--budget 30s] [--only WORD] [--equal] [IOLAB]
+    scripts/answers.py [--times 4] [--seed 1] [--budget 30s] [--only WORD] [--equal] [IOLAB]
 
 Without --equal: 25 questions; counted are winners, ties, picks within 5 %, and what is wider or
 unsound. With --equal: pairs of equal things, asked in both orders; counted is how often they are told
@@ -106,7 +106,7 @@ def questions(iolab, options):
             continue
         kinds = []
         for time in range(options.times):
-            answers, said = ask(iolab, question.split(), options.budget, 1 + time)
+            answers, said = ask(iolab, question.split(), options.budget, options.seed + time)
             kinds += [kind_of(answer) for answer in answers] or [f"none: {said}"]
         rows.append((question, kinds))
         print(f"{question}: {', '.join(kinds)}", flush=True)
@@ -146,7 +146,7 @@ def equal(iolab, options):
                 places = f"dir:{x.directory},dir:{y.directory}"
                 word = word.replace("{P}", places).replace("{I}", f"{x.image},{y.image}")
                 words.append(word.replace("{X.file}", x.file).replace("{Y.file}", y.file))
-            answers, said = ask(iolab, words, options.budget, 1 + time)
+            answers, said = ask(iolab, words, options.budget, options.seed + time)
             none += said
             for answer in answers:
                 apart += told_apart(answer, "{C}" in question)
@@ -166,6 +166,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("iolab", nargs="?", default="iolab")
     parser.add_argument("--times", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=1, help="of the first time")
     parser.add_argument("--budget", default="30s")
     parser.add_argument("--only")
     parser.add_argument("--equal", action="store_true")

@@ -55,19 +55,12 @@ pub(super) fn sentence(doc: &Document, answer: &Answer) -> Option<String> {
     if std::ptr::eq(best, recorded) {
         return Some("no way that was tried is faster than the recorded one".to_owned());
     }
-    let (ratio, low, high) = answer.comparisons.iter().find_map(|pair| {
-        let is =
-            |a: &CellRecord, b: &CellRecord| pair.a.as_str() == a.id && pair.b.as_str() == b.id;
-        let upside_down = |bound: Option<f64>| bound.map(|bound| 1.0 / bound);
-        match (is(best, recorded), is(recorded, best)) {
-            (true, _) => Some((pair.ratio, pair.low, pair.high)),
-            (_, true) => Some((1.0 / pair.ratio, upside_down(pair.high), upside_down(pair.low))),
-            _ => None,
-        }
-    })?;
+    // The bounds of the answer, as everywhere: a pair's own interval may say more than it.
+    let ratio = answer.ratio_of(&best.id, &recorded.id)?;
+    let apart = answer.apart(&best.id, &recorded.id, doc.experiment.protocol.delta)?;
     let way = ways(doc, best, recorded);
-    let file_work = ratio_interval_text(ratio, low, high);
-    let whole = whole(doc, best, high.unwrap_or(ratio));
+    let file_work = ratio_interval_text(ratio, apart.low, apart.high);
+    let whole = apart.high.map(|most| whole(doc, best, most)).unwrap_or_default();
     Some(format!("with {way} the file work takes {file_work} of its time{whole}"))
 }
 

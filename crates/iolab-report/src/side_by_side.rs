@@ -66,7 +66,7 @@ fn remarks(beside: &Beside, documents: &[Document]) -> Vec<String> {
     let mut remarks = Vec::new();
     if !beside.rows.is_empty() {
         remarks.push(format!(
-            "Figures: {}, median with its 95 % interval. Runs share no rounds: what stands beside each \
+            "Figures: {}, median with its interval. Runs share no rounds: what stands beside each \
              other is no verdict.",
             beside.unit
         ));

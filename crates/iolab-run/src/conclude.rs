@@ -41,7 +41,7 @@ pub fn conclude(plan: &Plan, outcome: &Outcome) -> Conclusion {
     let work = |cell: usize| Work::of(plan, &plan.cells[cell]);
     let cells = outcome.cells.iter().enumerate();
     let estimates: Vec<Option<Estimate>> =
-        cells.map(|(cell, c)| estimate(&c.samples, &work(cell))).collect();
+        cells.map(|(cell, c)| estimate(&c.samples, &work(cell), plan.protocol.alpha)).collect();
     let logs = logs(plan, &outcome.cells, &outcome.twin);
     let mut outliers = vec![Vec::new(); outcome.cells.len()];
     let levels: LevelsOf<'_> =

@@ -3,7 +3,7 @@
 use super::work::Work;
 use iolab_model::catalog::Code;
 use iolab_model::result::{Document, Estimate, Sample, Summary};
-use iolab_stats::summary;
+use iolab_stats::summary_at;
 
 /// The samples that count.
 pub(super) fn steady(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
@@ -12,11 +12,11 @@ pub(super) fn steady(samples: &[Sample]) -> impl Iterator<Item = &Sample> {
 
 /// Wall, user and system time of one pass, speed, and time of one operation. A bounded trial is
 /// carried over to a whole pass by its bytes, for the last operation of a file may be a short one; by
-/// its operations where a pass is not over the bytes of one file.
-pub(super) fn estimate(samples: &[Sample], work: &Work) -> Option<Estimate> {
+/// its operations where a pass is not over the bytes of one file. Intervals have the error of the run.
+pub(super) fn estimate(samples: &[Sample], work: &Work, alpha: f64) -> Option<Estimate> {
     let per = |value: fn(&Sample) -> u64, divisor: &dyn Fn(&Sample) -> f64| {
         let values: Vec<f64> = steady(samples).map(|s| value(s) as f64 / divisor(s)).collect();
-        summary(&values)
+        summary_at(&values, alpha)
     };
     let passes = |s: &Sample| match (s.measurement.bytes, work.pass_bytes) {
         _ if !s.measurement.flags.contains(&Code::Bounded) => {
@@ -36,7 +36,7 @@ pub(super) fn estimate(samples: &[Sample], work: &Work) -> Option<Estimate> {
         bytes_per_second: moves
             .then(|| per(|s| s.measurement.wall_ns, &bytes))
             .flatten()
-            .map(|time| speed(&time, samples)),
+            .map(|time| speed(&time, samples, alpha)),
         ns_per_operation: per(|s| s.measurement.wall_ns, &operations)?,
     })
 }
@@ -44,12 +44,12 @@ pub(super) fn estimate(samples: &[Sample], work: &Work) -> Option<Estimate> {
 /// Bytes a second from seconds a byte: the middle and its interval are those of the time, so that a
 /// time and a speed beside it never say two things; of an even number of trials, or of few that lie
 /// far apart, the middle of speeds is another.
-fn speed(time: &Summary, samples: &[Sample]) -> Summary {
+fn speed(time: &Summary, samples: &[Sample], alpha: f64) -> Summary {
     let inverse = |seconds: f64| 1.0 / seconds;
     let speeds: Vec<f64> = steady(samples)
         .map(|s| s.measurement.bytes as f64 / s.measurement.wall_ns.max(1) as f64 * 1e9)
         .collect();
-    let seen = summary(&speeds);
+    let seen = summary_at(&speeds, alpha);
     let (mean, sd) = seen.as_ref().map_or((f64::NAN, f64::NAN), |seen| (seen.mean, seen.sd));
     Summary {
         n: time.n,
@@ -71,9 +71,10 @@ pub fn fill_estimates(document: &mut Document) {
     // A pass is asked for by its repetitions where no trial is bounded.
     let unused = Work::default();
     let bounded = |s: &Sample| s.measurement.flags.contains(&Code::Bounded);
+    let alpha = document.experiment.protocol.alpha;
     for cell in document.cells.iter_mut().filter(|cell| cell.estimate.is_none()) {
         if !cell.samples.iter().any(bounded) {
-            cell.estimate = estimate(&cell.samples, &unused);
+            cell.estimate = estimate(&cell.samples, &unused, alpha);
         }
     }
 }
@@ -105,12 +106,12 @@ mod tests {
         };
         let work = Work { operations_per_pass: 4, pass_bytes: 200 << 20, ..Work::default() };
         for sample in [bounded(8 << 20, 8_000_000), bounded(64 << 20, 64_000_000)] {
-            let seen = estimate(&[sample], &work).unwrap();
+            let seen = estimate(&[sample], &work, 0.05).unwrap();
             assert!((seen.wall_ns.median / 200e6 - 1.0).abs() < 1e-9, "{:?}", seen.wall_ns);
         }
         // A pass over a tree is so many files.
         let work = Work { operations_per_pass: 4, ..Work::default() };
-        assert_eq!(estimate(&[bounded(1, 5)], &work).unwrap().wall_ns.median, 20.0);
+        assert_eq!(estimate(&[bounded(1, 5)], &work, 0.05).unwrap().wall_ns.median, 20.0);
     }
 
     /// Two rows of 137 ms once had 1.43 and 1.22 GiB/s beside them: the middle of few speeds that lie
@@ -120,7 +121,7 @@ mod tests {
         let walls = [72e6, 126e6, 256e6, 632e6, 99e6, 130e6, 131e6, 140e6];
         let samples: Vec<Sample> =
             (3..).zip(walls).map(|(r, wall)| trial(r, wall as u64)).collect();
-        let seen = estimate(&samples, &Work::default()).unwrap();
+        let seen = estimate(&samples, &Work::default(), 0.05).unwrap();
         let speed = seen.bytes_per_second.unwrap();
         let of = |wall_ns: f64| f64::from(200 << 20) / wall_ns * 1e9;
         let same = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");

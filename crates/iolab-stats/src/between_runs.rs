@@ -2,7 +2,11 @@
 //! runs does not cancel, and rounds within a run say little about it: two identical commands
 //! measured back to back differ "significantly" in almost half of all pairs. The unit is the run
 //! where there are several (Kalibera & Jones 2013); where there is one on each side, what is not
-//! known is allowed for.
+//! known is allowed for. So it is where each side was recorded in one go: runs that follow one another
+//! are more alike than runs a quarter of an hour apart, and what changed between the two sides by
+//! itself looks like what is asked for.
+
+use std::collections::BTreeMap;
 
 use statrs::function::beta::beta_reg;
 use statrs::function::erf::erfc_inv;
@@ -28,6 +32,8 @@ pub struct Seen {
     pub y: Vec<f64>,
     /// |ln ratio| of the run's twin, where there is one: what the same cell measured twice gave.
     pub twin: Option<f64>,
+    /// Runs of a side that were made in one go, with nothing of the other side in between, share a number.
+    pub sitting: u32,
 }
 
 /// What an interval between runs rests on.
@@ -35,6 +41,8 @@ pub struct Seen {
 pub enum Basis {
     /// Repeated runs: their own spread, Student's t.
     RepeatedRuns,
+    /// Repeated runs, but each side in one go: their spread, and as much again between the two.
+    OneSitting,
     /// Too few runs to show a spread: rounds within them, and an allowance.
     SinglePair,
 }
@@ -57,30 +65,57 @@ pub struct Between {
 /// allowance for single ones); divide by the number of cells for a guarantee over all of them.
 pub fn between(first: &[Seen], second: &[Seen], alpha: f64) -> Option<Between> {
     let (a, b) = (Side::of(first, alpha)?, Side::of(second, alpha)?);
-    let ln_ratio = b.level() - a.level();
-    let freedom = a.levels.len() + b.levels.len() - 2;
-    let share = 1.0 / a.levels.len() as f64 + 1.0 / b.levels.len() as f64;
-    let seen = match freedom {
-        0 => 0.0,
-        _ => (a.squares() + b.squares()) / freedom as f64,
-    };
-    if freedom >= FEWEST_FREEDOM {
+    let ln_ratio = mean(&b.levels) - mean(&a.levels);
+    let by_sitting = Spread::of(&a.sittings, &b.sittings);
+    if by_sitting.freedom >= FEWEST_FREEDOM {
         // Runs that agree by luck are no closer than their rounds allow.
         let within = (a.within() + b.within()) / 2.0;
-        let sd = seen.max(within).sqrt();
-        let half = student_t(alpha, freedom as f64) * sd * share.sqrt();
+        let sd = by_sitting.variance.max(within).sqrt();
+        let half = student_t(alpha, by_sitting.freedom as f64) * sd * by_sitting.share.sqrt();
         let interval = Interval { low: Some(ln_ratio - half), high: Some(ln_ratio + half) };
         return Some(Between { ln_ratio, interval, between_sd: sd, basis: Basis::RepeatedRuns });
     }
-    let sd = [LEAST_BETWEEN, seen.sqrt(), a.wander, b.wander, a.twin, b.twin];
+    let by_run = Spread::of(&a.levels, &b.levels);
+    if by_run.freedom >= FEWEST_FREEDOM {
+        let within = (a.within() + b.within()) / 2.0;
+        let variance = by_run.variance.max(within);
+        let apart = variance.max(LEAST_BETWEEN * LEAST_BETWEEN);
+        let error = (variance * by_run.share + apart * by_sitting.share).sqrt();
+        let half = student_t(alpha, by_run.freedom as f64) * error;
+        let interval = Interval { low: Some(ln_ratio - half), high: Some(ln_ratio + half) };
+        let between_sd = variance.sqrt();
+        return Some(Between { ln_ratio, interval, between_sd, basis: Basis::OneSitting });
+    }
+    let sd = [LEAST_BETWEEN, by_run.variance.sqrt(), a.wander, b.wander, a.twin, b.twin];
     let sd = sd.into_iter().fold(0.0, f64::max);
     // Half of the error to the allowance, a quarter to the rounds of each side.
-    let half = normal_z(alpha / 2.0) * sd * share.sqrt();
+    let half = normal_z(alpha / 2.0) * sd * by_run.share.sqrt();
     let interval = Interval {
         low: b.low().zip(a.high()).map(|(b, a)| b - a - half),
         high: b.high().zip(a.low()).map(|(b, a)| b - a + half),
     };
     Some(Between { ln_ratio, interval, between_sd: sd, basis: Basis::SinglePair })
+}
+
+/// How far the levels of both sides lie from the mean of their own side.
+struct Spread {
+    /// Variance of one level.
+    variance: f64,
+    freedom: usize,
+    /// Variance of the difference of both means, in variances of one level.
+    share: f64,
+}
+
+impl Spread {
+    fn of(a: &[f64], b: &[f64]) -> Spread {
+        let squares = |levels: &[f64]| -> f64 {
+            let level = mean(levels);
+            levels.iter().map(|l| (l - level) * (l - level)).sum()
+        };
+        let freedom = a.len() + b.len() - 2;
+        let variance = (squares(a) + squares(b)) / freedom.max(1) as f64;
+        Spread { variance, freedom, share: 1.0 / a.len() as f64 + 1.0 / b.len() as f64 }
+    }
 }
 
 /// More runs a side than these are no advice.
@@ -102,8 +137,11 @@ pub fn runs_to_rule_out(between_sd: f64, cells: usize, limit: f64, alpha: f64) -
 }
 
 /// One side, run by run.
+#[derive(Default)]
 struct Side {
     levels: Vec<f64>,
+    /// Means of the levels of each sitting.
+    sittings: Vec<f64>,
     lows: Vec<Option<f64>>,
     highs: Vec<Option<f64>>,
     /// Standard deviation of the medians of stretches, the greatest of any run.
@@ -113,7 +151,8 @@ struct Side {
 
 impl Side {
     fn of(runs: &[Seen], alpha: f64) -> Option<Side> {
-        let mut side = Side { levels: vec![], lows: vec![], highs: vec![], wander: 0.0, twin: 0.0 };
+        let mut side = Side::default();
+        let mut sittings: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for run in runs {
             let mut sorted: Vec<f64> = run.y.iter().copied().filter(|y| y.is_finite()).collect();
             let Some(level) = median(&sorted) else { continue };
@@ -123,20 +162,13 @@ impl Side {
             let rank = lower_rank(sorted.len() as u32, 4.0 / alpha) as usize;
             let bound = |at: usize| (rank > 0).then(|| sorted[at]);
             side.levels.push(level);
+            sittings.entry(run.sitting).or_default().push(level);
             side.lows.push(bound(rank.saturating_sub(1)));
             side.highs.push(bound(sorted.len() - rank.max(1)));
             side.twin = side.twin.max(run.twin.filter(|t| t.is_finite()).unwrap_or(0.0).abs());
         }
+        side.sittings = sittings.values().map(|levels| mean(levels)).collect();
         (!side.levels.is_empty()).then_some(side)
-    }
-
-    fn level(&self) -> f64 {
-        self.levels.iter().sum::<f64>() / self.levels.len() as f64
-    }
-
-    fn squares(&self) -> f64 {
-        let level = self.level();
-        self.levels.iter().map(|l| (l - level) * (l - level)).sum()
     }
 
     /// Variance of one run's median by its own rounds, from the width of its interval.
@@ -147,19 +179,22 @@ impl Side {
     }
 
     fn low(&self) -> Option<f64> {
-        mean(&self.lows)
+        mean_of_known(&self.lows)
     }
 
     fn high(&self) -> Option<f64> {
-        mean(&self.highs)
+        mean_of_known(&self.highs)
     }
 }
 
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 /// The mean; unknown where one is.
-fn mean(values: &[Option<f64>]) -> Option<f64> {
+fn mean_of_known(values: &[Option<f64>]) -> Option<f64> {
     let known: Option<Vec<f64>> = values.iter().copied().collect();
-    let known = known.filter(|k| !k.is_empty())?;
-    Some(known.iter().sum::<f64>() / known.len() as f64)
+    known.filter(|known| !known.is_empty()).map(|known| mean(&known))
 }
 
 /// How far the level of a run wanders: the standard deviation of the medians of its stretches.
@@ -170,7 +205,7 @@ fn wander(y: &[f64]) -> f64 {
     if medians.len() < 3 {
         return 0.0;
     }
-    let mean = medians.iter().sum::<f64>() / medians.len() as f64;
+    let mean = mean(&medians);
     let squares: f64 = medians.iter().map(|m| (m - mean) * (m - mean)).sum();
     (squares / (medians.len() - 1) as f64).sqrt()
 }

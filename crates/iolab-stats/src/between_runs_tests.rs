@@ -16,7 +16,12 @@ fn normal(random: &mut Pcg64) -> f64 {
 fn run(random: &mut Pcg64, level: f64, between_sd: f64, within_sd: f64, rounds: usize) -> Seen {
     let own = level + between_sd * normal(random);
     let y = (0..rounds).map(|_| own + within_sd * normal(random)).collect();
-    Seen { y, twin: Some(0.0) }
+    Seen { y, twin: Some(0.0), sitting: 0 }
+}
+
+/// The runs of a side as they are made in turn with those of the other: each is a sitting.
+fn in_turn(runs: impl Iterator<Item = Seen>) -> Vec<Seen> {
+    runs.zip(0..).map(|(run, sitting)| Seen { sitting, ..run }).collect()
 }
 
 #[test]
@@ -35,7 +40,7 @@ fn misses(p: usize, q: usize, between_sd: f64, within_sd: f64) -> f64 {
     let mut random = generator(7, (p * 10 + q) as u64);
     let trials = 2000;
     let side = |random: &mut Pcg64, n: usize| -> Vec<Seen> {
-        (0..n).map(|_| run(random, 3.0, between_sd, within_sd, 20)).collect()
+        in_turn((0..n).map(|_| run(random, 3.0, between_sd, within_sd, 20)))
     };
     let missed = (0..trials).filter(|_| {
         let (a, b) = (side(&mut random, p), side(&mut random, q));
@@ -68,7 +73,7 @@ fn a_large_difference_is_seen_by_either() {
     let mut random = generator(3, 3);
     for runs in [1, 3] {
         let side = |random: &mut Pcg64, level: f64| -> Vec<Seen> {
-            (0..runs).map(|_| run(random, level, 0.005, 0.01, 30)).collect()
+            in_turn((0..runs).map(|_| run(random, level, 0.005, 0.01, 30)))
         };
         let (a, b) = (side(&mut random, 0.0), side(&mut random, 0.2));
         let found = between(&a, &b, 0.05).unwrap();
@@ -84,7 +89,8 @@ fn a_large_difference_is_seen_by_either() {
 
 #[test]
 fn what_a_run_shows_of_itself_widens_a_single_pair() {
-    let flat = Seen { y: (0..32).map(|i| f64::from(i % 2) * 0.001).collect(), twin: None };
+    let flat =
+        Seen { y: (0..32).map(|i| f64::from(i % 2) * 0.001).collect(), twin: None, sitting: 0 };
     let width = |a: &Seen, b: &Seen| {
         let i = between(std::slice::from_ref(a), std::slice::from_ref(b), 0.05).unwrap().interval;
         i.high.unwrap() - i.low.unwrap()
@@ -94,6 +100,7 @@ fn what_a_run_shows_of_itself_widens_a_single_pair() {
     let wandering = Seen {
         y: (0..32).map(|i| f64::from(i / 8) * 0.05 + f64::from(i % 2) * 0.001).collect(),
         twin: None,
+        sitting: 0,
     };
     assert!(width(&flat, &twin) > 2.0 * plain);
     assert!(width(&flat, &wandering) > 2.0 * plain);
@@ -101,11 +108,11 @@ fn what_a_run_shows_of_itself_widens_a_single_pair() {
 
 #[test]
 fn little_is_no_interval_and_nothing_is_none() {
-    let few = Seen { y: vec![1.0, 1.1], twin: None };
+    let few = Seen { y: vec![1.0, 1.1], twin: None, sitting: 0 };
     let found = between(std::slice::from_ref(&few), std::slice::from_ref(&few), 0.05).unwrap();
     assert_eq!((found.interval.low, found.interval.high), (None, None));
-    let empty = Seen { y: vec![f64::NAN], twin: None };
-    assert_eq!(between(&[empty], &[Seen { y: vec![1.0], twin: None }], 0.05), None);
+    let empty = Seen { y: vec![f64::NAN], twin: None, sitting: 0 };
+    assert_eq!(between(&[empty], &[Seen { y: vec![1.0], twin: None, sitting: 0 }], 0.05), None);
 }
 
 /// Share of gates over `cells` cells that pass, where the second side takes `ratio` times as long.
@@ -115,7 +122,7 @@ fn passes(runs: usize, cells: usize, between_sd: f64, ratio: f64) -> f64 {
     let passed = (0..trials).filter(|_| {
         (0..cells).all(|_| {
             let mut side = |level: f64| -> Vec<Seen> {
-                (0..runs).map(|_| run(&mut random, level, between_sd, 0.01, 20)).collect()
+                in_turn((0..runs).map(|_| run(&mut random, level, between_sd, 0.01, 20)))
             };
             let (a, b) = (side(3.0), side(3.0 + ratio.ln()));
             let high = between(&a, &b, 0.1).unwrap().interval.high;
@@ -138,4 +145,44 @@ fn as_many_runs_as_are_forecast_rule_out_what_is_not_there_and_nothing_else() {
         assert!(share <= 0.073, "{between_sd}, {runs} runs a side: {share}");
     }
     assert_eq!(runs_to_rule_out(0.3, 5, 0.05, 0.05), None);
+}
+
+/// Runs one after another on a machine whose level wanders: five before and five after.
+fn told_apart_in_a_row(wander_sd: f64, sitting: impl Fn(usize) -> u32) -> f64 {
+    let mut random = generator(13, 5);
+    let trials = 2000;
+    let missed = (0..trials).filter(|_| {
+        let mut level = 3.0;
+        let mut side = |from: usize| -> Vec<Seen> {
+            let runs = (from..from + 5).map(|at| {
+                level += wander_sd * normal(&mut random);
+                Seen { sitting: sitting(at), ..run(&mut random, level, 0.01, 0.02, 20) }
+            });
+            runs.collect()
+        };
+        let (a, b) = (side(0), side(5));
+        !between(&a, &b, 0.05).unwrap().interval.contains(0.0)
+    });
+    missed.count() as f64 / f64::from(trials)
+}
+
+/// A gate that took five runs of main and five of a branch, a minute later, called the second half of
+/// one and the same program's runs a regression.
+#[test]
+fn runs_in_a_row_are_no_proof_of_what_lies_between_two_rows() {
+    for wander_sd in [0.0, 0.01] {
+        let share = told_apart_in_a_row(wander_sd, |at| at as u32 / 5);
+        assert!(share <= 0.066, "{wander_sd}: {share}");
+    }
+    // Taken as runs that know nothing of one another.
+    assert!(told_apart_in_a_row(0.01, |at| at as u32) > 0.15);
+    // What lies far beyond is still told.
+    let mut random = generator(17, 5);
+    let mut side = |level: f64, sitting: u32| -> Vec<Seen> {
+        let runs = (0..5).map(|_| run(&mut random, level, 0.01, 0.02, 20));
+        runs.map(|run| Seen { sitting, ..run }).collect()
+    };
+    let found = between(&side(3.0, 0), &side(3.0 + 1.2_f64.ln(), 1), 0.05).unwrap();
+    assert_eq!(found.basis, Basis::OneSitting);
+    assert!(found.interval.low.unwrap() > 1.05_f64.ln(), "{found:?}");
 }

@@ -16,15 +16,20 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (at - below as f64)
 }
 
-/// Figures of one quantity; values that are not finite are left out. The interval of the median is
-/// the exact order-statistic one at 95 %, from n = 6 on. `None` where there is no value.
+/// [`summary_at`] 95 %, from n = 6 on: of what has no error of its own.
 pub fn summary(values: &[f64]) -> Option<Summary> {
+    summary_at(values, 0.05)
+}
+
+/// Figures of one quantity; values that are not finite are left out. The interval of the median is
+/// the exact order-statistic one with an error of at most `alpha`. `None` where there is no value.
+pub fn summary_at(values: &[f64], alpha: f64) -> Option<Summary> {
     let sorted = sorted(values);
     let n = sorted.len();
     let (min, max) = (*sorted.first()?, *sorted.last()?);
     let mean = sorted.iter().sum::<f64>() / n as f64;
     let squares: f64 = sorted.iter().map(|v| (v - mean) * (v - mean)).sum();
-    let bounds = order_interval(&sorted, 0.05);
+    let bounds = order_interval(&sorted, alpha);
     Some(Summary {
         n: n as u32,
         median: quantile(&sorted, 0.5),

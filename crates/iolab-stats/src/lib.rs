@@ -25,7 +25,7 @@ pub use betting::mean_bounds;
 pub use between_runs::{Basis, Between, Seen, between, runs_to_rule_out};
 pub use change::{Change, changes};
 pub use compare::{pairs, verdict};
-pub use describe::summary;
+pub use describe::{summary, summary_at};
 pub use drift::{MannKendall, Step, mann_kendall, pettitt, pettitt_p, theil_sen};
 pub use finding::{Context, Finding};
 pub use rank::{Test, spearman};

@@ -119,6 +119,19 @@ fn descriptive_figures_agree() {
     }
 }
 
+/// `--alpha 1%` had an interval of 95 % under the words "99 % interval".
+#[test]
+fn the_interval_of_a_median_has_the_error_that_was_asked_for() {
+    let values: Vec<f64> = (1..=30).map(f64::from).collect();
+    for alpha in [0.05, 0.01, 0.001] {
+        let rank = stats::fixed_rank(30, alpha);
+        let got = stats::summary_at(&values, alpha).unwrap();
+        let want = (Some(f64::from(rank)), Some(f64::from(31 - rank)));
+        assert_eq!((got.low, got.high), want, "{alpha}");
+    }
+    assert_eq!(stats::summary(&values), stats::summary_at(&values, 0.05));
+}
+
 #[test]
 fn a_summary_of_little_says_little() {
     assert_eq!(stats::summary(&[]), None);

@@ -23,18 +23,21 @@ pub fn before_start(plan: &Plan, talk: &Talk) {
     }
     if talk.is_brief() {
         let told = files(plan).into_iter().filter(|line| !line.starts_with(WRITES_NOTHING));
-        let told = told.chain(commands(plan)).chain(skipped(plan));
+        let told = told.chain(commands(plan)).chain(plan.changed.clone()).chain(skipped(plan));
+        let told = told.chain(hopeless(plan));
         told.for_each(|line| say(&harmless(&line)));
         return;
     }
     say(&harmless(&plan.title));
     let started = commands(plan);
-    let all = files(plan).into_iter().chain(started).chain(plan.notes.clone()).chain(skipped(plan));
-    for line in all {
+    let notes = plan.changed.iter().chain(&plan.notes).cloned();
+    for line in files(plan).into_iter().chain(started).chain(notes).chain(skipped(plan)) {
         say(&format!("  {line}"));
     }
     if talk.verbose {
         say(&format!("  seed {}; {}", plan.protocol.seed, expectation(plan)));
+    } else if let Some(hopeless) = hopeless(plan) {
+        say(&format!("  {hopeless}"));
     }
 }
 
@@ -82,7 +85,7 @@ fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
             "one cell, drawn at random, runs twice in each round, to show what chance does",
         )?;
     }
-    for note in &plan.notes {
+    for note in plan.changed.iter().chain(&plan.notes) {
         line(out, "note", note)?;
     }
     for reason in skipped(plan) {
@@ -333,15 +336,25 @@ fn skipped(plan: &Plan) -> Vec<String> {
     reasons.into_iter().map(told).collect()
 }
 
+/// A budget in which no machine comes to an answer.
+fn hopeless(plan: &Plan) -> Option<String> {
+    let short = plan.protocol.rounds.is_none() && plan.cost.rounds_at_best < FEWEST_STEADY;
+    short.then(|| {
+        format!(
+            "even on a fast machine {} at most fit, and an answer takes {FEWEST_STEADY}: take a \
+             longer --budget, or fewer levels",
+            so_many(plan.cost.rounds_at_best as usize, "round")
+        )
+    })
+}
+
 fn expectation(plan: &Plan) -> String {
     let time = rough_time_text(plan.cost.time_ns as f64);
+    if let Some(hopeless) = hopeless(plan) {
+        return format!("at most {time}; {hopeless}");
+    }
     match plan.protocol.rounds {
         Some(rounds) => format!("about {time} for {rounds} rounds"),
-        None if plan.cost.rounds_at_best < FEWEST_STEADY => format!(
-            "at most {time}; even on a fast machine {} at most fit, and an answer takes \
-             {FEWEST_STEADY}: take a longer --budget, or fewer levels",
-            so_many(plan.cost.rounds_at_best as usize, "round")
-        ),
         None if plan.cost.rounds < FEWEST_STEADY => format!(
             "at most {time}; on a slow machine {} fit, on a fast one {}, and an answer takes \
              {FEWEST_STEADY}; the first rounds show it",
@@ -383,7 +396,7 @@ fn json(plan: &Plan) -> serde_json::Value {
         "answers": answers,
         "files": files,
         "twin": plan.baseline.map(|at| &plan.cells[at].id),
-        "notes": plan.notes,
+        "notes": plan.changed.iter().chain(&plan.notes).collect::<Vec<_>>(),
         "cost": {
             "time_ns": plan.cost.time_ns,
             "rounds": plan.cost.rounds, "rounds_at_best": plan.cost.rounds_at_best,

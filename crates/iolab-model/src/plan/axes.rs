@@ -22,7 +22,7 @@ pub(super) fn fill(
     experiment: &Experiment,
     vocabulary: Vocabulary<'_>,
     facts: &Facts,
-    notes: &mut Vec<String>,
+    (notes, changed): (&mut Vec<String>, &mut Vec<String>),
 ) -> Result<Axes, PlanError> {
     let mut axes = Axes::new();
     for axis in vocabulary.info.factors {
@@ -33,14 +33,14 @@ pub(super) fn fill(
                 continue;
             }
             Some(levels) => with_recorded(levels, axis.factor, vocabulary),
-            None => default_levels(axis, experiment, vocabulary, facts, notes)?,
+            None => default_levels(axis, experiment, vocabulary, facts, (notes, changed))?,
         };
         if !levels.is_empty() {
             axes.insert(axis.factor, levels);
         }
     }
     if !experiment.factors.contains_key(&Factor::Cache) {
-        notes.extend(state_under_limits(&mut axes, facts));
+        changed.extend(state_under_limits(&mut axes, facts));
     }
     Ok(axes)
 }
@@ -87,7 +87,7 @@ fn default_levels(
     experiment: &Experiment,
     vocabulary: Vocabulary<'_>,
     facts: &Facts,
-    notes: &mut Vec<String>,
+    (notes, changed): (&mut Vec<String>, &mut Vec<String>),
 ) -> Result<Vec<Level>, PlanError> {
     match axis.factor {
         factor if nobody_asks(factor, experiment, vocabulary) => Ok(Vec::new()),
@@ -98,7 +98,7 @@ fn default_levels(
         }
         Factor::FileSize if experiment.factors.contains_key(&Factor::Sizes) => Ok(Vec::new()),
         Factor::FileSize if axis.default.is_empty() => {
-            Ok(vec![Level::Number(default_file_bytes(experiment, facts, notes)?)])
+            Ok(vec![Level::Number(default_file_bytes(experiment, facts, changed)?)])
         }
         Factor::Method | Factor::Operation if axis.default.is_empty() => Ok(vocabulary
             .parts_of(axis.factor)
@@ -148,7 +148,7 @@ fn nobody_asks(factor: Factor, experiment: &Experiment, vocabulary: Vocabulary<'
 fn default_file_bytes(
     experiment: &Experiment,
     facts: &Facts,
-    notes: &mut Vec<String>,
+    changed: &mut Vec<String>,
 ) -> Result<u64, PlanError> {
     let fits =
         |bytes: &u64| *bytes <= facts.free_bytes / 2 && *bytes <= facts.available_memory_bytes / 2;
@@ -163,7 +163,7 @@ fn default_file_bytes(
             }
         })?;
     if bytes < USUAL_FILE_BYTES {
-        notes.push(format!(
+        changed.push(format!(
             "file-size is {} instead of {}: {} is free here and {} of memory is available",
             format_bytes(bytes),
             format_bytes(USUAL_FILE_BYTES),

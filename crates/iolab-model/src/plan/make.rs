@@ -30,8 +30,8 @@ pub fn make(
 ) -> Result<Plan, PlanError> {
     let vocabulary = Vocabulary { info, parts };
     vocabulary.check(experiment)?;
-    let mut notes = Vec::new();
-    let axes = axes::fill(experiment, vocabulary, facts, &mut notes)?;
+    let (mut notes, mut changed) = (Vec::new(), Vec::new());
+    let axes = axes::fill(experiment, vocabulary, facts, (&mut notes, &mut changed))?;
     if cells::count(&axes) > MOST_CELLS {
         return Err(PlanError::TooManyCells { cells: cells::count(&axes), most: MOST_CELLS });
     }
@@ -73,6 +73,7 @@ pub fn make(
         conditions,
         instances: instances.all,
         cost,
+        changed,
         notes,
         copies,
         page_bytes: facts.page_bytes,

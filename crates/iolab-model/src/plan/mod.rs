@@ -133,7 +133,10 @@ pub struct Plan {
     pub baseline: Option<usize>,
     /// What it will cost.
     pub cost: Cost,
-    /// What was collapsed or changed, for the person: one line each.
+    /// What the space, the memory or a limit there did not allow, and what is done instead: one line
+    /// each, told before the start.
+    pub changed: Vec<String>,
+    /// What was collapsed and what else is to be known, for the person: one line each.
     pub notes: Vec<String>,
     /// Whether each pass leaves a new file as large as the one it works on.
     pub copies: bool,

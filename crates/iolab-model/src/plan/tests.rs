@@ -180,7 +180,7 @@ fn a_default_size_gives_way_and_an_asked_one_never_does() {
     small.free_bytes = 100 << 20;
     let plan = make(&experiment(&READ, &[]), &READ, PARTS, &small).unwrap();
     assert_eq!(plan.instances[0].bytes, 32 << 20);
-    assert!(plan.notes.iter().any(|n| n.starts_with("file-size is 32Mi instead of 256Mi")));
+    assert!(plan.changed.iter().any(|n| n.starts_with("file-size is 32Mi instead of 256Mi")));
 
     let asked = experiment(&READ, &[(Factor::FileSize, "256Mi")]);
     let error = make(&asked, &READ, PARTS, &small).unwrap_err();
@@ -232,7 +232,7 @@ fn under_a_limit_that_does_not_hold_the_file_it_is_as_reading_leaves_it() {
     assert!(!states(&plan).is_empty());
     assert!(states(&plan).iter().all(|state| *state == Some(CacheState::Any)));
     let note = "cache is what reading leaves there: a file of 2 GiB is never warm within 512 MiB";
-    assert!(plan.notes.iter().any(|said| said == note), "{:?}", plan.notes);
+    assert!(plan.changed.iter().any(|said| said == note), "{:?}", plan.changed);
     // Who names a state has it, where it can be had.
     let plan = asked(&[(Factor::Cache, "warm")]);
     let skipped = |cell: &Cell| cell.levels.number(Factor::Memory) == Some(512 << 20);

@@ -25,7 +25,7 @@ pub struct Protocol {
     pub cpus: Vec<u32>,
     /// Time allowed, all in.
     pub budget_ns: u64,
-    /// Exactly this many steady rounds: no early stop, no elimination, fixed-n intervals.
+    /// Exactly this many steady rounds: no early stop, no elimination.
     pub rounds: Option<u32>,
     /// Seed of everything random.
     pub seed: u64,

@@ -56,7 +56,8 @@ pub fn subtitle(index: &Index<'_>, shown: &[Factor]) -> String {
         words.retain(|word| other.contains(word));
     }
     let counts = index.cells.iter().filter_map(|s| Some(s.cell.estimate.as_ref()?.wall_ns.n));
-    words.push(interval_words(counts));
+    let alphas = index.documents.iter().map(|d| d.experiment.protocol.alpha);
+    words.push(interval_words(counts, alphas.fold(0.0, f64::max)));
     words.join(" · ")
 }
 

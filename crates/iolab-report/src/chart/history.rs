@@ -45,7 +45,7 @@ pub fn of_trend(trend: &Trend) -> Option<Chart> {
         rows: Vec::new(),
         title: title(trend),
         subtitle: format!(
-            "{} · {} runs, {} to {} · medians with 95 % interval within each run",
+            "{} · {} runs, {} to {} · medians with their interval within each run",
             clean(&trend.title),
             trend.runs.len(),
             day(0),

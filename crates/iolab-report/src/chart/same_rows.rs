@@ -4,7 +4,7 @@
 use std::slice;
 
 use super::{Chart, charts_for};
-use crate::drawing::model::{Direction, Layer, Mark, Panel, Point, Series};
+use crate::drawing::model::{Direction, Layer, MOST_PANELS, Mark, Panel, Point, Series};
 use crate::{TextStyle, write};
 use iolab_model::result::Document;
 use iolab_test::scenes;
@@ -111,4 +111,20 @@ fn the_ring_stands_at_what_the_title_says() {
         }
     }
     assert!(rings >= 5, "{rings}");
+}
+
+/// A chart of twenty conditions was wider than any page.
+#[test]
+fn no_chart_has_more_panels_than_a_page_holds() {
+    let generated = |seed| Some((format!("generated {seed}"), iolab_test::generated::run(seed)?));
+    let runs = (0..60).filter_map(generated);
+    let scenes = scenes::all().into_iter().map(|(name, run)| (name.to_owned(), run));
+    let mut most = 0;
+    for (name, document) in scenes.chain(runs) {
+        for chart in charts_for(slice::from_ref(&document)) {
+            most = most.max(chart.panels.len());
+            assert!(chart.panels.len() <= MOST_PANELS, "{name}: {}", chart.slug);
+        }
+    }
+    assert!(most > 1, "{most}");
 }

@@ -25,7 +25,7 @@ pub(super) enum Stage {
 impl Stage {
     /// `alpha`: the error of each bound. Of all rows, so that one which is decided moves nothing.
     pub(super) fn of(c: &Compared, alpha: f64) -> Stage {
-        let least = least_runs(c);
+        let least = least_sittings(c);
         if least < FIRST_STAGE {
             return Stage::First;
         }
@@ -52,10 +52,7 @@ impl Stage {
             percent_text(first_sd(c))
         );
         match self {
-            Stage::First => format!(
-                "{FIRST_STAGE} runs on each side show how far runs of one program differ here{}",
-                record(c, FIRST_STAGE)
-            ),
+            Stage::First => first_stage(c),
             Stage::Second(runs) => format!(
                 "{differ}: were nothing changed, {runs} on each side would show it{}",
                 record(c, runs)
@@ -70,9 +67,28 @@ impl Stage {
     }
 }
 
-fn least_runs(c: &Compared) -> usize {
-    let [first, second] = c.runs.unwrap_or([1, 1]);
+/// Runs as far as they speak for themselves: those in a row speak as one.
+fn least_sittings(c: &Compared) -> usize {
+    let [first, second] = c.sittings;
     first.min(second)
+}
+
+fn first_stage(c: &Compared) -> String {
+    let record = record(c, FIRST_STAGE);
+    match in_a_row(c) {
+        true => format!(
+            "{FIRST_STAGE} runs on each side, in turn, show how far runs of one program differ here from one \
+             quarter of an hour to the next{record}"
+        ),
+        false => format!(
+            "{FIRST_STAGE} runs on each side show how far runs of one program differ here{record}"
+        ),
+    }
+}
+
+/// Whether there would be runs enough, had they not been made in a row.
+fn in_a_row(c: &Compared) -> bool {
+    c.runs.is_some_and(|[first, second]| first.min(second) > least_sittings(c))
 }
 
 fn first_sd(c: &Compared) -> f64 {
@@ -81,7 +97,7 @@ fn first_sd(c: &Compared) -> f64 {
 
 /// The command that records what is missing, or in words what it takes.
 fn record(c: &Compared, runs: usize) -> String {
-    let [first, second] = c.runs.unwrap_or([1, 1]);
+    let [first, second] = c.sittings;
     if let Some(again) = &c.again {
         let times = runs.saturating_sub(first.min(second));
         return format!(": `iolab rerun {again} --times {times}` records the missing ones in turn");
@@ -94,8 +110,9 @@ fn record(c: &Compared, runs: usize) -> String {
     let missing: Vec<String> = missing.into_iter().flatten().collect();
     let command = c.command.as_ref().map(|command| format!(" with `{command}`"));
     format!(
-        ": record {}{}, and name them with commas",
+        ": record {}{}{}, and name them with commas",
         missing.join(" and "),
+        if in_a_row(c) { " in turn, or half an hour apart" } else { "" },
         command.unwrap_or_default()
     )
 }

@@ -11,6 +11,7 @@ mod notes;
 mod seen;
 mod series;
 mod since;
+mod sitting;
 mod text;
 
 use schemars::JsonSchema;
@@ -133,6 +134,10 @@ pub struct Compared {
     /// Runs on either side; absent within one run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<[usize; 2]>,
+    /// How often each side was recorded anew, after the other one or after a while: of runs in a row
+    /// one speaks for all as to what a machine does between them.
+    #[serde(skip)]
+    pub(super) sittings: [usize; 2],
     /// The command that makes a run of the second side once more, where it is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -171,19 +176,20 @@ pub fn compare(
     }
     let common = series::common(first, second);
     let m = common.len().max(1) as f64;
-    let mut single = false;
-    let first_runs = |arm: &'_ series::Arm| arm.seen.len().min(forecast::FIRST_STAGE);
+    let (mut single, mut one_sitting) = (false, false);
     let rows: Vec<Row> = common
         .iter()
         .filter_map(|cell| {
             let found = between(&cell.first.seen, &cell.second.seen, terms.alpha / m)?;
             let (verdict, mut clear) = verdict(&found.interval, terms.delta);
             let alone = between(&cell.first.seen, &cell.second.seen, 2.0 * terms.alpha)?;
-            let [a, b] = [&cell.first, &cell.second].map(|arm| &arm.seen[..first_runs(arm)]);
-            let first_stage = between(a, b, terms.alpha / m)?;
+            let [a, b] =
+                [&cell.first, &cell.second].map(|arm| arm.of_first_sittings(forecast::FIRST_STAGE));
+            let first_stage = between(&a, &b, terms.alpha / m)?;
             single |= found.basis == Basis::SinglePair;
+            one_sitting |= found.basis == Basis::OneSitting;
             clear &= likeness == Likeness::Same
-                || likeness == Likeness::Kin && found.basis == Basis::RepeatedRuns;
+                || likeness == Likeness::Kin && found.basis != Basis::SinglePair;
             Some(Row {
                 cell: cell.name.clone(),
                 first_ns: cell.first.level_ns,
@@ -204,7 +210,7 @@ pub fn compare(
     }
     let mut notes: Vec<String> =
         seen::seen_note(first, second, &rows, &common).into_iter().collect();
-    notes.extend(notes::notes(&all, likeness, single));
+    notes.extend(notes::notes(&all, likeness, single, one_sitting));
     Ok(Compared {
         schema: SCHEMA,
         first: series::run_names(first),
@@ -217,6 +223,7 @@ pub fn compare(
         differences,
         notes,
         runs: Some([first.len(), second.len()]),
+        sittings: sitting::sittings(first, second).map(sitting::count),
         command: second
             .first()
             .filter(|run| run.run.argv.len() > 1)
@@ -280,6 +287,7 @@ pub fn compare_within(
         differences: Vec::new(),
         notes,
         runs: None,
+        sittings: [1, 1],
         command: None,
         again: None,
     })

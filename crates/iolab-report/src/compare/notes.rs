@@ -7,10 +7,22 @@ use iolab_model::result::{AnswerKind, Document};
 const SINGLE: &str = "One run on a side does not show what the machine does between runs: at least 1 %, and what \
      the runs show of themselves, is allowed for. Two or more runs a side replace the allowance.";
 
-/// What to keep in mind of runs against runs; `single`: one run of a side speaks for it.
-pub(super) fn notes(all: &[&Document], likeness: Likeness, single: bool) -> Vec<String> {
+/// What holds where the runs of a side follow one another.
+const ONE_SITTING: &str = "Each side was recorded in one go, so what the machine did by itself between the two is in the \
+     ratio: for it as much is allowed as runs of one side differ. Runs in turn (`iolab rerun BEFORE AFTER`), or \
+     half an hour apart, replace the allowance.";
+
+/// What to keep in mind of runs against runs; `single`: one run of a side speaks for it, `one_sitting`:
+/// one row of runs does.
+pub(super) fn notes(
+    all: &[&Document],
+    likeness: Likeness,
+    single: bool,
+    one_sitting: bool,
+) -> Vec<String> {
     let single_note = single.then(|| SINGLE.to_owned());
-    let notes = single_note.into_iter().chain(likeness_note(likeness, single));
+    let sitting_note = one_sitting.then(|| ONE_SITTING.to_owned());
+    let notes = single_note.into_iter().chain(sitting_note).chain(likeness_note(likeness, single));
     notes.chain(unsound(all)).collect()
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::again::runs_text;
+use super::sitting::sittings;
 use iolab_model::catalog::{Fact, Factor, Levels};
 use iolab_model::result::{CellRecord, Document, Phase, Sample, Summary};
 use iolab_stats::Seen;
@@ -12,6 +13,17 @@ pub(super) struct Arm {
     pub(super) seen: Vec<Seen>,
     /// The geometric mean of the runs' medians, of which the ratio of two sides is that of theirs.
     pub(super) level_ns: f64,
+}
+
+impl Arm {
+    /// Runs of the first sittings, so many of these.
+    pub(super) fn of_first_sittings(&self, most: usize) -> Vec<Seen> {
+        let mut numbers: Vec<u32> = self.seen.iter().map(|run| run.sitting).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.truncate(most);
+        self.seen.iter().filter(|run| numbers.contains(&run.sitting)).cloned().collect()
+    }
 }
 
 /// A cell that both sides have figures of.
@@ -31,7 +43,8 @@ fn key(run: &Document, cell: &CellRecord) -> Key {
 
 /// The cells that both sides have figures of, in the order of the first side.
 pub(super) fn common(first: &[Document], second: &[Document]) -> Vec<Common> {
-    let (mut a, mut b) = (arms(first), arms(second));
+    let [of_first, of_second] = sittings(first, second);
+    let (mut a, mut b) = (arms(first, &of_first), arms(second, &of_second));
     let mut done = BTreeSet::new();
     let mut found = Vec::new();
     let several = first
@@ -69,9 +82,9 @@ pub(super) fn missing(side: &[Document], common: &[Common]) -> Vec<String> {
     names
 }
 
-fn arms(side: &[Document]) -> BTreeMap<Key, Arm> {
+fn arms(side: &[Document], sittings: &[u32]) -> BTreeMap<Key, Arm> {
     let mut runs: BTreeMap<Key, (Vec<Seen>, Vec<f64>)> = BTreeMap::new();
-    for run in side {
+    for (run, &sitting) in side.iter().zip(sittings) {
         let twin = run.twin.as_ref().and_then(|t| t.ratio).map(|r| r.ln().abs());
         for cell in &run.cells {
             let Some(median_ns) = shown_ns(cell) else { continue };
@@ -80,7 +93,7 @@ fn arms(side: &[Document]) -> BTreeMap<Key, Arm> {
                 continue;
             }
             let arm = runs.entry(key(run, cell)).or_default();
-            arm.0.push(Seen { y, twin });
+            arm.0.push(Seen { y, twin, sitting });
             arm.1.push(median_ns);
         }
     }

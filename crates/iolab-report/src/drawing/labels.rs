@@ -2,7 +2,7 @@
 
 use iolab_model::catalog::{
     Factor, Kind, Level, Levels, Switch, Touch, WorkloadId, bytes_text, command_label, count_text,
-    goes_without_saying, path_to_text,
+    goes_without_saying, path_to_text, percent_text,
 };
 use iolab_model::result::Document;
 
@@ -162,8 +162,9 @@ pub fn setting(document: &Document, shown: &[Factor]) -> Vec<String> {
     words
 }
 
-/// `median of 20 rounds with its 95 % interval`, from the n of the estimates.
-pub fn interval_words(counts: impl Iterator<Item = u32>) -> String {
+/// `median of 20 rounds, 95 % interval`, from the n of the estimates and the error of the run.
+pub fn interval_words(counts: impl Iterator<Item = u32>, alpha: f64) -> String {
+    let level = percent_text(1.0 - alpha);
     let span = counts.filter(|n| *n > 0).fold(None, |span: Option<(u32, u32)>, n| {
         Some(span.map_or((n, n), |(low, high)| (low.min(n), high.max(n))))
     });
@@ -171,8 +172,8 @@ pub fn interval_words(counts: impl Iterator<Item = u32>) -> String {
         None => "no steady round yet".to_owned(),
         Some((_, 1)) => "one round, too few for an interval".to_owned(),
         Some((_, high)) if high < 6 => format!("median of {high} rounds, too few for an interval"),
-        Some((low, high)) if low == high => format!("median of {low} rounds, 95 % interval"),
-        Some((low, high)) => format!("median of {low}–{high} rounds, 95 % interval"),
+        Some((low, high)) if low == high => format!("median of {low} rounds, {level} interval"),
+        Some((low, high)) => format!("median of {low}–{high} rounds, {level} interval"),
     }
 }
 

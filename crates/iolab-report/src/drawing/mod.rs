@@ -7,6 +7,8 @@ pub(crate) mod estimate;
 pub mod export;
 pub(crate) mod labels;
 pub(crate) mod model;
+#[cfg(feature = "png")]
+mod outlines;
 mod padding;
 pub(crate) mod plateau;
 #[cfg(feature = "png")]

@@ -1,11 +1,10 @@
 //! PNG from the SVG, with a typeface of our own (DejaVu Sans Condensed, a free licence), so that a
 //! picture looks the same on a machine without fonts.
 
-use std::sync::{Arc, OnceLock};
-
 use resvg::{tiny_skia, usvg};
 
 use super::model::Chart;
+use super::outlines::outlined;
 use super::svg::{Style, Theme, WIDE, draw};
 
 /// Pixels of the file per pixel of the drawing: sharp on dense screens and on paper.
@@ -28,12 +27,10 @@ pub struct PngError {
 pub fn render(chart: &Chart, theme: Theme, width: f64) -> Result<Vec<u8>, PngError> {
     let fault = |cause: String| PngError { slug: chart.slug.clone(), cause };
     let svg = draw(chart, "c", width, Style::Fixed(theme));
-    let options = usvg::Options {
-        font_family: "DejaVu Sans".to_owned(),
-        fontdb: fonts(),
-        ..usvg::Options::default()
-    };
-    let tree = usvg::Tree::from_str(&svg, &options).map_err(|e| fault(e.to_string()))?;
+    // Titles are in it too: another face would be a twentieth of the whole program.
+    let svg = outlined(&svg, dejavu::sans_condensed::regular(), &theme.ink()).map_err(fault)?;
+    let tree = usvg::Tree::from_str(&svg, &usvg::Options::default());
+    let tree = tree.map_err(|e| fault(e.to_string()))?;
     let size = tree.size();
     let (w, h) = ((size.width() * ZOOM).ceil() as u32, (size.height() * ZOOM).ceil() as u32);
     let mut pixels =
@@ -48,16 +45,4 @@ pub fn render(chart: &Chart, theme: Theme, width: f64) -> Result<Vec<u8>, PngErr
 /// As [`render`].
 pub fn png(chart: &Chart) -> Result<Vec<u8>, PngError> {
     render(chart, Theme::Light, WIDE)
-}
-
-fn fonts() -> Arc<usvg::fontdb::Database> {
-    static FONTS: OnceLock<Arc<usvg::fontdb::Database>> = OnceLock::new();
-    let load = || {
-        let mut fonts = usvg::fontdb::Database::new();
-        fonts.load_font_data(dejavu::sans_condensed::regular().to_vec());
-        // Titles are in it too: another face would be a twentieth of the whole program.
-        fonts.set_sans_serif_family("DejaVu Sans");
-        Arc::new(fonts)
-    };
-    FONTS.get_or_init(load).clone()
 }

@@ -119,3 +119,21 @@ fn a_narrow_screen_says_by_how_much_each_is_slower_and_parts_no_number_from_its_
     let text = shown("table", &documents::winner(), 40, false);
     assert!(text.lines().any(|line| line.ends_with("  best")), "{text}");
 }
+
+/// "pread/memory=3906250Ki could not be told apart: differences under 884 % could not be seen".
+#[test]
+fn no_screen_speaks_in_keys_or_of_what_nobody_asked() {
+    for (seed, run) in (0..200).filter_map(|seed| Some((seed, iolab_test::generated::run(seed)?))) {
+        let screen = shown("table", &run, 80, false);
+        let words: Vec<&str> = screen.split_whitespace().collect();
+        for word in ["could not be seen", "no budget of", "place × ", "memory="] {
+            assert!(!words.join(" ").contains(word), "{seed}: {word}\n{screen}");
+        }
+        // What is more than three times as long is a factor, not per cent.
+        for pair in words.windows(2).filter(|pair| pair[1].starts_with('%')) {
+            let ends =
+                pair[0].split('–').filter_map(|end| end.trim_matches('(').parse::<f64>().ok());
+            assert!(ends.fold(0.0, f64::max) <= 200.0, "{seed}: {pair:?}\n{screen}");
+        }
+    }
+}

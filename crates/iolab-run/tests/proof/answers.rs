@@ -237,3 +237,18 @@ fn an_interrupted_run_says_where_it_stopped() {
     let end = " steady rounds, where it was interrupted: too few";
     assert!(later.starts_with(start) && later.contains(end), "{later}");
 }
+
+#[test]
+fn figures_have_the_error_of_their_run() {
+    let intervals = [0.05, 0.001].map(|alpha| {
+        let mut shape = shape(2, 20);
+        shape.protocol.rounds = Some(30);
+        shape.protocol.alpha = alpha;
+        let plan = plan(&shape);
+        let (_, concluded) = run(&plan, &mut machine(&[1e6, 1.5e6], 0.02));
+        let time = concluded.estimates[0].as_ref().unwrap().wall_ns.clone();
+        (time.low.unwrap(), time.high.unwrap())
+    });
+    let [usual, wider] = intervals;
+    assert!(wider.0 < usual.0 && wider.1 > usual.1, "{intervals:?}");
+}

@@ -5,6 +5,7 @@ mod aimed;
 mod answers;
 mod coverage;
 mod decisions;
+mod defects;
 mod document;
 mod drive;
 mod faults;

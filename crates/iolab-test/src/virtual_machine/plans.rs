@@ -85,6 +85,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         instances: (0..files).map(instance).collect(),
         baseline: (total > 0).then_some(0),
         cost: Cost::default(),
+        changed: Vec::new(),
         notes: Vec::new(),
         copies: false,
         page_bytes: 4096,

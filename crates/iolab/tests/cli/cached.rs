@@ -33,6 +33,33 @@ fn a_file_goes_out_of_the_page_cache_and_comes_back() {
     assert!(table.contains("data") && table.contains("0 %"), "{table}");
 }
 
+/// Half a file, beside what the system's own tool says of it.
+#[test]
+fn a_file_that_is_partly_cached_has_its_share() {
+    let home = Home::new();
+    let file = home.file("data", SIZE);
+    home.run(&["cached", "data", "--evict"]).fine();
+    let half = fs::File::open(&file).unwrap();
+    rustix::fs::fadvise(&half, 0, None, rustix::fs::Advice::Random).unwrap();
+    std::io::copy(&mut std::io::Read::take(half, SIZE as u64 / 2), &mut std::io::sink()).unwrap();
+    let seen = json(&home.run(&["cached", "data", "--format", "json"]).fine().out);
+    let resident = seen["files"][0]["resident_bytes"].as_u64().unwrap();
+    // What was read ahead before the advice came is no more than a page or two.
+    assert!((SIZE as u64 * 2 / 5..=SIZE as u64 * 3 / 5).contains(&resident), "{resident}");
+    let fincore = std::process::Command::new("fincore")
+        .args(["--bytes", "--noheadings", "--output", "RES"])
+        .arg(&file)
+        .output();
+    let Ok(fincore) = fincore else {
+        println!(
+            "SKIP a_file_that_is_partly_cached_has_its_share: fincore is missing (util-linux)"
+        );
+        return;
+    };
+    let told: u64 = String::from_utf8(fincore.stdout).unwrap().trim().parse().unwrap();
+    assert_eq!(resident, told);
+}
+
 #[test]
 fn a_directory_is_walked_without_following_links() {
     let home = Home::new();

@@ -241,6 +241,34 @@ fn clean_finds_nothing_and_doctor_looks() {
     assert_eq!(home.names(), [""; 0], "doctor leaves nothing");
 }
 
+/// With no program to be found, all that iolab can use is missing.
+#[test]
+fn what_installs_all_that_is_missing_is_one_command_a_distribution() {
+    let home = Home::new();
+    let mut command = home.command();
+    let output = command.env("PATH", "/nowhere").args(["doctor", "--install"]).output().unwrap();
+    let said = Said::from(output).fine();
+    for begin in ["apt-get install", "dnf install", "pacman -S"] {
+        let line = said.out.lines().find(|line| line.contains(begin));
+        let line = line.unwrap_or_else(|| panic!("no {begin} in {said:?}"));
+        assert!(line.contains("xfsprogs") && line.contains("btrfs"), "{line}");
+    }
+}
+
+/// It was told after 57 s that so many rounds could never have fit.
+#[test]
+fn what_a_budget_cannot_give_is_said_before_the_start() {
+    let home = Home::new();
+    home.file("data", 32 << 20);
+    let asked = ["read", "data", "--block", "512..4Mi:x2", "--budget", "20ms"];
+    let plan = home.run(&[&asked[..], &["--plan"]].concat()).fine();
+    let plan: Vec<&str> = plan.out.split_whitespace().collect();
+    assert!(plan.join(" ").contains("take a longer --budget"), "{plan:?}");
+    let said = home.run(&asked);
+    let told = said.err.find("take a longer --budget").unwrap_or_else(|| panic!("{said:?}"));
+    assert!(said.err.find("round").is_some_and(|report| report <= told), "{said:?}");
+}
+
 #[test]
 fn the_agent_ends_when_nobody_speaks_to_it() {
     let home = Home::new();

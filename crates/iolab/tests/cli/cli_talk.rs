@@ -146,3 +146,27 @@ fn no_colour_where_none_is_wanted() {
     let said = home.run(&["--help"]).fine();
     assert!(!said.out.contains('\x1b'), "not a terminal");
 }
+
+/// `--sync dsync` had no word about what it does in the help of the commands that take it.
+#[test]
+fn the_help_says_what_every_word_of_an_axis_means() {
+    use iolab_model::catalog::{CacheState, Factor, Sync, Touch, Until, meaning};
+    let home = Home::new();
+    let lists: [(&str, Factor, &[&str]); 5] = [
+        ("read", Factor::Cache, CacheState::WORDS),
+        ("write", Factor::Sync, Sync::WORDS),
+        ("write", Factor::Until, Until::WORDS),
+        ("files create", Factor::Sync, Sync::OF_FILES),
+        ("meta", Factor::Pass, Touch::WORDS),
+    ];
+    for (command, factor, words) in lists {
+        let arguments: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = home.run(&arguments).fine().out;
+        let help: Vec<&str> = help.split_whitespace().collect();
+        let help = help.join(" ");
+        for word in words {
+            let meaning = meaning(factor, word).unwrap();
+            assert!(help.contains(&meaning), "{command} --help: {word} means {meaning}");
+        }
+    }
+}

@@ -68,7 +68,7 @@ fn what_is_measured_ends_on_its_answer_on_one_screen() {
         "copy data --budget 2s",
         "files create --files 50 --budget 2s",
         "meta --operation chmod,stat --files 50 --budget 2s",
-        "write --file-size 1Mi --sync fsync --block 64Ki --budget 2s",
+        "write --file-size 1Mi --sync fsync --block 64Ki --budget 6s",
     ] {
         let text = on_terminal(&home, 24, 80, command);
         let lines: Vec<&str> = text.lines().collect();

@@ -8,6 +8,7 @@ use crate::cli_support::Home;
 fn the_survey_has_a_line_for_small_files_and_for_metadata() {
     let home = Home::new();
     let said = home.run(&["quick", "--budget", "15s"]).fine();
+    assert!(said.out.lines().count() <= 24, "{}", said.out);
     let labels: Vec<&str> =
         said.out.lines().filter_map(|line| line.split_whitespace().next()).collect();
     for label in ["Reading", "Writing", "Small", "Calls", "Metadata"] {

@@ -24,6 +24,17 @@ fn measures(arguments: &[&str]) -> bool {
         .contains(&arguments[0])
 }
 
+/// It leads from installing to `quick` to the questions, without a second screen.
+#[test]
+fn the_readme_is_one_page() {
+    let readme = fs::read_to_string(Path::new(crate::cli_support::ROOT).join("README.md")).unwrap();
+    let rows = |line: &str| line.chars().count().div_ceil(100).max(1);
+    assert!(readme.lines().map(rows).sum::<usize>() <= 60, "{}", readme.lines().count());
+    let at = |what: &str| readme.find(what).unwrap_or_else(|| panic!("no {what}"));
+    assert!(at("cargo install --locked") < at("iolab quick"));
+    assert!(at("iolab quick") < at("iolab read"));
+}
+
 #[test]
 fn examples_run_as_written() {
     let root = Path::new(crate::cli_support::ROOT);

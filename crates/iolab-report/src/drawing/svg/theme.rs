@@ -124,6 +124,12 @@ impl Theme {
         })
     }
 
+    /// What letters are drawn with, `#1c2128`, where no class says another colour.
+    #[cfg(feature = "png")]
+    pub fn ink(self) -> String {
+        hex(self.palette().ink)
+    }
+
     /// The style sheet with every colour written out, for programs without custom properties.
     pub fn fixed_style(self) -> String {
         let mut css = STYLE.to_owned() + &heat_style();
