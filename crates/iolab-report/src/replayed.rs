@@ -2,8 +2,8 @@
 //! in the best way, what that is worth to the whole of it, and what of it was not replayed.
 
 use iolab_model::catalog::{
-    Factor, Family, Level, RECORDED, WorkloadId, percent_text, phrase, ratio_interval_text,
-    ratio_text,
+    Factor, Family, Level, RECORDED, ReplayThink, WorkloadId, percent_text, phrase,
+    ratio_interval_text, ratio_text,
 };
 use iolab_model::result::{Answer, CellRecord, Document};
 use serde_json::Value;
@@ -26,12 +26,29 @@ pub(super) fn first(doc: &Document) -> Option<String> {
     doc.experiment.is(WorkloadId::Replay).then(|| traces(doc).find_map(lost)).flatten()
 }
 
-/// What was not replayed, however little.
+/// What was not replayed, however little, and what was not done as it was asked.
 pub(super) fn notes(doc: &Document) -> Vec<String> {
     match doc.experiment.is(WorkloadId::Replay) {
-        true => traces(doc).filter_map(left_out).collect(),
+        true => {
+            traces(doc).filter_map(left_out).chain(doc.cells.iter().filter_map(cached)).collect()
+        }
         false => Vec::new(),
     }
+}
+
+/// How much of a replay past the page cache went through it.
+fn cached(cell: &CellRecord) -> Option<String> {
+    let seen = &cell.samples.iter().find(|sample| sample.fault.is_none())?.measurement;
+    let direct = seen.metrics.get("direct_bytes")?;
+    let share = 1.0 - direct / (seen.bytes.max(1) as f64);
+    (share > 0.0).then(|| {
+        format!(
+            "{}: {} of the bytes are moved at offsets or by lengths that direct I/O cannot have, and \
+             went through the page cache",
+            cell.id,
+            percent_text(share)
+        )
+    })
 }
 
 fn left_out(trace: &Value) -> Option<String> {
@@ -67,6 +84,12 @@ pub(super) fn sentence(doc: &Document, answer: &Answer) -> Option<String> {
     })?;
     let way = ways(doc, best, recorded);
     let file_work = ratio_interval_text(ratio, low, high);
+    if best.factors.word() == Some(ReplayThink::Recorded) {
+        return Some(format!(
+            "with {way} the file work and the program's own time between its calls take \
+             {file_work} of their time"
+        ));
+    }
     let whole = whole(doc, best, high.unwrap_or(ratio));
     Some(format!("with {way} the file work takes {file_work} of its time{whole}"))
 }
@@ -77,7 +100,7 @@ fn cell<'a>(doc: &'a Document, id: &str) -> Option<&'a CellRecord> {
 
 fn is_recorded(cell: &CellRecord) -> bool {
     let recorded = Level::word(RECORDED);
-    let ways = [Factor::Method, Factor::Block, Factor::Sync];
+    let ways = [Factor::Method, Factor::Block, Factor::Sync, Factor::Readahead, Factor::Threads];
     ways.into_iter().all(|way| cell.factors.get(way).is_none_or(|level| *level == recorded))
 }
 

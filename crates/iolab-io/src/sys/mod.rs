@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 pub mod below;
+pub mod call_ring;
 pub mod child;
 pub mod clock;
 pub mod clone;
