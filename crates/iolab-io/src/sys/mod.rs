@@ -21,6 +21,7 @@ pub mod path;
 pub mod primer;
 pub mod process;
 pub mod raw_call;
+pub mod raw_control;
 pub mod remove;
 pub mod resident;
 pub mod ring;

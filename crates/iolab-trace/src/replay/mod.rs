@@ -8,6 +8,9 @@
 mod advice;
 mod by_name;
 mod choice;
+mod control;
+#[cfg(test)]
+mod control_tests;
 mod disk;
 mod files;
 mod first_state;

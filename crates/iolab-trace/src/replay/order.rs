@@ -270,6 +270,7 @@ fn moves_offset(action: Action) -> bool {
             | Action::SendFile
             | Action::MapWhole
             | Action::Unmap
+            | Action::Flags
             // It is told before anything is read.
             | Action::Advise
     )

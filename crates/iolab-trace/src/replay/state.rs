@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::control::Locks;
 use super::disk::{Disk, NodeKind};
 use super::left_out::{Coverage, Reason};
 use super::names::Names;
@@ -15,6 +16,8 @@ pub(super) struct Opened {
     pub(super) inode: u32,
     pub(super) offset: u64,
     pub(super) flags: OpenFlags,
+    /// Whether it was opened past the page cache, so that it can be again.
+    pub(super) was_direct: bool,
     /// Copies of its descriptor that are still to be closed.
     pub(super) copies: u32,
 }
@@ -45,6 +48,7 @@ pub(super) struct Sifter<'a> {
     /// Names that were counted in a directory, by its inode, and where the count of a handle is.
     pub(super) listed: HashMap<u32, u64>,
     pub(super) listing: HashMap<u32, u64>,
+    pub(super) locks: Locks,
     pub(super) acts: Vec<Act>,
     pub(super) coverage: Coverage,
 }
@@ -70,7 +74,7 @@ impl Sifter<'_> {
             return Err(Reason::Unopened);
         }
         let (path, offset) = (handle_is.file, at.unwrap_or(0));
-        let opened = Opened { inode, offset, flags: OpenFlags(0), copies: 0 };
+        let opened = Opened { inode, offset, flags: OpenFlags(0), was_direct: false, copies: 0 };
         self.inherited.push(Inherited { slot: handle, path, offset, writes: false });
         self.handles[handle as usize] = Some(opened);
         Ok(opened)

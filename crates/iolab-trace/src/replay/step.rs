@@ -75,6 +75,16 @@ pub enum Action {
     Clone,
     /// dup, and its close.
     Duplicate,
+    /// fcntl(F_GETFL).
+    Look,
+    /// fstatfs.
+    FileSystem,
+    /// fcntl(F_SETFL) with `flags`.
+    Flags,
+    /// fcntl(F_SETLK) of `asked` bytes from `offset` on; `flags` 0 shared, 1 exclusive, 2 none.
+    LockRange,
+    /// flock; `flags` likewise.
+    LockWhole,
     /// Reads as [`Action::ReadAt`], by a request in a ring.
     RingRead,
     /// Writes as [`Action::WriteAt`], likewise.
@@ -158,6 +168,11 @@ impl Action {
             Action::CopyRange => CallKind::CopyRange,
             Action::SendFile => CallKind::SendFile,
             Action::Clone => CallKind::Clone,
+            Action::Look
+            | Action::FileSystem
+            | Action::Flags
+            | Action::LockRange
+            | Action::LockWhole => CallKind::Other,
             Action::Duplicate => CallKind::Duplicate,
             Action::Wait | Action::Signal | Action::Await | Action::Think => CallKind::Wait,
         }

@@ -10,6 +10,7 @@ use rustix::fs::OFlags;
 use crate::sys::call_ring::CallRing;
 use crate::sys::clock;
 use crate::sys::raw_call::{self as raw, MapOrder, RawMapping};
+use crate::sys::raw_control as control;
 use iolab_trace::NONE;
 use iolab_trace::replay::{Action, Program, Step};
 
@@ -162,6 +163,13 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         Action::SendFile => raw::send_file(stage.fd(step), stage.other(step), step.asked),
         Action::Clone => raw::clone_file(stage.other(step), stage.fd(step)),
         Action::Duplicate => raw::duplicate(stage.fd(step)),
+        Action::Look => control::look(stage.fd(step)),
+        Action::FileSystem => control::file_system(stage.fd(step)),
+        Action::Flags => control::set_flags(stage.fd(step), step.flags as i32),
+        Action::LockRange => {
+            control::lock_range(stage.fd(step), step.flags, step.offset, step.asked)
+        }
+        Action::LockWhole => control::lock_whole(stage.fd(step), step.flags),
         Action::RingRead | Action::RingWrite | Action::RingSync | Action::RingDataSync => {
             own.ring.as_mut().map_or(0, |ring| in_ring(stage, step, ring, own.buffer))
         }
