@@ -1,24 +1,14 @@
 //! Calls on open files that move nothing: flags, locks, looks at the file system.
 
-use std::collections::HashMap;
-
 use super::disk::NodeKind;
 use super::left_out::Reason;
-use super::state::{Opened, Sifter};
+use super::state::{Judged, Locks, Opened, Sifter};
 use super::step::{Act, Action, Step};
 use crate::call::{Call, OpenFlags};
 use crate::control::{Control, Lock};
 
-/// Who has locked files as a whole: by inode, the handles and whether each of them alone.
-pub(super) type Locks = HashMap<u32, Vec<(u32, bool)>>;
-
-/// Judges a call that came back without an error, and says whether it changes what others meet.
-pub(super) fn judge(
-    sifter: &mut Sifter<'_>,
-    index: u32,
-    call: &Call,
-    opened: Opened,
-) -> Result<(), Reason> {
+/// Judges a call that came back without an error.
+pub(super) fn judge(sifter: &mut Sifter<'_>, index: u32, call: &Call, opened: Opened) -> Judged {
     let control = Control::from_code(call.detail).ok_or(Reason::Kind)?;
     let is_file = sifter.disk.inode(opened.inode).kind == NodeKind::File;
     let step = |action| Step { slot: call.handle, ..Step::new(action, index) };

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::control::Locks;
 use super::disk::{Disk, NodeKind};
 use super::left_out::{Coverage, Reason};
 use super::names::Names;
@@ -52,6 +51,9 @@ pub(super) struct Sifter<'a> {
     pub(super) acts: Vec<Act>,
     pub(super) coverage: Coverage,
 }
+
+/// Who has locked files as a whole: by inode, the handles and whether each of them alone.
+pub(super) type Locks = HashMap<u32, Vec<(u32, bool)>>;
 
 /// Why a call cannot be made again; else it is among the acts.
 pub(super) type Judged = Result<(), Reason>;
