@@ -290,26 +290,19 @@ fn trees(plan: &Plan) -> Vec<String> {
 /// So many trees like this one.
 fn trees_alike(instance: &Instance, count: usize, places: &str) -> Option<String> {
     let tree = instance.tree.as_ref()?;
-    let files = match instance.bytes {
-        0 => format!("{} empty files", count_text(tree.files())),
-        _ => format!("{} files", count_text(tree.files())),
-    };
-    let bytes = |word: &str| match instance.bytes {
-        0 => String::new(),
-        bytes => format!(", {} {word}", bytes_text(bytes)),
+    let (files, bytes) = (count_text(tree.files()), bytes_text(instance.bytes));
+    let of = |word: &str| match instance.bytes {
+        0 => format!("{files} empty files"),
+        _ => format!("{files} files, {bytes} {word}"),
     };
     Some(match (tree, count) {
         // Only one of them is there at a time.
         (TreeOrder::Each(_), _) => format!(
-            "makes a tree of {files}{}, {places}, or part of it in a trial, removed after it",
-            bytes("in all")
+            "makes a tree of {}, {places}, or part of it in a trial, removed after it",
+            of("in all")
         ),
-        (_, 1) => {
-            format!("makes a tree of {files}{}, {places}, removed afterwards", bytes("in all"))
-        }
-        (_, count) => {
-            format!("makes {count} trees of {files}{}, {places}, removed afterwards", bytes("each"))
-        }
+        (_, 1) => format!("makes a tree of {}, {places}, removed afterwards", of("in all")),
+        (_, n) => format!("makes {n} trees of {}, {places}, removed afterwards", of("each")),
     })
 }
 
