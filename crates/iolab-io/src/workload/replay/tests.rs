@@ -164,7 +164,7 @@ fn what_is_aligned_goes_past_the_cache_and_comes_out_the_same() {
     let dir = directory();
     let root = dir.path().join("files");
     make(&scene, &root, &|| true).unwrap();
-    if !alignment_in(&root).is_some_and(|unit| 4096 % unit.offset_bytes.max(1) == 0) {
+    if alignment_in(&root).is_none_or(|unit| 4096 % unit.offset_bytes.max(1) != 0) {
         return skip(test, "no direct I/O of blocks of 4 KiB");
     }
     let levels = Levels::new().with(Factor::Method, ReplayMethod::Direct.level());
