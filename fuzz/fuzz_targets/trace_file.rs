@@ -2,7 +2,7 @@
 #![no_main]
 
 use iolab_model::catalog::fnv1a;
-use iolab_trace::replay::{Choice, How, Program, Replay, When};
+use iolab_trace::replay::{Advice, Choice, How, Program, Replay, When};
 use iolab_trace::{MAGIC, Profile, export, read};
 use libfuzzer_sys::fuzz_target;
 
@@ -17,7 +17,14 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = export::csv(&profile);
             let _ = export::fio_iolog(&trace);
             let _ = Replay::of(&trace);
-            let choice = Choice { how: How::Pread, block_bytes: Some(4096), sync: When::AtEnd };
+            let choice = Choice {
+                how: How::Direct(512),
+                block_bytes: Some(4096),
+                sync: When::AtEnd,
+                readahead: Advice::Random,
+                think: true,
+                threads: 3,
+            };
             let _ = Program::of(&trace, choice);
         }
     }

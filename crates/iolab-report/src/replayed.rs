@@ -2,8 +2,8 @@
 //! in the best way, what that is worth to the whole of it, and what of it was not replayed.
 
 use iolab_model::catalog::{
-    Factor, Family, Level, RECORDED, WorkloadId, percent_text, phrase, ratio_interval_text,
-    ratio_text,
+    Factor, Family, Level, RECORDED, ReplayThink, WorkloadId, percent_text, phrase,
+    ratio_interval_text, ratio_text,
 };
 use iolab_model::result::{Answer, CellRecord, Document};
 use serde_json::Value;
@@ -11,7 +11,8 @@ use serde_json::Value;
 /// Shares of what is not replayed above this are told before all else.
 const MUCH: f64 = 0.02;
 
-/// What must be known before the answers: a large part of the program was not replayed.
+/// What must be known before the answers: a large part of the program was not replayed, or not as it was
+/// asked.
 pub(super) fn first(doc: &Document) -> Option<String> {
     let lost = |trace: &Value| {
         let share = |lost: &str, all: &str| {
@@ -23,15 +24,35 @@ pub(super) fn first(doc: &Document) -> Option<String> {
         let bytes = share("lost_bytes", "bytes").unwrap_or(0.0);
         (calls.max(bytes) > MUCH).then(|| left_out(trace)).flatten()
     };
-    doc.experiment.is(WorkloadId::Replay).then(|| traces(doc).find_map(lost)).flatten()
+    let much = |cell: &CellRecord| cached(cell, MUCH);
+    let of_a_replay = || traces(doc).find_map(lost).or_else(|| doc.cells.iter().find_map(much));
+    doc.experiment.is(WorkloadId::Replay).then(of_a_replay).flatten()
 }
 
-/// What was not replayed, however little.
+/// What was not replayed, however little, and what was not done as it was asked.
 pub(super) fn notes(doc: &Document) -> Vec<String> {
     match doc.experiment.is(WorkloadId::Replay) {
-        true => traces(doc).filter_map(left_out).collect(),
+        true => {
+            let cached = doc.cells.iter().filter_map(|cell| cached(cell, 0.0));
+            traces(doc).filter_map(left_out).chain(cached).collect()
+        }
         false => Vec::new(),
     }
+}
+
+/// How much of a replay past the page cache went through it, where that is more than this share.
+fn cached(cell: &CellRecord, little: f64) -> Option<String> {
+    let seen = &cell.samples.iter().find(|sample| sample.fault.is_none())?.measurement;
+    let direct = seen.metrics.get("direct_bytes")?;
+    let share = 1.0 - direct / (seen.bytes.max(1) as f64);
+    (share > little).then(|| {
+        format!(
+            "{}: {} of the bytes are moved at offsets or by lengths that direct I/O cannot have, and \
+             went through the page cache",
+            cell.id,
+            percent_text(share)
+        )
+    })
 }
 
 fn left_out(trace: &Value) -> Option<String> {
@@ -60,6 +81,12 @@ pub(super) fn sentence(doc: &Document, answer: &Answer) -> Option<String> {
     let apart = answer.apart(&best.id, &recorded.id, doc.experiment.protocol.delta)?;
     let way = ways(doc, best, recorded);
     let file_work = ratio_interval_text(ratio, apart.low, apart.high);
+    if best.factors.word() == Some(ReplayThink::Recorded) {
+        return Some(format!(
+            "with {way} the file work and the program's own time between its calls take \
+             {file_work} of their time"
+        ));
+    }
     let whole = apart.high.map(|most| whole(doc, best, most)).unwrap_or_default();
     Some(format!("with {way} the file work takes {file_work} of its time{whole}"))
 }
@@ -70,7 +97,7 @@ fn cell<'a>(doc: &'a Document, id: &str) -> Option<&'a CellRecord> {
 
 fn is_recorded(cell: &CellRecord) -> bool {
     let recorded = Level::word(RECORDED);
-    let ways = [Factor::Method, Factor::Block, Factor::Sync];
+    let ways = [Factor::Method, Factor::Block, Factor::Sync, Factor::Readahead, Factor::Threads];
     ways.into_iter().all(|way| cell.factors.get(way).is_none_or(|level| *level == recorded))
 }
 
@@ -96,4 +123,57 @@ fn whole(doc: &Document, best: &CellRecord, ratio: f64) -> String {
     let takes = ratio_text(1.0 - share + share * ratio);
     let share = percent_text(share);
     format!("; the whole program, {share} of it file calls, at most about {takes}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{first, notes, sentence};
+    use iolab_model::catalog::{AxisWord, Factor, Level, Levels, RECORDED, ReplayThink};
+    use iolab_model::result::{AnswerKind, Document, Verdict};
+    use iolab_test::documents::{answer, cell, comparison, empty};
+
+    /// Blocks of 64 KiB against the recorded ones.
+    fn replay(more: &dyn Fn(Levels) -> Levels) -> Document {
+        let mut doc = empty();
+        doc.experiment.workload = "replay".into();
+        doc.experiment.ask = vec![Factor::Block];
+        let way = |block| more(Levels::new().with(Factor::Block, block));
+        doc.cells = vec![
+            cell("recorded/64Ki", way(Level::Number(65536)), 10.0, 1),
+            cell("recorded/recorded", way(Level::word(RECORDED)), 40.0, 2),
+        ];
+        let mut answer = answer(AnswerKind::Winner, &["recorded/64Ki"], "64 KiB blocks are best");
+        let (a, b) = ("recorded/64Ki", "recorded/recorded");
+        answer.comparisons = vec![comparison(a, b, 0.25, Verdict::Faster, true)];
+        doc.answers = vec![answer];
+        doc.completed().into_owned()
+    }
+
+    /// The file work alone is not what took that part of its time.
+    #[test]
+    fn times_with_the_programs_own_in_them_say_so() {
+        let said = |more: &dyn Fn(Levels) -> Levels| {
+            let doc = replay(more);
+            sentence(&doc, &doc.answers[0]).unwrap()
+        };
+        let without = said(&|levels| levels);
+        assert!(without.starts_with("with 64 KiB blocks the file work takes 0.25×"), "{without}");
+        let with = said(&|levels| levels.with(Factor::Think, ReplayThink::Recorded.level()));
+        let words = "with 64 KiB blocks the file work and the program's own time between its calls";
+        assert!(with.starts_with(words) && with.ends_with("of their time"), "{with}");
+    }
+
+    #[test]
+    fn what_went_through_the_page_cache_is_told() {
+        let mut doc = replay(&|levels| levels);
+        assert_eq!((first(&doc), notes(&doc)), (None, vec![]));
+        for (share, is_much) in [(0.99, false), (0.9, true)] {
+            let seen = &mut doc.cells[0].samples[0].measurement;
+            let bytes = seen.bytes as f64 * share;
+            seen.metrics.insert("direct_bytes".into(), bytes);
+            let told = notes(&doc);
+            assert!(told[0].starts_with("recorded/64Ki: 1"), "{told:?}");
+            assert_eq!(first(&doc).is_some(), is_much, "{share}");
+        }
+    }
 }

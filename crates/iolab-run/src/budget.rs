@@ -15,16 +15,21 @@ const RESERVE_SHARE: f64 = 0.02;
 /// No more than this, however long it took to make the files: the rounds are what was asked for.
 const MOST_RESERVE_SHARE: f64 = 0.25;
 
-/// The time that rounds may use in all.
-pub(super) fn usable_ns(budget_ns: u64) -> f64 {
-    usable_beside_trees_ns(budget_ns, 0.0)
-}
-
-/// The same where trees of files must be removed: that takes up to as long as to make them did.
+/// The time that may be used in all; trees of files must be removed after it, which takes up to as long
+/// as to make them did.
 pub(super) fn usable_beside_trees_ns(budget_ns: u64, trees_made_ns: f64) -> f64 {
     let budget_ns = budget_ns as f64;
     let least = budget_ns * RESERVE_SHARE;
     budget_ns - trees_made_ns.clamp(least, budget_ns * MOST_RESERVE_SHARE)
+}
+
+/// The budget with which so much is left for what is done before rounds and in them, beside what is kept
+/// back. Pilots that were cut short take their share of a longer budget too: `hurried`.
+pub(super) fn budget_for(needed_ns: f64, trees_made_ns: f64, hurried: bool) -> f64 {
+    let share = if hurried { 1.0 - CALIBRATION_SHARE } else { 1.0 };
+    let beside_trees = (needed_ns + trees_made_ns) / share;
+    let at_most = needed_ns / (share - MOST_RESERVE_SHARE);
+    (needed_ns / (share - RESERVE_SHARE)).max(beside_trees.min(at_most))
 }
 
 /// Units with which every cell of every answer could be bounded, and no fewer than an answer stops
@@ -60,7 +65,21 @@ pub(super) fn rounds_that_fit(left_ns: f64, round_ns: f64, renew_ns: f64, epoch:
 
 #[cfg(test)]
 mod tests {
-    use super::usable_beside_trees_ns;
+    use super::{CALIBRATION_SHARE, budget_for, usable_beside_trees_ns};
+
+    /// "Telling all apart takes 23 s" was said, and of 23 s a quarter was kept back to remove the files
+    /// and a tenth went to pilots: no answer after 8 rounds.
+    #[test]
+    fn the_budget_that_is_told_has_room_for_all_that_it_pays_for() {
+        for (needed, trees) in [(1000.0, 0.0), (1000.0, 15.0), (1000.0, 200.0), (1000.0, 9000.0)] {
+            for hurried in [false, true] {
+                let budget = budget_for(needed, trees, hurried);
+                let pilots = if hurried { CALIBRATION_SHARE * budget } else { 0.0 };
+                let left = usable_beside_trees_ns(budget.ceil() as u64, trees) - pilots;
+                assert!((needed - 1.0..needed * 1.001 + 2.0).contains(&left), "{left}: {trees}");
+            }
+        }
+    }
 
     /// Rounds ended in time, and then their files were removed for half as long again.
     #[test]

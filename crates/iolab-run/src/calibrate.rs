@@ -2,8 +2,8 @@
 //! trial, how often instances are renewed and whether the budget reaches at all.
 
 use super::budget::{
-    CALIBRATION_SHARE, FEWEST_STEADY, UNCOUNTED_ROUNDS, cost_of_round_ns, fewest_units, round_ns,
-    rounds_that_fit, usable_ns,
+    CALIBRATION_SHARE, FEWEST_STEADY, UNCOUNTED_ROUNDS, budget_for, cost_of_round_ns, fewest_units,
+    round_ns, rounds_that_fit, usable_beside_trees_ns,
 };
 use super::renewal::Renewal;
 use super::schedule::{shuffle, stream};
@@ -33,6 +33,8 @@ pub(super) struct Calibrator<'a> {
     pub(super) renew_ns: f64,
     renewals: u64,
     shared_ranges: bool,
+    /// What it took to make the trees of files: to remove them takes as long.
+    trees_made_ns: f64,
 }
 
 impl<'a> Calibrator<'a> {
@@ -41,6 +43,7 @@ impl<'a> Calibrator<'a> {
         executor: &'a mut dyn Executor,
         interrupted: &'a dyn Fn() -> bool,
         shared_ranges: bool,
+        trees_made_ns: f64,
     ) -> Result<Calibrator<'a>, Fault> {
         let clock = asked_clock(executor)?;
         Ok(Calibrator {
@@ -52,6 +55,7 @@ impl<'a> Calibrator<'a> {
             renew_ns: 0.0,
             renewals: 0,
             shared_ranges,
+            trees_made_ns,
         })
     }
 
@@ -104,7 +108,8 @@ impl<'a> Calibrator<'a> {
         let fixed_epoch = history.map(|h| h.epoch_rounds).filter(|e| *e > 0);
         let own_ns = self.executor.elapsed_ns() as f64;
         let gone_ns = own_ns + spent_ns;
-        let left_ns = usable_ns(protocol.budget_ns.saturating_sub(spent_ns as u64)) - own_ns;
+        let own_budget_ns = protocol.budget_ns.saturating_sub(spent_ns as u64);
+        let left_ns = usable_beside_trees_ns(own_budget_ns, self.trees_made_ns) - own_ns;
         let longest = trial_max_ns(left_ns, rounds, arms).max(least);
         let fit = shortened(longest, least, |longest_ns| {
             let doses = self.doses(pilots, longest_ns, history);
@@ -115,7 +120,9 @@ impl<'a> Calibrator<'a> {
             let cost_ns = cost_of_round_ns(round_ns, self.renew_ns, epoch);
             TrialLength { longest_ns, doses, round_ns, cost_ns, epoch, needed, reaches }
         });
-        let needed_ns = gone_ns + fit.needed * fit.cost_ns;
+        let hurried = self.hurried();
+        let needed_ns = 1.05 * (gone_ns + fit.needed * fit.cost_ns);
+        let needed_ns = budget_for(needed_ns, self.trees_made_ns, hurried);
         Ok(Calibration {
             clock: self.clock,
             trial_min_ns: least,
@@ -125,7 +132,8 @@ impl<'a> Calibrator<'a> {
             renew_ns: self.renew_ns as u64,
             round_ns: fit.round_ns as u64,
             needed_rounds: fit.needed,
-            needed_ns: (!fit.reaches).then_some((needed_ns * 1.05) as u64),
+            needed_ns: (!fit.reaches).then_some(needed_ns as u64),
+            hurried,
         })
     }
 

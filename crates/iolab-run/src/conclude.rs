@@ -14,8 +14,8 @@ use super::{Outcome, TwinTrial};
 use iolab_model::catalog::{Code, list_text, ratio_text, so_many};
 use iolab_model::plan::{Condition, Plan};
 use iolab_model::result::{
-    Answer, AnswerKind, BY_MORE, Comparison, Estimate, LevelsOf, Phase, Pick, Regret, Sample, Twin,
-    Warning, crossings, within,
+    Answer, AnswerKind, BY_MORE, Comparison, Estimate, LevelsOf, MoreTime, Phase, Pick, Regret,
+    Sample, Twin, Warning, crossings, within,
 };
 use iolab_stats::claims::{Claims, Control, Raise, Standing, control};
 use iolab_stats::{Context, Judgement, Pair, claimed, judge, median};
@@ -156,7 +156,7 @@ fn answer(
         regret: if sound { regret(claims, &id) } else { Vec::new() },
         findings: Vec::new(),
         grade: judgement.grade,
-        raise: judgement.raise.map(|raise| raise_text(&raise)),
+        raise: raised(judgement.raise, foretold),
         sentence: String::new(),
         rounds: claims.rounds as u32,
         detectable: None,
@@ -192,6 +192,13 @@ fn regret(claims: &Claims, id: &impl Fn(&usize) -> String) -> Vec<Regret> {
         }
     };
     claims.compared().into_iter().map(one).collect()
+}
+
+/// The one thing that would raise a grade; nothing where the answer itself says how much more time does
+/// it: no other machine is wanted then.
+fn raised(raise: Option<Raise>, more_seconds: Option<f64>) -> Option<String> {
+    let settles = more_seconds.and_then(MoreTime::of).is_some();
+    raise.filter(|raise| !(settles && *raise == Raise::Quieter)).map(|raise| raise_text(&raise))
 }
 
 /// The one thing that would raise a grade.
@@ -345,4 +352,18 @@ fn warnings(
     }
     warnings.sort_by_key(|w| std::cmp::Reverse(w.code.severity()));
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Raise, raised};
+
+    /// "A machine on which trials differ less" was told beside "about 16 min more should settle it".
+    #[test]
+    fn no_other_machine_is_asked_for_where_time_does() {
+        assert_eq!(raised(Some(Raise::Quieter), Some(900.0)), None);
+        assert!(raised(Some(Raise::Quieter), Some(9e9)).is_some(), "nobody waits so long");
+        assert!(raised(Some(Raise::Quieter), None).is_some());
+        assert!(raised(Some(Raise::LongerTrials(2.0)), Some(900.0)).is_some());
+    }
 }

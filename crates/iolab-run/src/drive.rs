@@ -160,8 +160,9 @@ impl Driver<'_, '_> {
         }
         let made_ns = self.elapsed_ns() - making_ns;
         self.remaking = Remaking::of(plan, made_ns, self.out.steady_rounds);
+        let (shared, trees_ns) = (self.policy.shared_ranges, self.trees_made_ns);
         let (calibration, lost) =
-            Calibrator::new(plan, self.executor, &interrupted, self.policy.shared_ranges)
+            Calibrator::new(plan, self.executor, &interrupted, shared, trees_ns)
                 .and_then(|calibrator| calibrator.run(history))
                 .map_err(Halt::Executor)?;
         self.out.calibration = calibration;

@@ -1,7 +1,7 @@
 //! Whether the budget reaches, seen from the first rounds: a pilot pays for what is made once, and
 //! forecasts from pilots alone were off tenfold, to both sides.
 
-use super::budget::{UNCOUNTED_ROUNDS, cost_of_round_ns};
+use super::budget::{UNCOUNTED_ROUNDS, budget_for, cost_of_round_ns};
 use super::rounds::{Driver, Halt};
 use iolab_model::catalog::{Code, rough_time_text, so_many};
 
@@ -24,6 +24,7 @@ impl Driver<'_, '_> {
         let fitting = f64::from(played) + (usable_ns - elapsed_ns).max(0.0) / round_ns;
         let wanted = (calibration.needed_rounds - f64::from(played)).max(0.0);
         let needed_ns = 1.05 * (elapsed_ns + wanted * round_ns);
+        let needed_ns = budget_for(needed_ns, self.trees_made_ns, calibration.hurried);
         let short = fitting < calibration.needed_rounds;
         self.out.calibration.needed_ns = short.then_some(needed_ns as u64);
         // Who goes on with a run has chosen how long, and was told at its first part.
@@ -46,7 +47,8 @@ fn short_text(budget_ns: u64, rounds: u32, needed_ns: u64) -> String {
     let needed = match rough_time_text(needed_ns as f64) {
         // "The budget of 12 s is short: telling all apart takes about 12 s".
         same if same == budget => "a little more".to_owned(),
-        needed => format!("about {needed}"),
+        // So many rounds are the fewest that bound every cell.
+        needed => format!("at least about {needed}"),
     };
     format!(
         "the budget of {budget} is short: about {rounds} fit, and telling all apart takes {needed}; \
@@ -64,7 +66,7 @@ mod tests {
         assert!(near.contains("about 14 rounds fit, and telling all apart takes a little more"));
         let far = short_text(12_000_000_000, 14, 18_000_000_000);
         assert!(
-            far.contains("telling all apart takes about 18 s; take a longer --budget"),
+            far.contains("telling all apart takes at least about 18 s; take a longer --budget"),
             "{far}"
         );
     }

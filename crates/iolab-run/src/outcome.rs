@@ -92,6 +92,8 @@ pub struct Calibration {
     pub round_ns: u64,
     /// Rounds that an answer needs, uncounted ones too.
     pub needed_rounds: f64,
+    /// Whether pilots were cut short: a longer budget gives them more.
+    pub hurried: bool,
     /// Budget that would buy the fewest rounds, where this one does not: by the pilots, and once
     /// there were some rounds, by what these took.
     pub needed_ns: Option<u64>,

@@ -28,7 +28,7 @@ pub(super) struct Timed {
 }
 
 impl Calibrator<'_> {
-    fn hurried(&mut self) -> bool {
+    pub(super) fn hurried(&mut self) -> bool {
         self.executor.elapsed_ns() as f64 >= self.until_ns
     }
 

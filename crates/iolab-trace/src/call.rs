@@ -111,7 +111,8 @@ kinds! {
     Wait 39 "wait",
     /// io_uring_enter: what was asked for in the rings cannot be seen. `asked`: submissions.
     Ring 40 "io_uring",
-    /// statfs, fcntl, flock, ioctl and what else leaves contents and names as they are.
+    /// statfs, fcntl, flock, ioctl and what else leaves contents and names as they are. `detail`: the
+    /// number of a [`crate::Control`], or 0; of a lock `offset` and `asked` are its range.
     Other 41 "other",
     /// chdir, fchdir.
     ChangeDirectory 42 "chdir",

@@ -6,6 +6,7 @@
 //! every growth has its limit ([`Limits`]).
 
 mod call;
+mod control;
 mod error;
 pub mod export;
 mod format;
@@ -15,6 +16,7 @@ mod strace;
 mod trace;
 
 pub use call::{Call, CallKind, NONE, OpenFlags, Result, UNKNOWN_RESULT};
+pub use control::{Control, Lock};
 pub use error::TraceError;
 pub use format::{MAGIC, VERSION, read, write};
 pub use profile::{FileRow, Finding, FindingKind, KindRow, Pattern, Profile, SizeRow, Turn, Whole};

@@ -1,6 +1,6 @@
 //! A trace: threads, files, handles and calls.
 
-use crate::call::Call;
+use crate::call::{Call, CallKind};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -182,6 +182,18 @@ impl Trace {
     /// The file of this index, unless it is [`crate::NONE`].
     pub fn file(&self, index: u32) -> Option<&File> {
         self.files.get(index as usize)
+    }
+
+    /// Whether a call is file I/O: not to a terminal, a pipe or a socket, not about processes, and no
+    /// ring of io_uring. A name that leads to no file was looked up in a file system.
+    pub fn is_of_files(&self, call: &Call) -> bool {
+        let of_files = !call.kind.is_of_processes() && call.kind != CallKind::Ring;
+        of_files && self.file(call.file).is_none_or(|file| file.kind.is_of_file_system())
+    }
+
+    /// How many such calls there are.
+    pub fn file_calls(&self) -> usize {
+        self.calls.iter().filter(|call| self.is_of_files(call)).count()
     }
 
     /// The file of a handle.

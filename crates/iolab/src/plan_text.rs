@@ -294,17 +294,18 @@ fn trees(plan: &Plan) -> Vec<String> {
 fn trees_alike(instance: &Instance, count: usize, places: &str) -> Option<String> {
     let tree = instance.tree.as_ref()?;
     let (files, bytes) = (count_text(tree.files()), bytes_text(instance.bytes));
+    let of = |word: &str| match instance.bytes {
+        0 => format!("{files} empty files"),
+        _ => format!("{files} files, {bytes} {word}"),
+    };
     Some(match (tree, count) {
         // Only one of them is there at a time.
         (TreeOrder::Each(_), _) => format!(
-            "makes a tree of {files} files, {bytes} in all, {places}, or part of it in a trial, removed after it"
+            "makes a tree of {}, {places}, or part of it in a trial, removed after it",
+            of("in all")
         ),
-        (_, 1) => {
-            format!("makes a tree of {files} files, {bytes} in all, {places}, removed afterwards")
-        }
-        (_, count) => format!(
-            "makes {count} trees of {files} files, {bytes} each, {places}, removed afterwards"
-        ),
+        (_, 1) => format!("makes a tree of {}, {places}, removed afterwards", of("in all")),
+        (_, n) => format!("makes {n} trees of {}, {places}, removed afterwards", of("each")),
     })
 }
 

@@ -20,13 +20,14 @@ pub(super) fn share(profile: &Profile) -> String {
     let low = whole.file_low_ns.unwrap_or(ns);
     let high = whole.file_high_ns.unwrap_or(ns);
     let is_known = high as f64 <= low as f64 * KNOWN_WITHIN;
-    let gain = match whole.gain_at_most {
-        Some(gain) if whole.gain_is_bound => format!(": at most {} to gain", ratio_text(gain)),
-        Some(gain) if is_known => format!(": roughly {} to gain", ratio_text(gain)),
+    // By the share that is told: the reader can check it.
+    let gain = match (is_known, whole.gain, whole.gain_at_most) {
+        (true, Some(gain), _) => format!(": roughly {} to gain", ratio_text(gain)),
+        (false, _, Some(gain)) => format!(": at most {} to gain", ratio_text(gain)),
         // What is not known has no gain that could be told.
-        Some(_) => String::new(),
-        None if whole.wall_ns.is_some() => ": next to nothing else is left".to_owned(),
-        None => ": next to nothing else is seen".to_owned(),
+        (false, _, None) => String::new(),
+        (true, None, _) if whole.wall_ns.is_some() => ": next to nothing else is left".to_owned(),
+        (true, None, _) => ": next to nothing else is seen".to_owned(),
     };
     let text = |ns: u64| time_text(ns as f64);
     let time = match is_known {

@@ -22,8 +22,6 @@ const FINDINGS: usize = 3;
 const FEWEST_ALIKE: usize = 2;
 /// Lines that a command, a file's name or a list may take without --all.
 const MOST_LINES: usize = 2;
-/// Sums of kinds and of files that are further apart need a word.
-const SUMS_DIFFER: f64 = 0.02;
 
 /// The profile in at most 24 lines, or with `all` in as many as it takes: what share file calls have,
 /// what to do about them, and then which files.
@@ -113,6 +111,12 @@ fn counts(whole: &Whole) -> String {
     );
     if whole.threads > 1 {
         let _ = write!(text, "; {}", so_many(whole.threads, "thread"));
+        // Those of a shell or a shim that starts it are not the program's.
+        if whole.program_threads < whole.threads {
+            let name = whole.program.escape_debug();
+            let _ =
+                write!(text, ", {} of them of {name}", count_text(whole.program_threads as u64));
+        }
     }
     text
 }
@@ -207,20 +211,7 @@ fn kinds(profile: &Profile) -> String {
         let time = time_text(row.file_ns as f64);
         format!("{} {time} ({})", row.kind, count_text(row.calls))
     });
-    let each = each.collect::<Vec<_>>().join(", ");
-    let of_kinds = profile.kinds.iter().map(|row| row.file_ns).fold(0, u64::saturating_add);
-    let of_files = profile.files.iter().map(|row| row.file_ns).fold(0, u64::saturating_add);
-    // Where the tracer's part of cheap calls is taken off by file, it is cut at other zeros than by kind.
-    let apart =
-        match of_kinds.abs_diff(of_files) as f64 > of_kinds.max(of_files) as f64 * SUMS_DIFFER {
-            true => format!(
-                "; all kinds {}, all files {}: the tracer's part is taken off each row",
-                time_text(of_kinds as f64),
-                time_text(of_files as f64)
-            ),
-            false => String::new(),
-        };
-    format!("by kind: {each}{apart}")
+    format!("by kind: {}", each.collect::<Vec<_>>().join(", "))
 }
 
 /// The three sizes with the most calls, of each direction.

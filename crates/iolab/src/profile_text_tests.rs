@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::io::Cursor;
 
 use super::{LINES, pieces, screen};
+use iolab_model::catalog::ratio_text;
 use iolab_report::TextStyle;
 use iolab_trace::{Limits, Profile, Run, Trace, TracerCost, parse};
 use unicode_width::UnicodeWidthStr;
@@ -174,4 +175,51 @@ fn the_answer_stands_before_what_to_do_and_that_before_files() {
     let at = |part: &str| said.lines().position(|line| line.starts_with(part)).unwrap();
     assert!(at("file calls take") <= 2, "{said}");
     assert!(at("file calls take") < at("- ") && at("- ") < at("file  "), "{said}");
+}
+
+/// 41 threads of the shim that looks for python3 were told as those of a program with one.
+#[test]
+fn threads_of_a_shim_are_not_the_programs() {
+    let mut text = String::new();
+    for process in 1..=9 {
+        let program = if process == 9 { "/usr/bin/python3" } else { "/opt/shims/python3" };
+        writeln!(
+            text,
+            "{process} 100.{process}00000 execve(\"{program}\", [], 0x7ff) = 0 <0.000020>"
+        )
+        .unwrap();
+        let calls = if process == 9 { 30 } else { 1 };
+        for at in 0..calls {
+            let call = "newfstatat(AT_FDCWD</d>, \"a\", {st_mode=S_IFREG|0644}, 0) = 0";
+            writeln!(text, "{process} 100.{process}{at:05} {call} <0.000020>").unwrap();
+        }
+    }
+    let trace = parse(Cursor::new(text), &Limits::default()).unwrap();
+    let profile = Profile::of(&trace);
+    assert_eq!((profile.whole.threads, profile.whole.program_threads), (9, 1));
+    let style = TextStyle { width: 100, unicode: true, ..TextStyle::default() };
+    let said = screen(&trace, &profile, &style, false);
+    assert!(said.contains("9 threads, 1 of them of python3"), "{said}");
+}
+
+/// "56 %: at most 2.74× to gain": the share was the middle of what is known, the gain its upper end.
+#[test]
+fn the_gain_is_that_of_the_share_that_is_told() {
+    let mut trace = small_reads(3);
+    let said = |trace: &Trace| {
+        let style = TextStyle { width: 100, unicode: true, ..TextStyle::default() };
+        let text = screen(trace, &Profile::of(trace), &style, false);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    trace.runs.push(Run { wall_ns: 6_000_000, user_ns: 0, system_ns: 0 });
+    trace.tracer_cost = Some(costs(8_500, 9_000, 9_200));
+    let known = Profile::of(&trace).whole;
+    let (share, gain) = (known.file_share.unwrap(), known.gain.unwrap());
+    assert!((gain - 1.0 / (1.0 - share)).abs() < 1e-9 && share > 0.2, "{share} {gain}");
+    assert!(said(&trace).contains(&format!(": roughly {} to gain", ratio_text(gain))));
+    trace.tracer_cost = Some(costs(5_000, 13_500, 16_000));
+    let open = Profile::of(&trace).whole;
+    let (share, gain) = (open.file_high_share.unwrap(), open.gain_at_most.unwrap());
+    assert!((gain - 1.0 / (1.0 - share)).abs() < 1e-9, "{share} {gain}");
+    assert!(said(&trace).contains(&format!(": at most {} to gain", ratio_text(gain))));
 }

@@ -154,7 +154,8 @@ impl Record {
 }
 
 fn so_many_calls(trace: &Trace) -> String {
-    match trace.calls.len() {
+    // As the profile counts them.
+    match trace.file_calls() {
         1 => "1 call on files".to_owned(),
         calls => format!("{} calls on files", count_text(calls as u64)),
     }

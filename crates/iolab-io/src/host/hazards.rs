@@ -170,12 +170,14 @@ fn held_back(known: &Environment, work: &Work) -> Option<Warning> {
     let journal = known.flag(Fact::MountJournal)?;
     (work.remakes && !journal).then_some(())?;
     let fs = known.text(Fact::MountFsType).unwrap_or("this file system");
+    // A tree of theirs has as many files as it has.
+    let fewer = if work.theirs { "--rounds (--rounds 10)" } else { "--rounds or --files" };
     warn(
         Code::InodesHeldBack,
         format!(
             "{fs} has no journal here, and for minutes passes over the inodes of removed files one by \
              one, so that making files may slow down over the rounds although iolab lays them apart: \
-             take fewer --rounds or --files, or a directory whose file system has a journal"
+             take fewer {fewer}, or a directory whose file system has a journal"
         ),
     )
 }
@@ -388,6 +390,16 @@ mod tests {
             assert_eq!(found[0].code, code);
             assert!(found[0].text.contains(words), "{words:?} is missing: {}", found[0].text);
         }
+    }
+
+    /// Fewer --files were advised of a tree that the person has.
+    #[test]
+    fn nobody_is_told_to_have_fewer_files() {
+        let facts = json!({"mount.fs_type": "ext4", "mount.journal": false});
+        let said = |theirs| hazards(&machine(&facts), &Work { theirs, ..all() })[0].text.clone();
+        assert!(said(false).contains("fewer --rounds or --files"), "{}", said(false));
+        assert!(!said(true).contains("--files"), "{}", said(true));
+        assert!(said(true).contains("--rounds 10"), "{}", said(true));
     }
 
     /// The load of a run that ended a moment ago was once told as another program's.

@@ -14,6 +14,8 @@ use crate::sys::uncached::try_dontcache;
 
 /// The key of cells past the page cache in [`unavailable_methods`].
 const DIRECT: &str = "direct=on";
+/// The key of replays past it.
+const REPLAYED_DIRECT: &str = "method=direct";
 
 /// Methods, and levels as `factor=level`, that cannot be had in this directory: id → reason and
 /// remedy. With `on_files` a scratch file is made for a moment to try what depends on the file
@@ -43,7 +45,9 @@ pub fn unavailable_methods(directory: &Path, on_files: bool) -> BTreeMap<String,
     }
     if let Err(errno) = try_direct(&path) {
         let why = std::io::Error::from(errno);
-        missing.insert(DIRECT.to_owned(), format!("{why}; name a directory on a disk"));
+        for key in [DIRECT, REPLAYED_DIRECT] {
+            missing.insert(key.to_owned(), format!("{why}; name a directory on a disk"));
+        }
     }
     missing
 }

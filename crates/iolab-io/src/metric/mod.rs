@@ -127,6 +127,8 @@ pub const METRICS: &[Metric] = &[
         "pages that came back after a memory limit had pushed them out"
     ),
     given!("limit_peak_bytes", Bytes, "most memory that was charged to a memory limit"),
+    given!("direct_calls", Count, "reads and writes of a replay that went past the page cache"; Higher),
+    given!("direct_bytes", Bytes, "bytes of them"; Higher),
     given!("copy_up_inodes", Count, "inodes that came to the upper layer of an overlay"),
     given!("copy_up_bytes", Bytes, "data that came to the upper layer of an overlay"),
     given!("copy_up_allocated_bytes", Bytes, "space that they take there"),

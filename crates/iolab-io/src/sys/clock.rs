@@ -11,6 +11,23 @@ pub fn now_ns() -> u64 {
     read_ns(libc::CLOCK_MONOTONIC)
 }
 
+/// From here on a time is slept through, but for its end.
+const SLEPT_NS: u64 = 1_000_000;
+/// So late a sleeper may wake (the timer slack of a process is 50 µs).
+const LATE_NS: u64 = 200_000;
+
+/// Lets so much time pass: long times asleep, short ones and the last of each awake, for nobody
+/// wakes so exactly.
+pub fn pass(ns: u64) {
+    let end_ns = now_ns().saturating_add(ns);
+    if ns >= SLEPT_NS {
+        std::thread::sleep(std::time::Duration::from_nanos(ns - LATE_NS));
+    }
+    while now_ns() < end_ns {
+        std::hint::spin_loop();
+    }
+}
+
 #[inline(always)]
 fn read_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 pub mod below;
+pub mod call_ring;
 pub mod child;
 pub mod clock;
 pub mod clone;
@@ -20,6 +21,7 @@ pub mod path;
 pub mod primer;
 pub mod process;
 pub mod raw_call;
+pub mod raw_control;
 pub mod remove;
 pub mod resident;
 pub mod ring;

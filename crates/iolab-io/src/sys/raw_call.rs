@@ -13,7 +13,7 @@ const FICLONE: libc::c_ulong = 0x4004_9409;
 const EFAULT: i64 = -(libc::EFAULT as i64);
 
 #[inline(always)]
-fn came_back(result: isize) -> i64 {
+pub(super) fn came_back(result: isize) -> i64 {
     if result >= 0 {
         return result as i64;
     }

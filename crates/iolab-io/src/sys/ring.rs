@@ -326,7 +326,7 @@ impl Drop for Ring {
 
 /// The newest way that this kernel knows: completions are worked off by the one thread that asks
 /// for them (DEFER_TASKRUN, 6.1), which is the only one that submits (SINGLE_ISSUER, 6.0).
-fn set_up(entries: u32) -> io::Result<IoUring> {
+pub(super) fn set_up(entries: u32) -> io::Result<IoUring> {
     let mut newest = IoUring::builder();
     newest.setup_single_issuer().setup_defer_taskrun();
     let mut newer = IoUring::builder();
@@ -341,7 +341,7 @@ fn set_up(entries: u32) -> io::Result<IoUring> {
     }
 }
 
-fn errno_of(error: &io::Error) -> Errno {
+pub(super) fn errno_of(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 

@@ -169,7 +169,7 @@ impl Code {
     /// seen may not fit there.
     pub const fn on_screen(self) -> &'static str {
         match self {
-            Code::InodesHeldBack => "making files slows down over the rounds: take fewer --files",
+            Code::InodesHeldBack => "making files slows down over the rounds: take fewer --rounds",
             Code::ReadaheadLarge => "the device reads far ahead, so small cold blocks look fast",
             Code::PageReporting => "the host takes free memory back, so times vary: measure again",
             Code::SmallerThanCache => "the file fits into the processor's cache: take a larger one",

@@ -71,6 +71,8 @@ pub enum Factor {
     Atime,
     /// Whether workers share a table of open files.
     Descriptors,
+    /// What passes between the calls of a recorded program.
+    Think,
 }
 
 /// Whether a factor is chosen for a given job or defines the job.
@@ -97,7 +99,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 31] = [
+    pub const ALL: [Factor; 32] = [
         Factor::Place,
         Factor::SourcePlace,
         Factor::File,
@@ -129,6 +131,7 @@ impl Factor {
         Factor::Latency,
         Factor::Atime,
         Factor::Descriptors,
+        Factor::Think,
     ];
 
     /// The name as written on the command line, role, kind and one-line summary.
@@ -187,6 +190,12 @@ impl Factor {
                 Question,
                 Word,
                 "one table of open files, or one a worker; shared, where nothing is said",
+            ),
+            Factor::Think => (
+                "think",
+                Condition,
+                Word,
+                "time of the program's own between its calls; none, where nothing is said",
             ),
         }
     }

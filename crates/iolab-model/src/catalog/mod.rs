@@ -59,7 +59,7 @@ pub use pattern::Pattern;
 pub use phrase::{goes_without_saying, held_phrase, is_plural, phrase};
 pub use place::{PlaceLevel, common_size, parse_place, parse_places};
 pub use place_error::PlaceError;
-pub use replay::{RECORDED, ReplayMethod, ReplaySync};
+pub use replay::{RECORDED, ReplayMethod, ReplayReadahead, ReplaySync, ReplayThink};
 pub use sizes::{NoSizes, SIZES_FORMS, Sizes};
 pub use sync::Sync;
 pub use text::{

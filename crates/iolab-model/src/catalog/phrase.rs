@@ -2,8 +2,8 @@
 
 use super::{
     Atime, AxisWord, CacheState, Consume, Descriptors, Factor, Fill, Kind, Level, Pattern,
-    RECORDED, Readahead, Sparse, Switch, Sync, Target, Touch, Until, bytes_text, command_label,
-    count_text, path_to_text, so_many,
+    RECORDED, Readahead, ReplayThink, Sparse, Switch, Sync, Target, Touch, Until, bytes_text,
+    command_label, count_text, path_to_text, so_many,
 };
 
 /// A level in words, after the name of a cell or in the line of what was held constant:
@@ -58,7 +58,9 @@ fn says_several(factor: Factor, level: &Level) -> bool {
             Factor::Threads | Factor::IdleThreads | Factor::Files | Factor::Repeats,
             Level::Number(count),
         ) => *count != 1,
-        (Factor::Method | Factor::Block | Factor::Sync, Level::Word(word)) => word == RECORDED,
+        (Factor::Method | Factor::Block | Factor::Sync | Factor::Threads, Level::Word(word)) => {
+            word == RECORDED
+        }
         (Factor::Pass, Level::Word(word)) => {
             matches!(word.parse(), Ok(Touch::Steady | Touch::Whole))
         }
@@ -95,6 +97,8 @@ fn word_phrase(factor: Factor, word: &str) -> String {
         Factor::Method if word == RECORDED => "calls as recorded".to_owned(),
         Factor::Block if word == RECORDED => "blocks as recorded".to_owned(),
         Factor::Sync if word == RECORDED => "syncs as recorded".to_owned(),
+        Factor::Threads if word == RECORDED => "threads as recorded".to_owned(),
+        Factor::Readahead if word == RECORDED => "read-ahead advice as recorded".to_owned(),
         Factor::Contender => command_label(word),
         Factor::Method | Factor::Operation => word.to_owned(),
         Factor::Place => format!("on {word}"),
@@ -111,6 +115,7 @@ fn word_phrase(factor: Factor, word: &str) -> String {
         Factor::Fill => said(word, fill),
         Factor::Atime => said(word, atime),
         Factor::Descriptors => said(word, descriptors),
+        Factor::Think => said(word, think),
         Factor::Cache => said(word, |state: CacheState| format!("cache {state}")),
         Factor::Direct if word == Switch::On.word() => "O_DIRECT".to_owned(),
         Factor::Direct => "through the page cache".to_owned(),
@@ -206,6 +211,13 @@ fn descriptors(table: Descriptors) -> String {
     match table {
         Descriptors::Shared => "open files shared".to_owned(),
         Descriptors::Own => "open files of each worker's own".to_owned(),
+    }
+}
+
+fn think(think: ReplayThink) -> String {
+    match think {
+        ReplayThink::None => "no time between calls".to_owned(),
+        ReplayThink::Recorded => "the program's own time between its calls included".to_owned(),
     }
 }
 

@@ -14,6 +14,10 @@ words! {
     Pread "pread",
     /// What is only read comes out of mappings.
     Mmap "mmap",
+    /// By requests in a ring, one at a time.
+    IoUring "io_uring",
+    /// Past the page cache where offset and length are aligned.
+    Direct "direct",
 }
 
 words! {
@@ -27,4 +31,28 @@ words! {
     End "end",
 }
 
-axis_words!(ReplayMethod of Method, ReplaySync of Sync);
+words! {
+    /// What the kernel is told of the order of reads in a replay.
+    ReplayReadahead, "read-ahead advice of a replay":
+    /// What the program told it.
+    Recorded "recorded",
+    /// Nothing.
+    Normal "normal",
+    /// That each file is read from its beginning to its end.
+    Sequential "sequential",
+    /// That each file is read here and there.
+    Random "random",
+}
+
+words! {
+    /// What passes between the calls of a replay.
+    ReplayThink, "think time of a replay":
+    /// Nothing: each call follows the one before it.
+    None "none",
+    /// As much time as the program spent in its own code.
+    Recorded "recorded",
+}
+
+axis_words!(
+    ReplayMethod of Method, ReplaySync of Sync, ReplayReadahead of Readahead, ReplayThink of Think,
+);

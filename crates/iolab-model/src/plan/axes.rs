@@ -52,7 +52,8 @@ fn is_no_method(factor: Factor, levels: &[Level]) -> bool {
 /// What is compared with what the program did must be there: as recorded is always a level.
 fn with_recorded(levels: &[Level], factor: Factor, vocabulary: Vocabulary<'_>) -> Vec<Level> {
     let recorded = Level::word(RECORDED);
-    let has_one = vocabulary.words(factor).contains(&RECORDED);
+    // What passes between the calls is a condition under which ways are compared, and none of them.
+    let has_one = factor != Factor::Think && vocabulary.words(factor).contains(&RECORDED);
     let before = (has_one && !levels.contains(&recorded)).then_some(recorded);
     before.into_iter().chain(levels.iter().cloned()).collect()
 }

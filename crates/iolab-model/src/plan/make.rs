@@ -7,8 +7,8 @@ use super::draft::Draft;
 use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
 use crate::catalog::{
-    CacheState, Capability, Factor, Level, Levels, Part, Sizes, WorkloadInfo, bytes_text,
-    count_text, path_to_text,
+    CacheState, Capability, Factor, FileOperation, Level, Levels, Part, Sizes, WorkloadInfo,
+    bytes_text, count_text, path_to_text,
 };
 use crate::spec::{Experiment, NO_METHOD, Vocabulary};
 
@@ -271,10 +271,18 @@ fn middle(cells: &[Cell], axes: &Axes) -> Option<usize> {
 /// So many files are named in a title.
 const NAMED_FILES: usize = 3;
 
-/// Whether all files of a tree are empty, by that word.
+/// Whether all files of a tree are empty: by that word, or because nothing that is done with them has
+/// to do with bytes.
 fn no_bytes(axes: &Axes) -> bool {
     let sizes = axes.get(&Factor::Sizes).map(Vec::as_slice);
-    matches!(sizes, Some([Level::Word(word)]) if word.parse() == Ok(Sizes::Fixed(0)))
+    let is_empty =
+        matches!(sizes, Some([Level::Word(word)]) if word.parse() == Ok(Sizes::Fixed(0)));
+    let idle = |level: &Level| match level {
+        Level::Word(word) => word.parse().is_ok_and(|word: FileOperation| !word.moves_bytes()),
+        _ => false,
+    };
+    let operations = axes.get(&Factor::Operation).filter(|_| axes.contains_key(&Factor::Layout));
+    is_empty || operations.is_some_and(|operations| operations.iter().all(idle))
 }
 
 /// What the run is about: `read data.bin: method × block`.
@@ -315,7 +323,9 @@ fn title(info: &WorkloadInfo, axes: &Axes) -> String {
     if (1..=NAMED_FILES).contains(&names.len()) {
         title = format!("{title} {}", names.join(", "));
     }
-    if let Some([Level::Number(bytes @ 1..)]) = axes.get(&Factor::FileSize).map(Vec::as_slice) {
+    if let Some([Level::Number(bytes @ 1..)]) = axes.get(&Factor::FileSize).map(Vec::as_slice)
+        && !no_bytes(axes)
+    {
         title = format!("{title} {}", bytes_text(*bytes));
     }
     let what = match several.is_empty() {

@@ -3,7 +3,8 @@
 
 use super::Facts;
 use crate::catalog::{
-    CacheState, Factor, FileOperation, Levels, bytes_text, is_held_warm, memory_limit_bytes,
+    CacheState, Factor, FileOperation, Levels, ReplayMethod, bytes_text, is_held_warm,
+    memory_limit_bytes,
 };
 
 /// Only what iolab has mounted can be unmounted.
@@ -39,11 +40,13 @@ pub(super) fn warm_misfit(levels: &Levels, bytes: u64, facts: &Facts) -> Option<
 
 /// Where files are in the page cache and nowhere else, nothing goes past it.
 pub(super) fn bypass_misfit(levels: &Levels, place: Option<&str>, facts: &Facts) -> Option<String> {
-    let place = place.filter(|_| levels.is_on(Factor::Direct))?;
+    let replayed = levels.word() == Some(ReplayMethod::Direct);
+    let place = place.filter(|_| replayed || levels.is_on(Factor::Direct))?;
     facts.places.get(place)?.always_cached.then(|| {
+        let other = if replayed { "another --method" } else { "--direct=off" };
         format!(
-            "{place} reads through the page cache even with O_DIRECT; take --direct=off, or a \
-             place such as ext4 or xfs"
+            "{place} reads through the page cache even with O_DIRECT; take {other}, or a place \
+             such as ext4 or xfs"
         )
     })
 }

@@ -84,8 +84,10 @@ impl Vocabulary<'_> {
                 self.contender(text).map(|()| vec![Level::word(text.trim())])
             }
             Kind::Word => self.words_of_list(factor, text),
-            Kind::Bytes if factor == Factor::Memory || !self.words(factor).is_empty() => {
-                self.sizes_or_words(factor, text)
+            Kind::Bytes | Kind::Count
+                if factor == Factor::Memory || !self.words(factor).is_empty() =>
+            {
+                self.numbers_or_words(factor, text)
             }
             Kind::Bytes | Kind::Count => {
                 let numbers = parse_list(text, &|one| self.number(factor, one))?;
@@ -94,11 +96,11 @@ impl Vocabulary<'_> {
         }
     }
 
-    /// Sizes, or ratios of the file to the memory, or words that the axis has beside sizes.
-    fn sizes_or_words(&self, factor: Factor, text: &str) -> Result<Vec<Level>, SpecError> {
+    /// Numbers, or ratios of the file to the memory, or words that the axis has beside numbers.
+    fn numbers_or_words(&self, factor: Factor, text: &str) -> Result<Vec<Level>, SpecError> {
         let mut levels: Vec<Level> = Vec::new();
         for (at, item) in items(text)? {
-            let read = match self.is_word_of_sizes(factor, item) {
+            let read = match self.is_word_of_numbers(factor, item) {
                 true => vec![Level::word(item)],
                 false => parse_list(item, &|one| self.number(factor, one))
                     .map_err(|e| e.within(text, at))?
@@ -113,7 +115,7 @@ impl Vocabulary<'_> {
         Ok(levels)
     }
 
-    fn is_word_of_sizes(&self, factor: Factor, word: &str) -> bool {
+    fn is_word_of_numbers(&self, factor: Factor, word: &str) -> bool {
         let is_ratio = factor == Factor::Memory && file_to_memory(word).is_some();
         is_ratio || self.words(factor).contains(&word)
     }
@@ -276,7 +278,11 @@ impl Vocabulary<'_> {
                 self.number(factor, &n.to_string()).map(drop)
             }
             (Level::Path(_), Kind::Path) => Ok(()),
-            (Level::Word(word), Kind::Bytes) if self.is_word_of_sizes(factor, word) => Ok(()),
+            (Level::Word(word), Kind::Bytes | Kind::Count)
+                if self.is_word_of_numbers(factor, word) =>
+            {
+                Ok(())
+            }
             _ => {
                 let fix = "write the level as the axis has it; see iolab list";
                 Err(SpecError::new(&level.to_string(), 0, "not a level of this axis", fix))

@@ -89,7 +89,8 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
         | Factor::Readahead
         | Factor::Latency
         | Factor::Atime
-        | Factor::Descriptors => format!("{factor} {text}"),
+        | Factor::Descriptors
+        | Factor::Think => format!("{factor} {text}"),
         _ => text,
     }
 }

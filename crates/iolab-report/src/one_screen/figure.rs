@@ -38,7 +38,10 @@ impl Figure {
             () if !moves || doc.experiment.is(WorkloadId::Syscall) => {
                 vec![Figure::Operation("per call")]
             }
-            () if waits => vec![Figure::Operation("per write"), Figure::Speed],
+            // What a device can do of them is told and compared as a number a second.
+            () if waits => {
+                vec![Figure::Operation("per write"), Figure::Rate("writes/s"), Figure::Speed]
+            }
             () if random => {
                 vec![Figure::Operation("per block"), Figure::Rate("IOPS"), Figure::Speed]
             }

@@ -11,10 +11,11 @@ mod rows;
 pub(super) use rows::{Line, Part};
 
 use super::replayed;
+use super::verdict_word::is_alone;
 use super::view_model::{self, divided, varying_text};
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{Code, Severity};
-use iolab_model::result::{Answer, Document, Grade};
+use iolab_model::result::{Answer, AnswerKind, Document, Grade};
 
 /// Rows of an answer that are shown at most; the rest are one line.
 pub(super) const MOST_ROWS: usize = 8;
@@ -112,11 +113,26 @@ fn careful(doc: &Document) -> Vec<(Code, String)> {
         code.severity() >= Severity::Caution && !told || ahead && *code == Code::ReadaheadLarge
     };
     let told = |code: &Code| doc.answers.iter().any(|a| a.sentence.contains(code.summary()));
-    let all = warning_summary(doc).into_iter();
-    let mut all: Vec<_> = all.filter(|(code, _)| changes_use(code) && !told(code)).collect();
+    // That times vary from run to run moves no clear ranking: there it is for --details.
+    let idle = |code: &Code| *code == Code::PageReporting && is_clear(doc);
+    let matters = |code: &Code| changes_use(code) && !told(code) && !idle(code);
+    let mut all = warning_summary(doc);
+    all.retain(|(code, _)| matters(code));
     all.sort_by_key(|(code, _)| *code != Code::ReadaheadLarge);
     all.truncate(MOST_WARNINGS);
     all
+}
+
+/// Whether every answer is a ranking and no figure, and all that is slower is so by more than what
+/// matters.
+fn is_clear(doc: &Document) -> bool {
+    let matters = 1.0 + doc.experiment.protocol.delta;
+    let clear = |answer: &Answer| {
+        let mut slower = answer.regret.iter().filter(|regret| regret.excluded);
+        let settled = matches!(answer.kind, AnswerKind::Winner | AnswerKind::Tie);
+        settled && !is_alone(answer) && slower.all(|regret| regret.low > matters)
+    };
+    !doc.answers.is_empty() && doc.answers.iter().all(clear)
 }
 
 /// Of the worst answer, where it is worth a word; what is not sound says so itself.

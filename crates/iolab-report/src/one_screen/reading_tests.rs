@@ -15,6 +15,8 @@ fn a_warning_is_a_whole_sentence_at_any_width() {
         for text in [long.as_str(), "", "short"] {
             let mut doc = documents::winner();
             doc.warnings = vec![Warning { code: *code, text: text.to_owned() }];
+            // What moves no ranking is told where there is none.
+            doc.answers[0].kind = AnswerKind::Undecided;
             for width in [40, 80, 120] {
                 let screen = shown("table", &doc, width, false);
                 assert!(!screen.contains('…'), "{code} at {width}:\n{screen}");
@@ -82,10 +84,17 @@ fn what_one_operation_takes_has_one_unit() {
     let screen = Screen::of(&doc);
     assert_eq!(screen.parts.len(), 2, "one answer each");
     for part in &screen.parts {
-        assert_eq!(part.titles, ["per write", "speed", "p50", "p99"]);
+        assert_eq!(part.titles, ["per write", "writes/s", "speed", "p50", "p99"]);
         let line = &part.lines(8)[0];
         assert!(line.figures[0].ends_with(" ms"), "{line:?}");
-        assert_eq!(line.figures[2..], ["0.820 ms", "9.10 ms"], "{line:?}");
+        assert_eq!(line.figures[3..], ["0.820 ms", "9.10 ms"], "{line:?}");
+    }
+    // How many a second: what devices are compared by.
+    let rate = |part: &super::Part| part.lines(8)[0].figures[1].parse::<f64>().unwrap();
+    let mut rates: Vec<f64> = screen.parts.iter().map(rate).collect();
+    rates.sort_by(f64::total_cmp);
+    for (rate, ns) in rates.iter().zip([1.43e6, 1.2e6]) {
+        assert!((rate * ns / 1e9 - 1.0).abs() < 0.1, "{rates:?}");
     }
 }
 

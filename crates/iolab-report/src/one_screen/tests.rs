@@ -1,7 +1,7 @@
 use super::Screen;
 use crate::{TextStyle, write};
 use iolab_model::catalog::{AxisWord, Code, Fact, Factor, Level, Sync};
-use iolab_model::result::{CellStanding, Document, Warning};
+use iolab_model::result::{AnswerKind, CellStanding, Document, Warning};
 use iolab_test::fakes::{document, fake, levels};
 use iolab_test::{documents, scenes};
 
@@ -300,4 +300,34 @@ fn what_was_skipped_and_told_before_is_not_said_again() {
     // What failed was told to nobody.
     doc.cells.last_mut().unwrap().status = iolab_model::result::CellStatus::Failed;
     assert!(said(&doc, true));
+}
+
+/// That the host takes memory back stood on nearly every screen of a guest, and changed no ranking.
+#[test]
+fn what_moves_times_and_no_ranking_is_for_the_details() {
+    let told = |doc: &Document| {
+        let careful = Screen::of(doc).careful;
+        careful.iter().any(|(code, _)| *code == Code::PageReporting)
+    };
+    let with = |mut doc: Document| {
+        doc.warnings = vec![Warning { code: Code::PageReporting, text: "seen".into() }];
+        doc
+    };
+    let mut doc = with(documents::winner().completed().into_owned());
+    doc.answers.iter_mut().flat_map(|a| &mut a.regret).for_each(|r| {
+        if r.excluded {
+            (r.low, r.high) = (1.2, Some(1.3));
+        }
+    });
+    assert!(!told(&doc), "a clear ranking holds");
+    assert!(shown("table", &doc, 80, true).contains("PAGE_REPORTING"), "the details have it");
+    assert!(!told(&with(documents::tie())), "so does that none is better");
+    let mut little = doc.clone();
+    little.answers[0].regret.iter_mut().filter(|r| r.excluded).for_each(|r| r.low = 1.01);
+    assert!(told(&little), "next time another may be");
+    let mut open = doc.clone();
+    open.answers[0].kind = AnswerKind::Undecided;
+    assert!(told(&open));
+    doc.answers.clear();
+    assert!(told(&doc), "figures alone move with it");
 }

@@ -4,7 +4,7 @@
 use iolab_model::catalog::{Code, Factor, Level};
 use iolab_model::plan::Plan;
 use iolab_model::result::{
-    AnswerKind, CellStatus, Digest, Environment, Grade, MoreTime, Proof, RunInfo, Verdict,
+    Answer, AnswerKind, CellStatus, Digest, Environment, Grade, MoreTime, Proof, RunInfo, Verdict,
 };
 use iolab_run::{Conclusion, Outcome, StopSignal, conclude, document, drive};
 use iolab_test::virtual_machine::{Noise, PlanShape, VirtualMachine, plan};
@@ -185,6 +185,23 @@ fn one_cell_has_its_own_figure_as_the_answer() {
     // "over 20.0 rounds"
     assert!(sentence.ends_with(" rounds; nothing to compare it with"), "{sentence}");
     assert!(!sentence.contains(".0 rounds"), "{sentence}");
+}
+
+/// "fsync: 1.4 ms a write; nothing to compare it with. fdatasync: 1.2 ms a write; nothing to compare it
+/// with".
+#[test]
+fn of_several_single_cells_one_says_that_it_has_no_rival() {
+    let mut plan = plan(&shape(2, 60));
+    let mut other = plan.conditions[0].clone();
+    other.levels.set(Factor::Sync, Level::word("fsync"));
+    other.cells = vec![1];
+    plan.conditions[0].cells = vec![0];
+    plan.conditions.push(other);
+    plan.cells[1].condition = 1;
+    let (_, concluded) = run(&plan, &mut machine(&[1e5, 2e5], 0.01));
+    let alone = |answer: &Answer| answer.sentence.ends_with("; nothing to compare it with");
+    let said: Vec<bool> = concluded.answers.iter().map(alone).collect();
+    assert_eq!(said, [true, false], "{:?}", concluded.answers);
 }
 
 #[test]

@@ -134,7 +134,14 @@ fn what_is_forged_is_read_or_refused() {
                 let _ = crate::export::fio_iolog(&trace);
                 let _ = Replay::of(&trace);
                 for (how, block_bytes) in [(How::Pread, Some(4096)), (How::Mmap, None)] {
-                    let choice = Choice { how, block_bytes, sync: When::AtEnd };
+                    let choice = Choice {
+                        how,
+                        block_bytes,
+                        sync: When::AtEnd,
+                        threads: 2,
+                        think: true,
+                        ..Choice::default()
+                    };
                     let _ = Program::of(&trace, choice);
                 }
             }

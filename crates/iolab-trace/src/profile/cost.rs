@@ -1,17 +1,13 @@
 //! What the tracer takes of a call's time, and how sure that is.
 
-use std::collections::HashMap;
-use std::ops::Deref;
-
-use crate::call::{Call, CallKind};
+use crate::call::CallKind;
 use crate::trace::{Trace, TracerCost};
 
 /// Fewer cheap calls than these say nothing of the tracer.
 const LEAST_CHEAP_CALLS: usize = 8;
 /// From here on a program's own cheap calls say something of the tracer, too.
 const MANY_CHEAP_CALLS: usize = 200;
-/// A call that takes so many times the tracer's cost longer than most of its kind waited: for a device,
-/// or for the tracer to be run.
+/// A cheap call that takes so many times as long again as most waited for the tracer to be run.
 const WAITED_TIMES: u64 = 1;
 
 /// Calls of one turn of a calibration.
@@ -83,10 +79,6 @@ pub(super) struct Cost {
     pub(super) tail_ns: u64,
     /// What the tracer adds to the program for each call.
     pub(super) wall_ns: u64,
-    /// Below one where calls waited longer together than the program has without the tracer.
-    pub(super) tail_scale: f64,
-    /// Below one where all file calls together would take longer than the program has.
-    pub(super) scale: f64,
 }
 
 impl Cost {
@@ -106,8 +98,6 @@ impl Cost {
             high_ns,
             tail_ns,
             wall_ns,
-            tail_scale: 1.0,
-            scale: 1.0,
         };
         match (trace.tracer_cost, seen) {
             (Some(known), Some((_, tail_ns))) if cheap.len() >= MANY_CHEAP_CALLS => {
@@ -133,50 +123,6 @@ impl Cost {
             }
         }
     }
-}
-
-/// A call, and what of its time is that of one which waited.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Timed {
-    pub(super) call: Call,
-    pub(super) tail_ns: u64,
-}
-
-impl Deref for Timed {
-    type Target = Call;
-
-    fn deref(&self) -> &Call {
-        &self.call
-    }
-}
-
-/// From where on calls of a kind and size have waited.
-#[derive(Debug)]
-pub(super) struct Waited {
-    limits_ns: HashMap<(CallKind, u32), u64>,
-}
-
-impl Waited {
-    pub(super) fn of(calls: &[Call], cost: Cost) -> Waited {
-        let mut took: HashMap<(CallKind, u32), Vec<u64>> = HashMap::new();
-        for call in calls {
-            took.entry(sort_of(call)).or_default().push(call.took_ns);
-        }
-        let limit = |(sort, mut took): (_, Vec<u64>)| {
-            let beyond = cost.tracer_ns.saturating_mul(WAITED_TIMES);
-            (sort, median(&mut took).unwrap_or(0).saturating_add(beyond))
-        };
-        Waited { limits_ns: took.into_iter().map(limit).collect() }
-    }
-
-    pub(super) fn timed(&self, call: &Call) -> Timed {
-        let limit_ns = self.limits_ns.get(&sort_of(call)).copied().unwrap_or(u64::MAX);
-        Timed { call: *call, tail_ns: call.took_ns.saturating_sub(limit_ns) }
-    }
-}
-
-fn sort_of(call: &Call) -> (CallKind, u32) {
-    (call.kind, call.asked.max(1).ilog2())
 }
 
 #[cfg(test)]

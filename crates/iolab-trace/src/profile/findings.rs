@@ -2,7 +2,6 @@
 
 use iolab_model::catalog::{bytes_text, count_text, so_many, time_text};
 
-use super::cost::Cost;
 use super::gather::{Gathered, OfFile};
 use super::groups;
 use super::judge::{MANY, OFTEN, finding, is_opened_again, is_small};
@@ -35,7 +34,7 @@ pub(super) fn findings(
         let is_asked = |file: u32| origins.is_of_start(file) == of_start;
         for (index, (file, of)) in trace.files.iter().zip(&gathered.files).enumerate() {
             if is_asked(index as u32) {
-                of_file(file, of, gathered.cost, &mut said);
+                of_file(file, of, &mut said);
             }
         }
         groups::syncs(trace, gathered, &is_asked, of_ns, &mut said);
@@ -44,7 +43,7 @@ pub(super) fn findings(
         never_used(trace, gathered, &is_asked, &mut said);
         not_found(gathered, &is_asked, &mut said);
         if !of_start {
-            unseen(trace, gathered, &mut said);
+            unseen(trace, &mut said);
         }
         let is_first = |finding: &Finding| {
             finding.kind == FindingKind::Syncs
@@ -84,14 +83,14 @@ fn start(gathered: &Gathered, origins: &Origins) -> Option<Finding> {
     let text = format!(
         "start of {name}{others}: {} {calls}, {}",
         count_text(sum.calls),
-        time_text(sum.file_ns(gathered.cost) as f64)
+        time_text(sum.file_ns as f64)
     );
-    Some(finding(FindingKind::Start, &sum, gathered.cost, text))
+    Some(finding(FindingKind::Start, &sum, text))
 }
 
-fn of_file(file: &File, of: &OfFile, cost: Cost, found: &mut Vec<Finding>) {
+fn of_file(file: &File, of: &OfFile, found: &mut Vec<Finding>) {
     let name = short_name(&file.name);
-    let mut say = |kind, sum: &Sum, sentence| found.push(finding(kind, sum, cost, sentence));
+    let mut say = |kind, sum: &Sum, sentence| found.push(finding(kind, sum, sentence));
     for (sum, verb) in [(&of.small_reads, "read"), (&of.small_writes, "write")] {
         // A pattern that jumps gains nothing by a buffer.
         if is_small(of, sum) {
@@ -156,7 +155,7 @@ fn passed_on(
             "{bytes} of {from} pass through the program to {to}: copy_file_range(2) keeps them in \
              the kernel"
         );
-        found.push(finding(FindingKind::CopiedByHand, sum, gathered.cost, text));
+        found.push(finding(FindingKind::CopiedByHand, sum, text));
     }
 }
 
@@ -185,7 +184,7 @@ fn never_used(
             format!("{name} and {others} more are opened and never read or written")
         }
     };
-    found.push(finding(FindingKind::NeverUsed, &sum, gathered.cost, text));
+    found.push(finding(FindingKind::NeverUsed, &sum, text));
 }
 
 /// Names that were asked for in vain.
@@ -201,11 +200,11 @@ fn not_found(gathered: &Gathered, is_asked: &dyn Fn(u32) -> bool, found: &mut Ve
     }
     let (lost, all) = (count_text(sum.calls), count_text(all));
     let text = format!("{lost} of {all} names asked for are not there: shorten the search path");
-    found.push(finding(FindingKind::NotFound, &sum, gathered.cost, text));
+    found.push(finding(FindingKind::NotFound, &sum, text));
 }
 
 /// What the log cannot show.
-fn unseen(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
+fn unseen(trace: &Trace, found: &mut Vec<Finding>) {
     let rings = trace.calls.iter().filter(|call| call.kind == CallKind::Ring).count() as u64;
     let maps = trace.calls.iter().filter(|call| {
         let regular = trace.file(call.file).is_some_and(|file| file.kind == FileKind::Regular);
@@ -215,7 +214,7 @@ fn unseen(trace: &Trace, gathered: &Gathered, found: &mut Vec<Finding>) {
     let maps = maps.count() as u64;
     let mut say = |calls: u64, text: String| {
         let sum = Sum { calls, ..Sum::default() };
-        found.push(finding(FindingKind::Unseen, &sum, gathered.cost, text));
+        found.push(finding(FindingKind::Unseen, &sum, text));
     };
     if rings > 0 {
         let calls = count_text(rings);

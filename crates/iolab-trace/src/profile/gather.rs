@@ -2,18 +2,22 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::cost::{Cost, Timed, Waited};
+use super::cost::Cost;
 use super::extents::Extents;
 use super::origin::Origins;
 use super::pattern::{Steps, Walk};
-use super::sum::Sum;
+use super::sum::{Sum, Timed};
+use super::times::Times;
 use super::{FileRow, KindRow, SizeRow, Whole};
 use crate::call::{Call, CallKind, NONE, OpenFlags, Result};
 use crate::trace::{FileKind, Trace};
 
-/// The program's own side of a call, at most: what it does to make one and to go on after it counts as
-/// time of its own code, and goes with the call.
-const CALL_USER_NS: u64 = 100;
+/// A share of the program's time below which what is left beside file calls is not known well enough
+/// for a gain.
+const LEAST_REST: f64 = 0.05;
+
+/// The row of calls on no file.
+const NO_FILE: &str = "(no file)";
 
 /// Blocks of this size and on this boundary are whole pages.
 const PAGE_BYTES: u64 = 4096;
@@ -53,13 +57,21 @@ pub(super) struct Gathered {
     /// Reads that brought as many bytes as the same thread's next write took, by both files.
     pub(super) passed_on: HashMap<(u32, u32), Sum>,
     sizes: BTreeMap<(&'static str, u32), Sum>,
+    /// Of no file that is known.
+    fileless: Sum,
     elsewhere: u64,
     rings: u64,
+    low_ns: u64,
+    high_ns: u64,
 }
 
 pub(super) fn gather(trace: &Trace) -> Gathered {
     let cost = Cost::of(trace);
-    let waited = Waited::of(&trace.calls, cost);
+    let calls: Vec<&Call> = trace.calls.iter().filter(|call| trace.is_of_files(call)).collect();
+    let times = Times::of(trace, &calls, cost);
+    let count = |is: fn(&Call) -> bool| trace.calls.iter().filter(|call| is(call)).count() as u64;
+    let rings = count(|call| call.kind == CallKind::Ring);
+    let of_processes = count(|call| call.kind.is_of_processes());
     let mut gathered = Gathered {
         cost,
         files: vec![OfFile::default(); trace.files.len()],
@@ -68,64 +80,23 @@ pub(super) fn gather(trace: &Trace) -> Gathered {
         all: Sum::default(),
         passed_on: HashMap::new(),
         sizes: BTreeMap::new(),
-        elsewhere: 0,
-        rings: 0,
+        fileless: Sum::default(),
+        elsewhere: trace.calls.len() as u64 - calls.len() as u64 - rings - of_processes,
+        rings,
+        low_ns: times.low_ns,
+        high_ns: times.high_ns,
     };
     let mut walks = vec![Walk::default(); trace.handles.len()];
     let mut last_reads: HashMap<u32, Timed> = HashMap::new();
     let mut asked: HashMap<(u32, u32), (u64, u64)> = HashMap::new();
-    for call in &trace.calls {
-        gathered.rings += u64::from(call.kind == CallKind::Ring);
-        if !is_of_files(call) {
-            continue;
-        }
-        if !stays_in_file_systems(trace, call) {
-            gathered.elsewhere += 1;
-            continue;
-        }
-        let call = &waited.timed(call);
+    for (call, file_ns) in calls.into_iter().zip(&times.calls_ns) {
+        let call = &Timed { call: *call, file_ns: *file_ns };
         gathered.call(call, &mut walks);
         gathered.copied(trace, call);
         gathered.pass_on(trace, call, &mut last_reads);
         gathered.ask(trace, call, &mut asked);
     }
-    let waited_ns = gathered.all.waited_ns(gathered.cost);
-    let waits_ns = gathered.waits_ns(trace);
-    if waited_ns > waits_ns {
-        gathered.cost.tail_scale = waits_ns as f64 / waited_ns as f64;
-    }
-    let beyond = gathered.all.file_ns(gathered.cost);
-    let most = gathered.most_ns(trace);
-    if beyond > most {
-        gathered.cost.scale = most as f64 / beyond as f64;
-    }
     gathered
-}
-
-fn is_of_files(call: &Call) -> bool {
-    !call.kind.is_of_processes() && call.kind != CallKind::Ring
-}
-
-/// Not to a terminal, a pipe or a socket. A name that leads to no file was looked up in a file system.
-fn stays_in_file_systems(trace: &Trace, call: &Call) -> bool {
-    trace.file(call.file).is_none_or(|file| file.kind.is_of_file_system())
-}
-
-/// Whether calls on files of several threads were under way at once for more than a tenth of the time
-/// that they took: then their sum may be longer than the program.
-fn calls_meet(trace: &Trace) -> bool {
-    let calls = trace.calls.iter().filter(|call| is_of_files(call));
-    let calls = calls.filter(|call| stays_in_file_systems(trace, call));
-    let mut spans: Vec<(u64, u64)> =
-        calls.map(|call| (call.at_ns, call.at_ns.saturating_add(call.took_ns))).collect();
-    spans.sort_unstable();
-    let (mut sum, mut covered, mut end) = (0_u64, 0_u64, 0_u64);
-    for (from, to) in spans {
-        sum = sum.saturating_add(to - from);
-        covered = covered.saturating_add(to.saturating_sub(from.max(end)));
-        end = end.max(to);
-    }
-    sum > covered.saturating_add(covered / 10)
 }
 
 impl Gathered {
@@ -141,8 +112,9 @@ impl Gathered {
             let power = call.asked.max(1).ilog2();
             self.sizes.entry((direction, power)).or_default().add(call);
         }
-        if let Some(file) = self.files.get_mut(call.file as usize) {
-            file.call(call, walks.get_mut(call.handle as usize));
+        match self.files.get_mut(call.file as usize) {
+            Some(file) => file.call(call, walks.get_mut(call.handle as usize)),
+            None => self.fileless.add(call),
         }
     }
 
@@ -150,7 +122,7 @@ impl Gathered {
     fn copied(&mut self, trace: &Trace, call: &Timed) {
         let target = trace.file_of_handle(call.other).filter(|_| call.kind.copies());
         if let Some(file) = target.and_then(|file| self.files.get_mut(file as usize)) {
-            let untimed = Timed { call: Call { took_ns: 0, ..call.call }, tail_ns: 0 };
+            let untimed = Timed { call: call.call, file_ns: 0 };
             file.writes.add(&untimed);
             file.used = true;
         }
@@ -166,30 +138,6 @@ impl Gathered {
             *(if is_open { &mut *opens } else { &mut *looks }) += 1;
             file.most_opens = file.most_opens.max(*opens);
             file.most_looks = file.most_looks.max(*looks);
-        }
-    }
-
-    /// What file calls can have taken at most.
-    fn most_ns(&self, trace: &Trace) -> u64 {
-        let Some(run) = trace.middle_run() else { return u64::MAX };
-        match trace.threads.len() {
-            // File calls that never meet are none of the time in which the program's own code ran, and
-            // a shell that waits for its children makes none.
-            threads if threads > 1 && calls_meet(trace) => {
-                run.wall_ns.saturating_mul(threads as u64)
-            }
-            _ => run.wall_ns.saturating_sub(run.user_ns),
-        }
-    }
-
-    /// How long calls can have waited at most: a program that computes, or the kernel for it, waits for
-    /// nothing meanwhile.
-    fn waits_ns(&self, trace: &Trace) -> u64 {
-        let Some(run) = trace.middle_run() else { return u64::MAX };
-        let waits = run.wall_ns.saturating_sub(run.user_ns.saturating_add(run.system_ns));
-        match trace.threads.len() {
-            threads if threads > 1 => run.wall_ns.saturating_mul(threads as u64),
-            _ => waits,
         }
     }
 
@@ -209,25 +157,19 @@ impl Gathered {
         }
     }
 
-    pub(super) fn whole(&self, trace: &Trace) -> Whole {
+    pub(super) fn whole(&self, trace: &Trace, origins: &Origins) -> Whole {
         let run = trace.middle_run();
-        let has_times = self.all.took_ns > 0;
         let traced = trace.wall_ns;
         // Without a run of its own, what is left of the traced one without the tracer's time.
         let tracers = self.cost.wall_ns.saturating_mul(trace.calls.len() as u64);
-        let file_ns = self.all.file_ns(self.cost);
-        let most_ns = self.most_ns(trace).min(run.map_or(traced, |_| u64::MAX));
-        let (low_ns, high_ns) = self.all.range_ns(self.cost, most_ns, self.waits_ns(trace));
+        let (file_ns, low_ns) = (self.all.file_ns, self.low_ns);
+        let most_ns = if run.is_some() { u64::MAX } else { traced };
+        let high_ns = self.high_ns.min(most_ns).max(file_ns);
         let own = traced.saturating_sub(tracers).max(high_ns);
         let wall_ns = run.map_or(own, |run| run.wall_ns);
-        let has_times = has_times && wall_ns > 0;
+        let has_times = wall_ns > 0 && trace.calls.iter().any(|call| call.took_ns > 0);
         let share_of = |ns: u64| has_times.then(|| (ns as f64 / wall_ns as f64).clamp(0.0, 1.0));
-        // What there is to gain at most is of what they take at most.
-        let most_of_calls = if run.is_some() { high_ns } else { file_ns };
-        let of_calls = most_of_calls.saturating_add(self.all.calls.saturating_mul(CALL_USER_NS));
-        let rest_ns = wall_ns.saturating_sub(of_calls);
-        // Below a thousandth nothing is known any more.
-        let gain = (has_times && rest_ns > wall_ns / 1000).then(|| wall_ns as f64 / rest_ns as f64);
+        let gain = |ns: u64| share_of(ns).and_then(gain_of_share);
         let of = |kinds: fn(CallKind) -> bool| {
             let sums = self.kinds.iter().filter(|(kind, _)| kinds(**kind)).map(|(_, sum)| *sum);
             sums.fold((0, 0), |(calls, bytes), sum| (calls + sum.calls, sum.bytes + bytes))
@@ -249,8 +191,8 @@ impl Gathered {
             file_share: share_of(file_ns),
             file_low_share: share_of(low_ns),
             file_high_share: share_of(high_ns),
-            gain_at_most: gain,
-            gain_is_bound: run.is_some() && trace.threads.len() == 1,
+            gain: gain(file_ns),
+            gain_at_most: gain(high_ns),
             calls: self.all.calls,
             files: self.files.iter().filter(|file| file.all.calls > 0).count(),
             read_bytes,
@@ -260,6 +202,8 @@ impl Gathered {
             elsewhere_calls: self.elsewhere,
             ring_calls: self.rings,
             threads: trace.threads.len(),
+            program: String::from_utf8_lossy(&origins.program).into_owned(),
+            program_threads: origins.program_threads,
         }
     }
 
@@ -272,7 +216,7 @@ impl Gathered {
             name: String::from_utf8_lossy(&file.name).into_owned(),
             kind: file.kind.word(),
             size_bytes: file.size_bytes,
-            file_ns: of.all.file_ns(self.cost),
+            file_ns: of.all.file_ns,
             calls: of.all.calls,
             read_bytes: of.reads.bytes,
             reads: of.reads.calls,
@@ -283,8 +227,22 @@ impl Gathered {
             aligned_share: (of.blocks > 0).then(|| of.aligned as f64 / of.blocks as f64),
         };
         let mut rows: Vec<FileRow> = used.map(row).collect();
+        rows.extend(self.fileless_row());
         rows.sort_by_key(|row| std::cmp::Reverse((row.file_ns, row.calls)));
         rows
+    }
+
+    /// Calls that name no file (sync) or a descriptor whose opening was not seen: without them the sum of
+    /// all files is less than that of all calls.
+    fn fileless_row(&self) -> Option<FileRow> {
+        let sum = &self.fileless;
+        (sum.calls > 0).then(|| FileRow {
+            name: NO_FILE.to_owned(),
+            kind: FileKind::Unknown.word(),
+            file_ns: sum.file_ns,
+            calls: sum.calls,
+            ..FileRow::default()
+        })
     }
 
     pub(super) fn kind_rows(&self) -> Vec<KindRow> {
@@ -292,7 +250,7 @@ impl Gathered {
             kind: kind.word(),
             calls: sum.calls,
             failed: sum.failed,
-            file_ns: sum.file_ns(self.cost),
+            file_ns: sum.file_ns,
         };
         let mut rows: Vec<KindRow> = self.kinds.iter().map(row).collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.file_ns, row.calls)));
@@ -308,6 +266,12 @@ impl Gathered {
         };
         self.sizes.iter().map(row).collect()
     }
+}
+
+/// How many times as fast a program is without what has this share of its time; nothing where next to
+/// nothing else is left.
+fn gain_of_share(share: f64) -> Option<f64> {
+    (1.0 - share > LEAST_REST).then(|| 1.0 / (1.0 - share))
 }
 
 impl OfFile {

@@ -35,7 +35,7 @@ pub(super) fn syncs(
             names.push(file.name.as_slice());
         }
     }
-    let ns = sum.file_ns(gathered.cost);
+    let ns = sum.file_ns;
     let share = if of_ns > 0 { (ns as f64 / of_ns as f64).min(1.0) } else { 0.0 };
     let is_worth_it = sum.calls >= OFTEN || (sum.calls > 1 && share >= NOTABLE_SHARE);
     let (Some(first), true) = (names.first(), is_worth_it) else { return };
@@ -59,7 +59,7 @@ pub(super) fn syncs(
         format!("{calls} {word}s, {took}, of {place}: {advice}")
     };
     let files = names.len();
-    found.push(Finding { files, ..finding(FindingKind::Syncs, &sum, gathered.cost, text) });
+    found.push(Finding { files, ..finding(FindingKind::Syncs, &sum, text) });
 }
 
 /// What the program syncs by, and what it could do instead.
@@ -88,11 +88,11 @@ pub(super) fn directories(
         }
     }
     for (directory, files) in groups.into_iter().filter(|(_, files)| files.len() >= FEWEST_FILES) {
-        of_directory(&short_name(directory), &files, gathered, found);
+        of_directory(&short_name(directory), &files, found);
     }
 }
 
-fn of_directory(name: &str, files: &[&OfFile], gathered: &Gathered, found: &mut Vec<Finding>) {
+fn of_directory(name: &str, files: &[&OfFile], found: &mut Vec<Finding>) {
     let mut say = |kind, of: fn(&OfFile) -> Option<&Sum>, text: &dyn Fn(&Sum, &str) -> String| {
         let sums: Vec<&Sum> =
             files.iter().filter_map(|file| of(file)).filter(|sum| sum.calls > 0).collect();
@@ -101,7 +101,7 @@ fn of_directory(name: &str, files: &[&OfFile], gathered: &Gathered, found: &mut 
         let enough = MANY.max(CALLS_OF_A_FILE * sums.len() as u64);
         if sums.len() >= FEWEST_FILES && sum.calls >= enough {
             let text = text(&sum, &so_many(sums.len(), "file"));
-            let said = finding(kind, &sum, gathered.cost, text);
+            let said = finding(kind, &sum, text);
             found.push(Finding { files: sums.len(), ..said });
         }
     };

@@ -1,6 +1,5 @@
 //! From how many calls on something is worth a word.
 
-use super::cost::Cost;
 use super::gather::OfFile;
 use super::pattern::Pattern;
 use super::sum::Sum;
@@ -11,15 +10,8 @@ pub(super) const MANY: u64 = 100;
 /// Of one file as many.
 pub(super) const OFTEN: u64 = 20;
 
-pub(super) fn finding(kind: FindingKind, sum: &Sum, cost: Cost, sentence: String) -> Finding {
-    Finding {
-        kind,
-        calls: sum.calls,
-        files: 1,
-        file_ns: sum.file_ns(cost),
-        of_start: false,
-        sentence,
-    }
+pub(super) fn finding(kind: FindingKind, sum: &Sum, sentence: String) -> Finding {
+    Finding { kind, calls: sum.calls, files: 1, file_ns: sum.file_ns, of_start: false, sentence }
 }
 
 /// Whether so many small calls of one file are worth a word of their own.

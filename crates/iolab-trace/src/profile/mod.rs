@@ -12,6 +12,7 @@ mod sentence;
 mod sum;
 #[cfg(test)]
 mod tests;
+mod times;
 
 use serde::Serialize;
 
@@ -51,11 +52,11 @@ pub struct Whole {
     pub file_low_share: Option<f64>,
     /// At most.
     pub file_high_share: Option<f64>,
-    /// How many times as fast the program could be, were file calls free and never made; nothing where
+    /// How many times as fast the program could be, were file calls free: by `file_share`; nothing where
     /// next to nothing else is left.
+    pub gain: Option<f64>,
+    /// The same by `file_high_share`.
     pub gain_at_most: Option<f64>,
-    /// Whether that is a bound: of one thread whose own time is known. Else it is as rough as `file_ns`.
-    pub gain_is_bound: bool,
     /// Calls on files.
     pub calls: u64,
     /// Files whose calls are counted.
@@ -74,10 +75,14 @@ pub struct Whole {
     pub ring_calls: u64,
     /// Threads of all processes.
     pub threads: usize,
+    /// The last part of the name of the program that made most calls, where it was seen to start.
+    pub program: String,
+    /// Its threads, of all processes of that program.
+    pub program_threads: usize,
 }
 
 /// One file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FileRow {
     /// Its name; what is no UTF-8 is replaced.
     pub name: String,
@@ -200,7 +205,7 @@ impl Profile {
     pub fn of(trace: &Trace) -> Profile {
         let gathered = gather::gather(trace);
         let origins = origin::Origins::of(trace);
-        let whole = gathered.whole(trace);
+        let whole = gathered.whole(trace, &origins);
         Profile {
             command: command(trace),
             findings: findings::findings(trace, &gathered, &origins, whole.share_of_ns),

@@ -37,6 +37,8 @@ pub(super) struct Origins {
     pub(super) program: Vec<u8>,
     /// How many programs were started, that one included.
     pub(super) programs: usize,
+    /// Threads of the program that made most calls; all where none was seen to start.
+    pub(super) program_threads: usize,
 }
 
 impl Origins {
@@ -56,7 +58,14 @@ impl Origins {
             of_system(name, &prefixes) || images.only_wrappers.contains(&(index as u32))
         };
         let of_start = trace.files.iter().enumerate().map(whose).collect();
-        Origins { of_start, program: images.busiest(), programs: images.names.len() }
+        let busiest = images.busiest();
+        let last = busiest.and_then(|name| name.rsplit(|byte| *byte == b'/').next());
+        Origins {
+            of_start,
+            program: last.map(<[u8]>::to_vec).unwrap_or_default(),
+            programs: images.names.len(),
+            program_threads: images.threads_of(trace, busiest),
+        }
     }
 
     pub(super) fn is_of_start(&self, file: u32) -> bool {
@@ -155,6 +164,8 @@ fn searched(trace: &Trace, words: &Words, prefixes: &[Vec<u8>]) -> HashSet<u32> 
 struct Images {
     /// The file of each program with its calls on files.
     names: HashMap<Vec<u8>, u64>,
+    /// The one that ran last in each process.
+    last: HashMap<u32, Vec<u8>>,
     /// Files that only programs touched which then became another.
     only_wrappers: HashSet<u32>,
 }
@@ -194,7 +205,7 @@ impl Images {
         }
         kept.extend(touched.into_values().flatten());
         wrapped.retain(|file| !kept.contains(file));
-        Images { names, only_wrappers: wrapped }
+        Images { names, last: programs, only_wrappers: wrapped }
     }
 
     /// Where programs and what belongs to them are installed: `/opt/python` of `/opt/python/bin/python3`.
@@ -209,10 +220,16 @@ impl Images {
         self.names.keys().filter_map(prefix).collect()
     }
 
-    fn busiest(&self) -> Vec<u8> {
+    fn busiest(&self) -> Option<&[u8]> {
         let busiest = self.names.iter().max_by_key(|(name, calls)| (**calls, *name));
-        let last = busiest.and_then(|(name, _)| name.rsplit(|byte| *byte == b'/').next());
-        last.map(<[u8]>::to_vec).unwrap_or_default()
+        busiest.map(|(name, _)| name.as_slice())
+    }
+
+    /// Threads of the processes in which this program was the last to run.
+    fn threads_of(&self, trace: &Trace, program: Option<&[u8]>) -> usize {
+        let Some(program) = program else { return trace.threads.len() };
+        let runs = |process: &u32| self.last.get(process).is_some_and(|name| name == program);
+        trace.threads.iter().filter(|thread| runs(&thread.process)).count()
     }
 }
 

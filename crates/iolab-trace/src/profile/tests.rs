@@ -45,13 +45,14 @@ fn small_reads_are_to_be_buffered() {
         (profile.whole.tracer_ns_per_call, profile.whole.file_ns),
         (10_000, Some(2_000_000))
     );
-    // With a run of its own: 2 of 5 ms, 5/3 at most.
+    // With a run of its own: 2 of 5 ms, so 5 of 3 to gain. It said "56 %: 2.74x to gain", the one by the
+    // middle of what is known and the other by its end.
     trace.runs.push(Run { wall_ns: 5_000_000, user_ns: 1_000_000, system_ns: 2_000_000 });
     let whole = Profile::of(&trace).whole;
     assert_eq!(whole.file_share, Some(0.4));
-    // 2051 calls with 100 ns of the program's own each go, too: at most 5 / 2.7949.
-    assert!((whole.gain_at_most.unwrap() - 5.0 / 2.7949).abs() < 1e-9, "{:?}", whole.gain_at_most);
-    assert!(whole.gain_is_bound);
+    assert!((whole.gain.unwrap() - 5.0 / 3.0).abs() < 1e-9, "{:?}", whole.gain);
+    let of_most = 1.0 / (1.0 - whole.file_high_share.unwrap());
+    assert!((whole.gain_at_most.unwrap() - of_most).abs() < 1e-9, "{:?}", whole.gain_at_most);
     // One thread's file calls are none of the time in which its own code ran.
     trace.runs[0].user_ns = 4_000_000;
     assert_eq!(Profile::of(&trace).whole.file_share, Some(0.2));
@@ -66,6 +67,42 @@ fn small_reads_are_to_be_buffered() {
         trace.calls[at].at_ns = trace.calls[at - half].at_ns;
     }
     assert_eq!(Profile::of(&trace).whole.file_share, Some(0.4));
+}
+
+/// The tracer's part was taken off each row and cut at zero there: kinds came to 3.1 ms, files to 5.2 ms
+/// and all to 2.0 ms on one screen. It is taken off each call, once.
+#[test]
+fn all_sums_of_one_program_agree() {
+    // Cheap calls that the tracer takes less of than of others, dear ones, and some that waited.
+    let calls = (0..3000_u64).map(|at| match at % 5 {
+        0 => (format!("write(3</d/a>, \"\"..., {}) = 10", 10 + at), 400 + at % 700),
+        1 => ("newfstatat(AT_FDCWD</d>, \"no\", 0x7, 0) = -1 ENOENT (No such file)".into(), 900),
+        2 => ("fsync(3</d/a>) = 0".into(), 5_000 + at * 100),
+        3 => ("read(5</d/b>, \"\"..., 100) = 100".into(), if at % 50 == 3 { 900_000 } else { 0 }),
+        _ => ("sync() = 0".into(), 100),
+    });
+    let mut trace = log(calls);
+    trace
+        .calls
+        .iter_mut()
+        .filter(|call| call.offset % 3 == 1)
+        .for_each(|call| call.took_ns -= 3000);
+    let run = Run { wall_ns: 40_000_000, user_ns: 2_000_000, system_ns: 30_000_000 };
+    for runs in [vec![], vec![run]] {
+        trace.runs = runs;
+        let profile = Profile::of(&trace);
+        let kinds: u64 = profile.kinds.iter().map(|row| row.file_ns).sum();
+        let files: u64 = profile.files.iter().map(|row| row.file_ns).sum();
+        assert!(kinds > 1_000_000, "{kinds}");
+        assert_eq!((Some(kinds), Some(files)), (profile.whole.file_ns, profile.whole.file_ns));
+        let calls: u64 = profile.files.iter().map(|row| row.calls).sum();
+        assert_eq!(calls, profile.whole.calls, "sync names no file, and is a call like others");
+        assert_eq!(profile.whole.calls, trace.file_calls() as u64);
+        let syncs = profile.kinds.iter().filter(|row| row.kind.contains("sync"));
+        let fsync = profile.kinds.iter().find(|row| row.kind == "fsync").unwrap();
+        assert_eq!(fsync.calls, 600);
+        assert!(syncs.count() == 2 && profile.kinds[0].kind == "fsync");
+    }
 }
 
 #[test]

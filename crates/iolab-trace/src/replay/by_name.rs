@@ -56,7 +56,8 @@ pub(super) fn open(sifter: &mut Sifter<'_>, index: u32, call: &Call, errno: Opti
     if flags.has("O_TRUNC") {
         sifter.disk.resized(inode, 0);
     }
-    let opened = Opened { inode, offset: 0, flags, copies: 0 };
+    let was_direct = flags.has("O_DIRECT");
+    let opened = Opened { inode, offset: 0, flags, was_direct, copies: 0 };
     *sifter.handles.get_mut(call.handle as usize).ok_or(Reason::Unopened)? = Some(opened);
     sifter.acts.push(Act { inode, changes, ..Act::new(step, call.thread) });
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::advice::Advice;
 use super::disk::{Disk, NodeKind};
 use super::step::{Act, Action, Step};
 use crate::call::{NONE, OpenFlags};
@@ -16,6 +17,10 @@ pub enum How {
     Pread,
     /// What is only read comes out of mappings.
     Mmap,
+    /// As [`How::Pread`], and each read, write and sync is a request in a ring.
+    Ring,
+    /// As [`How::Pread`], and past the page cache where offset and length are multiples of this.
+    Direct(u64),
 }
 
 /// When data are made durable.
@@ -39,6 +44,12 @@ pub struct Choice {
     pub block_bytes: Option<u64>,
     /// When data are made durable.
     pub sync: When,
+    /// What the kernel is told of the order of reads.
+    pub readahead: Advice,
+    /// Whether the program's own time passes between its calls.
+    pub think: bool,
+    /// How many threads work in the place of each of the program's; 0: as recorded.
+    pub threads: u32,
 }
 
 /// Bits of [`OpenFlags`]: `O_SYNC` and `O_DSYNC`.
@@ -96,7 +107,7 @@ fn at_end(disk: &Disk, inode: u32, thread: u32, call: u32, slot: u32) -> Option<
 pub(super) fn with_calls(acts: Vec<Act>, how: How, disk: &Disk) -> Vec<Act> {
     match how {
         How::Recorded => acts,
-        How::Pread => {
+        How::Pread | How::Ring | How::Direct(_) => {
             let bound = bound_slots(&acts);
             acts.into_iter().filter_map(|act| positioned(act, disk, &bound)).collect()
         }
@@ -117,6 +128,21 @@ fn positioned(mut act: Act, disk: &Disk, bound: &HashSet<u32>) -> Option<Act> {
         other => other,
     };
     Some(act)
+}
+
+/// Requests in a ring in place of calls.
+pub(super) fn with_ring(acts: &mut [Act]) {
+    for act in acts {
+        let step = &mut act.step;
+        let (action, parts) = match step.action {
+            Action::ReadAt => (Action::RingRead, 1),
+            Action::WriteAt => (Action::RingWrite, 1),
+            Action::Sync => (Action::RingSync, 1),
+            Action::DataSync => (Action::RingDataSync, 1),
+            other => (other, step.parts),
+        };
+        (step.action, step.parts) = (action, parts);
+    }
 }
 
 /// Handles that are only read, of files whose size stays: they are mapped when they are opened.

@@ -7,8 +7,8 @@ use super::order::{Ordered, Point};
 use super::step::{Action, Step};
 
 /// The steps of each thread of the replay, and how many events they tell one another.
-pub(super) fn lanes(ordered: Ordered) -> (Vec<Vec<Step>>, u32) {
-    let lane_of = assign(&ordered);
+pub(super) fn lanes(ordered: Ordered, team: u32) -> (Vec<Vec<Step>>, u32) {
+    let lane_of = assign(&ordered, team as usize);
     let awaited = needed(&ordered, &lane_of);
     let events: HashMap<Point, u32> =
         awaited.iter().enumerate().map(|(number, point)| (*point, number as u32)).collect();
@@ -56,14 +56,17 @@ fn needed(ordered: &Ordered, lane_of: &[usize]) -> BTreeSet<Point> {
     all
 }
 
-/// The lane of each thread: the first that is free when it begins.
-fn assign(ordered: &Ordered) -> Vec<usize> {
-    let mut threads: Vec<(u32, u32, usize)> = ordered
-        .places
-        .iter()
-        .enumerate()
-        .filter_map(|(thread, places)| Some((*places.first()?, *places.last()?, thread)))
-        .collect();
+/// The lane of each thread: the first that is free when it begins. Those of a team are all there until
+/// the last of them ends.
+fn assign(ordered: &Ordered, team: usize) -> Vec<usize> {
+    let teams = ordered.places.chunks(team).enumerate();
+    let together = teams.filter_map(|(number, places)| {
+        let first = places.iter().filter_map(|places| places.first()).min()?;
+        let last = places.iter().filter_map(|places| places.last()).max()?;
+        let members = places.iter().enumerate().filter(|(_, places)| !places.is_empty());
+        Some(members.map(move |(member, _)| (*first, *last, number * team + member)))
+    });
+    let mut threads: Vec<(u32, u32, usize)> = together.flatten().collect();
     threads.sort_unstable();
     let mut lane_of = vec![0; ordered.places.len()];
     let mut ends: Vec<u32> = Vec::new();

@@ -5,8 +5,12 @@
 //! A name of a trace is a number here (`names.rs`); what is not certain to come out as recorded is
 //! left out and counted (`sift.rs`), so that a replay whose calls come back otherwise is a fault.
 
+mod advice;
 mod by_name;
 mod choice;
+mod control;
+#[cfg(test)]
+mod control_tests;
 mod disk;
 mod files;
 mod first_state;
@@ -16,12 +20,18 @@ mod left_out;
 mod names;
 mod on_handle;
 mod order;
+mod past_cache;
+mod side_by_side;
 mod sift;
 mod state;
 mod step;
 #[cfg(test)]
 mod tests;
+mod think;
+#[cfg(test)]
+mod ways_tests;
 
+pub use advice::Advice;
 pub use choice::{Choice, How, When};
 pub use disk::NodeKind;
 pub use files::{Change, Node};
@@ -72,6 +82,8 @@ pub struct Program {
     pub bytes: u64,
     /// Recorded calls that are replayed.
     pub calls: u64,
+    /// Calls that go past the page cache where [`How::Direct`] asks for it, and their bytes.
+    pub direct: (u64, u64),
 }
 
 impl Replay {
@@ -103,21 +115,41 @@ impl Program {
     /// The steps of a trace, done in this way.
     pub fn of(trace: &Trace, choice: Choice) -> Program {
         let mut sifter = Sifter::sift(trace);
-        let acts = std::mem::take(&mut sifter.acts);
+        let acts = match choice.think {
+            true => think::with_think(std::mem::take(&mut sifter.acts), trace),
+            false => std::mem::take(&mut sifter.acts),
+        };
+        let team = choice.threads.max(1);
+        let acts = match team {
+            1 => acts,
+            _ => side_by_side::side_by_side(acts, team, trace, &sifter.disk),
+        };
         let (lost_calls, lost_bytes) = sifter.coverage.lost();
         let (calls, bytes) =
             (sifter.coverage.calls - lost_calls, sifter.coverage.bytes - lost_bytes);
         let (acts, slots) =
             choice::with_syncs(acts, choice.sync, &sifter.disk, trace.handles.len() as u32);
+        let acts = advice::with_advice(acts, choice.readahead);
         let acts = choice::with_calls(acts, choice.how, &sifter.disk);
-        let acts = match choice.block_bytes {
+        let mut acts = match choice.block_bytes {
             Some(block) => gather::gather(acts, block.max(1)),
             None => acts,
         };
+        let (mut slots, mut direct) = (slots, (0, 0));
+        match choice.how {
+            How::Direct(unit) => {
+                let first = slots;
+                (acts, slots) = past_cache::past_cache(acts, unit.max(1), first);
+                direct = past_cache::passed(&acts, first);
+            }
+            How::Ring => choice::with_ring(&mut acts),
+            How::Recorded | How::Pread | How::Mmap => (),
+        }
         let paths = paths(&acts, &sifter);
-        let (lanes, events) = lanes::lanes(order::order(acts, &sifter));
+        let (lanes, events) = lanes::lanes(order::order(acts, &sifter, team), team);
+        let lanes = lanes.into_iter().map(think::joined).collect();
         let inherited = sifter.inherited;
-        Program { lanes, paths, inherited, slots, events, bytes, calls }
+        Program { lanes, paths, inherited, slots, events, bytes, calls, direct }
     }
 
     /// Calls that are made.

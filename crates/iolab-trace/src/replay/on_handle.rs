@@ -1,5 +1,6 @@
 //! Calls on open files: read, write, lseek, fsync and their kin.
 
+use super::control;
 use super::disk::NodeKind;
 use super::left_out::Reason;
 use super::state::{Judged, Opened, Sifter};
@@ -24,6 +25,7 @@ pub(super) fn judge(sifter: &mut Sifter<'_>, index: u32, call: &Call) -> Judged 
     let on = On { index, call, opened };
     match call.kind {
         CallKind::Close => on.close(sifter),
+        CallKind::Other => control::judge(sifter, index, call, opened),
         CallKind::Duplicate => {
             on.edit(sifter, |opened| opened.copies += 1);
             on.plain(sifter, Action::Duplicate)
@@ -100,7 +102,11 @@ impl On<'_> {
 
     fn close(&self, sifter: &mut Sifter<'_>) -> Judged {
         if self.call.detail == 1 {
-            self.plain(sifter, Action::Close)?;
+            // Who locks it next must come after.
+            match control::unlock(&mut sifter.locks, self.call.handle, self.opened.inode) {
+                true => self.changing(sifter, self.step(Action::Close))?,
+                false => self.plain(sifter, Action::Close)?,
+            }
             sifter.handles[self.call.handle as usize] = None;
             return Ok(());
         }

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use super::disk::NodeKind;
+use super::side_by_side::is_for_all;
 use super::state::Sifter;
 use super::step::{Act, Action};
 use crate::call::NONE;
@@ -47,25 +48,30 @@ struct Last {
     looks: Vec<Point>,
 }
 
-/// Orders the acts of a trace.
-pub(super) fn order(acts: Vec<Act>, sifter: &Sifter<'_>) -> Ordered {
+/// Orders the acts of a trace, whose threads are teams of so many.
+pub(super) fn order(acts: Vec<Act>, sifter: &Sifter<'_>, team: u32) -> Ordered {
     let trace = sifter.trace;
     let mut ordered = Ordered::default();
-    ordered.acts.resize_with(trace.threads.len(), Vec::new);
-    ordered.places.resize_with(trace.threads.len(), Vec::new);
+    let mut threads = Threads::new(trace, team);
+    ordered.acts.resize_with(threads.calls.len(), Vec::new);
+    ordered.places.resize_with(threads.calls.len(), Vec::new);
     let alone = acts.windows(2).all(|pair| pair[0].thread == pair[1].thread);
-    let mut threads = Threads::new(trace);
     let parents = if alone { HashMap::new() } else { parents(sifter) };
     let mut lasts: HashMap<Meeting, Last> = HashMap::new();
     for (place, act) in acts.into_iter().enumerate() {
         let thread = act.thread;
         let Some(own) = ordered.acts.get(thread as usize) else { continue };
         let point = (thread, own.len() as u32);
-        let mut waits = threads.begin(trace, &act);
+        threads.begin(trace, &act);
         if act.step.action == Action::Wait {
-            threads.ended(thread, act.step.other);
-            threads.pending[thread as usize].extend(waits);
+            threads.ended(threads.recorded(thread), act.step.other, act.step.call);
             continue;
+        }
+        let mut waits = threads.take(thread);
+        if team > 1 && is_for_all(&act, &sifter.disk) {
+            let done = |member: u32| (member, threads.calls[member as usize].len() as u32);
+            let members = threads.members(threads.recorded(thread));
+            waits.extend(members.map(done).filter(|(_, done)| *done > 0));
         }
         if !alone {
             for (meeting, changes) in meetings(&act, sifter, &parents) {
@@ -107,67 +113,103 @@ impl Last {
     }
 }
 
-/// Starts and ends of threads.
+/// Starts and ends of threads, each of them a team: number `team * recorded thread + member`.
 struct Threads {
-    /// What a thread waits for before its next act.
-    pending: Vec<Vec<Point>>,
+    team: u32,
+    /// By recorded thread: what all of its team wait for from a call on, and how much of that each
+    /// member has.
+    owed: Vec<Vec<(u32, Point)>>,
+    given: Vec<usize>,
     begun: Vec<bool>,
-    /// The calls of each thread's acts, the latest so far.
+    /// The calls of each member's acts, the latest so far.
     calls: Vec<Vec<u32>>,
 }
 
 impl Threads {
-    fn new(trace: &Trace) -> Threads {
-        let count = trace.threads.len();
+    fn new(trace: &Trace, team: u32) -> Threads {
+        let (count, all) = (trace.threads.len(), trace.threads.len() * team as usize);
         Threads {
-            pending: vec![Vec::new(); count],
+            team,
+            owed: vec![Vec::new(); count],
+            given: vec![0; all],
             begun: vec![false; count],
-            calls: vec![Vec::new(); count],
+            calls: vec![Vec::new(); all],
         }
     }
 
-    /// What a thread waits for before this act, beside what the act itself does.
-    fn begin(&mut self, trace: &Trace, act: &Act) -> Vec<Point> {
-        let thread = act.thread as usize;
-        let mut waits = std::mem::take(&mut self.pending[thread]);
-        if !std::mem::replace(&mut self.begun[thread], true) {
-            waits.extend(self.start_of(trace, act.thread, act.step.call));
-        }
-        waits
+    fn recorded(&self, member: u32) -> u32 {
+        member / self.team
     }
 
-    /// The acts of its parent that came before it was started, or of whoever started that one.
-    fn start_of(&self, trace: &Trace, thread: u32, call: u32) -> Option<Point> {
-        let mut thread = thread;
+    fn members(&self, recorded: u32) -> std::ops::Range<u32> {
+        recorded * self.team..(recorded + 1) * self.team
+    }
+
+    fn begin(&mut self, trace: &Trace, act: &Act) {
+        let recorded = self.recorded(act.thread);
+        if !std::mem::replace(&mut self.begun[recorded as usize], true) {
+            let waits = self.start_of(trace, recorded, act.step.call);
+            self.owed[recorded as usize].extend(waits.into_iter().map(|point| (0, point)));
+        }
+    }
+
+    /// What a member waits for before its next act, beside what that act does.
+    fn take(&mut self, member: u32) -> Vec<Point> {
+        let owed = &self.owed[self.recorded(member) as usize];
+        let given = std::mem::replace(&mut self.given[member as usize], owed.len());
+        owed[given..].iter().map(|(_, point)| *point).collect()
+    }
+
+    /// The acts of its parent that came before it was started, or of whoever started that one; and
+    /// what the parent itself had waited for and done nothing since.
+    fn start_of(&self, trace: &Trace, recorded: u32, call: u32) -> Vec<Point> {
+        let mut thread = recorded;
         for _ in 0..MOST_GENERATIONS {
-            let started_by = trace.threads.get(thread as usize)?.started_by;
-            let parent = trace.calls.get(started_by as usize)?.thread;
-            let calls = self.calls.get(parent as usize)?;
-            let done = calls.partition_point(|one| *one <= started_by.min(call));
-            if done > 0 {
-                return Some((parent, done as u32));
+            let started_by = trace.threads.get(thread as usize).map_or(NONE, |one| one.started_by);
+            let Some(start) = trace.calls.get(started_by as usize) else { break };
+            let parent = start.thread;
+            let before = |member: u32| {
+                let calls = self.calls.get(member as usize)?;
+                let done = calls.partition_point(|one| *one <= started_by.min(call));
+                (done > 0).then_some((member, done as u32))
+            };
+            let done: Vec<Point> = self.members(parent).filter_map(before).collect();
+            if !done.is_empty() {
+                return done.into_iter().chain(self.waiting(parent, started_by)).collect();
             }
             thread = parent;
         }
-        None
+        Vec::new()
     }
 
-    fn ended(&mut self, waiting: u32, ended: u32) {
-        let Some(done) = self.calls.get(ended as usize).map(Vec::len) else { return };
-        let mut waits = match ended == waiting {
-            true => Vec::new(),
-            false => std::mem::take(&mut self.pending[ended as usize]),
-        };
-        if done > 0 {
-            waits.push((ended, done as u32));
+    /// What the first of a team had to wait for by a call, and has not yet.
+    fn waiting(&self, recorded: u32, call: u32) -> impl Iterator<Item = Point> + '_ {
+        let first = self.members(recorded).start as usize;
+        let given = self.given.get(first).copied().unwrap_or(0);
+        let owed =
+            self.owed.get(recorded as usize).into_iter().flat_map(move |owed| &owed[given..]);
+        owed.filter(move |(by, _)| *by <= call).map(|(_, point)| *point)
+    }
+
+    fn ended(&mut self, waiting: u32, ended: u32, call: u32) {
+        if waiting == ended || ended as usize >= self.owed.len() {
+            return;
         }
-        self.pending[waiting as usize].extend(waits);
+        let done = |member: u32| (member, self.calls[member as usize].len() as u32);
+        let all = self.members(ended).map(done).filter(|(_, done)| *done > 0);
+        let all: Vec<Point> = all.chain(self.waiting(ended, call)).collect();
+        self.owed[waiting as usize].extend(all.into_iter().map(|point| (call, point)));
     }
 
     fn did(&mut self, act: &Act) {
+        let recorded = self.recorded(act.thread);
         let calls = &mut self.calls[act.thread as usize];
         let latest = calls.last().copied().unwrap_or(0).max(act.step.call);
         calls.push(latest);
+        let done = calls.len() as u32;
+        if act.leads {
+            self.owed[recorded as usize].push((act.step.call, (act.thread, done)));
+        }
     }
 }
 
@@ -214,6 +256,7 @@ fn meetings(act: &Act, sifter: &Sifter<'_>, parents: &HashMap<u32, u32>) -> Vec<
     all
 }
 
+/// Whether what others do through the same open file comes before it or after it.
 fn moves_offset(action: Action) -> bool {
     matches!(
         action,
@@ -227,6 +270,9 @@ fn moves_offset(action: Action) -> bool {
             | Action::SendFile
             | Action::MapWhole
             | Action::Unmap
+            | Action::Flags
+            // It is told before anything is read.
+            | Action::Advise
     )
 }
 

@@ -27,6 +27,7 @@ impl<'a> Sifter<'a> {
             inherited: Vec::new(),
             listed: HashMap::new(),
             listing: HashMap::new(),
+            locks: HashMap::new(),
             acts: Vec::new(),
             coverage: Coverage::default(),
         };

@@ -15,6 +15,8 @@ pub(super) struct Opened {
     pub(super) inode: u32,
     pub(super) offset: u64,
     pub(super) flags: OpenFlags,
+    /// Whether it was opened past the page cache, so that it can be again.
+    pub(super) was_direct: bool,
     /// Copies of its descriptor that are still to be closed.
     pub(super) copies: u32,
 }
@@ -45,9 +47,13 @@ pub(super) struct Sifter<'a> {
     /// Names that were counted in a directory, by its inode, and where the count of a handle is.
     pub(super) listed: HashMap<u32, u64>,
     pub(super) listing: HashMap<u32, u64>,
+    pub(super) locks: Locks,
     pub(super) acts: Vec<Act>,
     pub(super) coverage: Coverage,
 }
+
+/// Who has locked files as a whole: by inode, the handles and whether each of them alone.
+pub(super) type Locks = HashMap<u32, Vec<(u32, bool)>>;
 
 /// Why a call cannot be made again; else it is among the acts.
 pub(super) type Judged = Result<(), Reason>;
@@ -70,7 +76,7 @@ impl Sifter<'_> {
             return Err(Reason::Unopened);
         }
         let (path, offset) = (handle_is.file, at.unwrap_or(0));
-        let opened = Opened { inode, offset, flags: OpenFlags(0), copies: 0 };
+        let opened = Opened { inode, offset, flags: OpenFlags(0), was_direct: false, copies: 0 };
         self.inherited.push(Inherited { slot: handle, path, offset, writes: false });
         self.handles[handle as usize] = Some(opened);
         Ok(opened)

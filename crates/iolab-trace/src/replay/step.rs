@@ -75,6 +75,26 @@ pub enum Action {
     Clone,
     /// dup, and its close.
     Duplicate,
+    /// fcntl(F_GETFL).
+    Look,
+    /// fstatfs.
+    FileSystem,
+    /// fcntl(F_SETFL) with `flags`.
+    Flags,
+    /// fcntl(F_SETLK) of `asked` bytes from `offset` on; `flags` 0 shared, 1 exclusive, 2 none.
+    LockRange,
+    /// flock; `flags` likewise.
+    LockWhole,
+    /// Reads as [`Action::ReadAt`], by a request in a ring.
+    RingRead,
+    /// Writes as [`Action::WriteAt`], likewise.
+    RingWrite,
+    /// fsync, likewise.
+    RingSync,
+    /// fdatasync, likewise.
+    RingDataSync,
+    /// Lets `asked` nanoseconds pass.
+    Think,
     /// Waits until the thread `other` of the trace has ended. None is left in a program.
     Wait,
     /// Tells that the event `other` has come.
@@ -86,12 +106,12 @@ pub enum Action {
 impl Action {
     /// Whether it brings bytes of a slot to the program.
     pub const fn reads(self) -> bool {
-        matches!(self, Action::Read | Action::ReadAt | Action::ReadMapped)
+        matches!(self, Action::Read | Action::ReadAt | Action::ReadMapped | Action::RingRead)
     }
 
     /// Whether it takes bytes of the program into a slot.
     pub const fn writes(self) -> bool {
-        matches!(self, Action::Write | Action::WriteAt)
+        matches!(self, Action::Write | Action::WriteAt | Action::RingWrite)
     }
 
     /// Whether its result is a count of bytes; of all others it is 0 or an error.
@@ -106,7 +126,13 @@ impl Action {
 
     /// Whether it makes a call at all.
     pub const fn is_call(self) -> bool {
-        !matches!(self, Action::Signal | Action::Await | Action::Wait)
+        !matches!(self, Action::Signal | Action::Await | Action::Wait | Action::Think)
+    }
+
+    /// Whether it goes through the thread's ring.
+    pub const fn is_of_ring(self) -> bool {
+        use Action::{RingDataSync, RingRead, RingSync, RingWrite};
+        matches!(self, RingRead | RingWrite | RingSync | RingDataSync)
     }
 
     /// The kind of recorded calls that it is one of, for its name.
@@ -115,9 +141,9 @@ impl Action {
             Action::Open => CallKind::Open,
             Action::Close => CallKind::Close,
             Action::Read => CallKind::Read,
-            Action::ReadAt => CallKind::ReadAt,
+            Action::ReadAt | Action::RingRead => CallKind::ReadAt,
             Action::Write => CallKind::Write,
-            Action::WriteAt => CallKind::WriteAt,
+            Action::WriteAt | Action::RingWrite => CallKind::WriteAt,
             Action::Seek => CallKind::Seek,
             Action::Stat => CallKind::Stat,
             Action::StatHandle => CallKind::StatHandle,
@@ -134,16 +160,21 @@ impl Action {
             Action::ChangeTimes => CallKind::ChangeTimes,
             Action::Truncate => CallKind::Truncate,
             Action::Allocate => CallKind::Allocate,
-            Action::Sync => CallKind::Sync,
-            Action::DataSync => CallKind::DataSync,
+            Action::Sync | Action::RingSync => CallKind::Sync,
+            Action::DataSync | Action::RingDataSync => CallKind::DataSync,
             Action::SyncAll => CallKind::SyncAll,
             Action::Map | Action::MapWhole | Action::ReadMapped | Action::Unmap => CallKind::Map,
             Action::Advise => CallKind::Advise,
             Action::CopyRange => CallKind::CopyRange,
             Action::SendFile => CallKind::SendFile,
             Action::Clone => CallKind::Clone,
+            Action::Look
+            | Action::FileSystem
+            | Action::Flags
+            | Action::LockRange
+            | Action::LockWhole => CallKind::Other,
             Action::Duplicate => CallKind::Duplicate,
-            Action::Wait | Action::Signal | Action::Await => CallKind::Wait,
+            Action::Wait | Action::Signal | Action::Await | Action::Think => CallKind::Wait,
         }
     }
 }
@@ -203,11 +234,13 @@ pub(super) struct Act {
     pub(super) to_inode: u32,
     /// Whether it changes how large the first is, or makes it durable.
     pub(super) changes: bool,
+    /// Whether what the rest of its team does from then on may go by it.
+    pub(super) leads: bool,
 }
 
 impl Act {
     pub(super) const fn new(step: Step, thread: u32) -> Act {
-        Act { step, thread, inode: NONE, to_inode: NONE, changes: false }
+        Act { step, thread, inode: NONE, to_inode: NONE, changes: false, leads: false }
     }
 
     /// The first byte after what it moves.

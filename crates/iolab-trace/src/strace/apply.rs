@@ -37,9 +37,13 @@ pub(super) fn apply(
         Shape::Device if is_reflink(&applied) => {
             applied.between(CallKind::Clone, (2, 0), None, usize::MAX)?
         }
-        Shape::Close | Shape::CloseRange | Shape::Duplicate | Shape::Control | Shape::Device => {
-            applied.descriptors(shape)?
-        }
+        Shape::Close
+        | Shape::CloseRange
+        | Shape::Duplicate
+        | Shape::Control
+        | Shape::Lock
+        | Shape::FileSystem
+        | Shape::Device => applied.descriptors(shape)?,
         Shape::Transfer(known) => applied.transfer(known)?,
         Shape::Seek => applied.seek()?,
         Shape::Map => applied.map()?,

@@ -1,11 +1,12 @@
 //! Calls that open, close and duplicate nothing but descriptors.
 
 use super::applied::Applied;
-use super::flags::words_of;
+use super::flags::{open_flags, words_of};
 use super::known::{OneHandle, Shape};
 use super::state::Slot;
 use super::words;
 use crate::call::CallKind;
+use crate::control::{Control, Lock};
 use crate::error::TraceError;
 
 impl Applied<'_> {
@@ -42,11 +43,40 @@ impl Applied<'_> {
                     b"F_DUPFD_CLOEXEC" => self.duplicate(true),
                     b"F_SETFD" => self.close_on_exec(),
                     b"F_SETFL" => self.status_flags(),
-                    _ => self.on_handle(OneHandle::plain(CallKind::Other)),
+                    b"F_GETFL" | b"F_GETFD" => self.control(Some(Control::Look)),
+                    b"F_SETLK" | b"F_SETLKW" => self.range_lock(),
+                    _ => self.control(None),
                 }
             }
-            _ => self.on_handle(OneHandle::plain(CallKind::Other)),
+            Shape::Lock => {
+                let lock = words_of(self.argument(1)).find_map(lock_of_file);
+                self.control(lock.map(Control::Whole))
+            }
+            Shape::FileSystem => self.control(Some(Control::FileSystem)),
+            _ => self.control(None),
         }
+    }
+
+    /// A call on a handle; nothing more is kept of it where it is none of these.
+    fn control(&mut self, control: Option<Control>) -> Result<bool, TraceError> {
+        let kept = self.on_handle(OneHandle::plain(CallKind::Other))?;
+        self.call.detail = control.map_or(0, Control::code);
+        Ok(kept)
+    }
+
+    /// F_SETLK: where its range is counted from the beginning of the file, the range is kept.
+    fn range_lock(&mut self) -> Result<bool, TraceError> {
+        let field = |key| words::field(self.argument(2), key);
+        let number = |key| field(key).and_then(words::count);
+        let range = (number("l_start="), number("l_len="));
+        let lock = field("l_type=").and_then(lock_of_range);
+        let from_start = field("l_whence=") == Some(b"SEEK_SET");
+        let (Some(lock), (Some(offset), Some(bytes)), true) = (lock, range, from_start) else {
+            return self.control(None);
+        };
+        let kept = self.control(Some(Control::Range(lock)))?;
+        (self.call.offset, self.call.asked) = (offset, bytes);
+        Ok(kept)
     }
 
     pub(super) fn duplicate(&mut self, on_exec: bool) -> Result<bool, TraceError> {
@@ -70,6 +100,7 @@ impl Applied<'_> {
             if let Some(slot) = group.and_then(|group| group.descriptors.get_mut(&number)) {
                 slot.closes_on_exec = closes;
             }
+            self.call.detail = Control::Look.code();
         }
         Ok(self.kind(CallKind::Other))
     }
@@ -78,7 +109,26 @@ impl Applied<'_> {
         let appends = words_of(self.argument(2)).any(|word| word == b"O_APPEND");
         if self.on(0)? && self.succeeded() {
             self.state.handles[self.call.handle as usize].appends = appends;
+            self.call.detail = Control::Flags(open_flags(self.argument(2))).code();
         }
         Ok(self.kind(CallKind::Other))
+    }
+}
+
+fn lock_of_file(word: &[u8]) -> Option<Lock> {
+    match word {
+        b"LOCK_SH" => Some(Lock::Shared),
+        b"LOCK_EX" => Some(Lock::Exclusive),
+        b"LOCK_UN" => Some(Lock::Nothing),
+        _ => None,
+    }
+}
+
+fn lock_of_range(word: &[u8]) -> Option<Lock> {
+    match word {
+        b"F_RDLCK" => Some(Lock::Shared),
+        b"F_WRLCK" => Some(Lock::Exclusive),
+        b"F_UNLCK" => Some(Lock::Nothing),
+        _ => None,
     }
 }

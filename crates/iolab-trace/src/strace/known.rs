@@ -36,6 +36,10 @@ pub(super) enum Shape {
     Duplicate,
     /// fcntl: F_DUPFD, F_SETFD, and others that change nothing.
     Control,
+    /// flock.
+    Lock,
+    /// fstatfs.
+    FileSystem,
     /// ioctl: FICLONE, and others that change nothing.
     Device,
     /// Bytes moved at an offset of its own (`Some`) or the handle's.
@@ -283,8 +287,8 @@ const KNOWN: &[(&str, Shape)] = &{
         ("splice", between(K::Splice, 0, 2, 1, 4)),
         ("io_uring_enter", Shape::Ring),
         ("statfs", on_path(K::Other)),
-        ("fstatfs", on_handle(K::Other)),
-        ("flock", on_handle(K::Other)),
+        ("fstatfs", Shape::FileSystem),
+        ("flock", Shape::Lock),
         ("chdir", Shape::ChangeDirectory),
         ("fchdir", Shape::ChangeDirectoryTo),
         ("clone", Shape::Fork),

@@ -317,6 +317,8 @@ int main(int argc, char **argv) {
     uint64_t took = 0;
     if (argc < 3) return 2;
     if (!strcmp(argv[1], "calls")) took = calls(argv + 2);
+    // The same calls, whatever tells ours to make them.
+    else if (!strcmp(argv[1], "replay")) took = calls(argv + 2);
     else if (!strcmp(argv[1], "read")) took = read_file(argv + 2);
     else if (!strcmp(argv[1], "write")) took = write_file(argv + 2);
     else if (!strcmp(argv[1], "fold")) took = fold_memory(argv + 2);

@@ -164,6 +164,12 @@ fn figures(directory: &Path, file: &Path) -> Vec<Figure> {
         let ladder = directory.join(own);
         add(&name, &work, &ladder, CALLS, false, Limit::AtMost(1.03));
     }
+    for operation in ["read", "pread", "lseek", "write"] {
+        let name = format!("{operation} of a replay, each with its own place and result");
+        let own = if operation == "write" { "ladder-write" } else { "ladder" };
+        let work = format!("replay {operation} {CALLS} FILE");
+        add(&name, &work, &directory.join(own), CALLS, false, Limit::MoreAtMost(100.0));
+    }
     let recorded = "an operation timed and recorded, against two clock readings";
     add(recorded, &format!("clock {TIMED}"), file, TIMED, false, Limit::MoreAtMost(25.0));
     for operation in ["stat", "access", "open-close", "chmod", "utimens", "create", "unlink"] {

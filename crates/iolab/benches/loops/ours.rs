@@ -7,6 +7,7 @@ use iolab_io::method::copy::{self, CopyJob, Holes, Work};
 use iolab_io::method::latency::{Watch, Watched};
 use iolab_io::method::{Histogram, NoWindow};
 use iolab_io::sys::{clock::now_ns, fold::xor32};
+use iolab_io::workload::replay::Scene;
 use iolab_io::workload::{self, Extent, Subject, Trial};
 use iolab_model::catalog::{Factor, Level, Levels};
 
@@ -16,6 +17,7 @@ pub fn run(words: &[String]) -> u64 {
     match words[0].as_str() {
         "meta" => meta(&words[1], number(2), Path::new(&words[3]), number(4), None),
         "meta-latency" => meta(&words[1], number(2), Path::new(&words[3]), number(4), Some("on")),
+        "replay" => replay(&words[1], number(2), Path::new(&words[3])),
         "calls" => calls(&words[1], number(2), Path::new(&words[3])),
         "read" => read(&words[1], number(2), number(3), Path::new(&words[4]), number(5)),
         "write" => write(&words[1], number(2), number(3), Path::new(&words[4])),
@@ -34,6 +36,35 @@ fn calls(operation: &str, calls: u64, file: &Path) -> u64 {
     let scratch = file.parent().unwrap();
     let trial = Trial { levels: &levels, extent: Extent::Passes(calls), subject: None, scratch };
     (workload::find("syscall").unwrap().run)(&trial, &mut NoWindow).unwrap().wall_ns
+}
+
+/// The calls of `calls` as a recorded program would have made them, on a copy of its file beside it.
+fn replay(operation: &str, calls: u64, file: &Path) -> u64 {
+    let said = |number: u64| match operation {
+        "read" => "read(3</w/f>, \"\"..., 1) = 1".to_owned(),
+        "pread" => format!("pread64(3</w/f>, \"\"..., 1, {number}) = 1"),
+        "write" => "write(3</w/f>, \"\"..., 1) = 1".to_owned(),
+        "lseek" => "lseek(3</w/f>, 0, SEEK_SET) = 0".to_owned(),
+        other => panic!("no call is named {other:?}"),
+    };
+    let open = "openat(AT_FDCWD</w>, \"f\", O_RDWR) = 3</w/f>".to_owned();
+    let line = |(at, call): (usize, String)| {
+        format!("1 {}.{:06} {call} <0.000001>\n", 100 + at / 1_000_000, at % 1_000_000)
+    };
+    let all = std::iter::once(open).chain((0..calls).map(said));
+    let log: String = all.enumerate().map(line).collect();
+    let trace = iolab_trace::parse(log.as_bytes(), &iolab_trace::Limits::default()).unwrap();
+    let scene = Scene::new(trace, 1);
+    let root = tempfile::tempdir_in(file.parent().unwrap()).unwrap();
+    let path = root.path().join("files");
+    workload::replay::make(&scene, &path, &|| true).unwrap();
+    let levels = Levels::new();
+    let subject = Subject { replay: Some(&scene), ..Subject::file(&path, calls, 1) };
+    let (extent, subject) = (Extent::Passes(1), Some(subject));
+    let trial = Trial { levels: &levels, extent, subject, scratch: &path };
+    let replay = workload::find("replay").unwrap();
+    (replay.around.prepare)(&trial).unwrap();
+    (replay.run)(&trial, &mut NoWindow).unwrap().wall_ns
 }
 
 fn read(method: &str, threads: u64, passes: u64, path: &Path, bytes: u64) -> u64 {

@@ -79,6 +79,21 @@ fn a_directory_in_memory_is_told_from_one_on_a_disk() {
     assert!(text.contains(&both), "{text}");
 }
 
+/// "1000 files of 4 KiB" stood above "0 B in all", and neither said that `create` puts nothing in them.
+#[test]
+fn files_that_are_only_created_are_called_empty() {
+    let home = Home::new();
+    for more in [&[][..], &["--file-size", "4Ki"]] {
+        let plan = home.run(&[&["files", "create", "--plan"], more].concat());
+        let text = plan.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.starts_with("files create, 1000 empty files: "), "{text}");
+        assert!(text.contains("makes a tree of 1000 empty files, in "), "{text}");
+        assert!(!text.contains("0 B in all"), "{text}");
+    }
+    let write = home.run(&["files", "write", "--file-size", "4Ki", "--plan"]);
+    assert!(write.out.starts_with("files write, 1000 files of 4 KiB: "), "{write:?}");
+}
+
 /// "0 rounds; the run failed", status 1: that of a defect of ours.
 #[test]
 fn a_place_that_is_no_directory_is_said_before_the_start() {

@@ -1,10 +1,9 @@
 //! `iolab replay`: the file work of recorded programs, done again.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
-use crate::cli_support::{Home, Said, document, traceable};
-use iolab_model::catalog::{Factor, Family};
+use crate::cli_support::{Home, document, programs, traceable};
+use iolab_model::catalog::{Factor, Family, ReplayThink};
 use iolab_model::result::{CellStatus, Document};
 
 /// A log of a program that reads a file of these bytes, a byte at a time.
@@ -37,16 +36,6 @@ fn ids(run: &Document) -> Vec<&str> {
     run.cells.iter().map(|cell| cell.id.as_str()).collect()
 }
 
-/// Every cell was measured, and no trial of it was lost.
-fn is_whole(run: &Document, what: &str) {
-    for cell in &run.cells {
-        assert_eq!(cell.status, CellStatus::Measured, "{what} {}: {:?}", cell.id, cell.reason);
-        for sample in &cell.samples {
-            assert_eq!(sample.fault, None, "{what} {}", cell.id);
-        }
-    }
-}
-
 #[test]
 fn a_program_is_told_what_a_buffer_is_worth_to_it() {
     let home = home(20_000);
@@ -73,17 +62,76 @@ fn every_way_has_the_recorded_one_beside_it() {
     let rounds = ["--rounds", "2", "--budget", "60s"];
     let run =
         replayed(&home, &[&rounds[..], &["--method", "pread,mmap", "--block", "4Ki"]].concat());
-    is_whole(&run, "methods");
+    programs::is_whole(&run, "methods");
     assert_eq!(run.cells.len(), 6);
     assert!(run.cells.iter().all(|cell| cell.samples.iter().all(|s| s.measurement.bytes == 500)));
     let run = replayed(&home, &[&rounds[..], &["--sync", "end", "--block", "recorded"]].concat());
     assert_eq!(ids(&run), ["recorded/sync=recorded", "recorded/sync=end"]);
-    is_whole(&run, "sync");
+    programs::is_whole(&run, "sync");
     let run = replayed(&home, &[&rounds[..], &["--cache", "any", "--block", "recorded"]].concat());
-    is_whole(&run, "cache");
+    programs::is_whole(&run, "cache");
+    let advice = ["--readahead", "sequential", "--block", "recorded"];
+    let run = replayed(&home, &[&rounds[..], &advice].concat());
+    assert_eq!(ids(&run), ["recorded/readahead=recorded", "recorded/readahead=sequential"]);
+    programs::is_whole(&run, "advice");
+    let threads = ["--threads", "recorded,2", "--block", "recorded"];
+    let run = replayed(&home, &[&rounds[..], &threads].concat());
+    assert_eq!(ids(&run), ["recorded/threads=recorded", "recorded/threads=2"]);
+    programs::is_whole(&run, "threads");
     let plan = home.run(&["replay", "slow.trace", "--plan"]).fine().out;
     let plan = plan.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(plan.contains("recorded/recorded") && plan.contains("other (not replayed)"), "{plan}");
+}
+
+/// Calls that no direct I/O can make are no cell of it, and what to do is said.
+#[test]
+fn rings_and_direct_io_are_ways_where_they_can_be_had() {
+    let home = home(20_000);
+    let missing = iolab_io::host::unavailable_methods(&home.path("."), true);
+    let ways =
+        ["--method", "io_uring,direct", "--block", "4Ki", "--rounds", "2", "--budget", "60s"];
+    let run =
+        document(&home.run(&[&["replay", "slow.trace", "--format", "json"], &ways[..]].concat()));
+    let cell = |id: &str| run.cells.iter().find(|cell| cell.id == id).unwrap();
+    for (key, id) in [("io_uring", "io_uring/4Ki"), ("method=direct", "direct/4Ki")] {
+        if let Some(why) = missing.get(key) {
+            eprintln!("SKIP rings_and_direct_io_are_ways_where_they_can_be_had, in part: {why}");
+            continue;
+        }
+        let cell = cell(id);
+        assert_eq!(cell.status, CellStatus::Measured, "{id}: {:?}", cell.reason);
+        for sample in &cell.samples {
+            assert_eq!((&sample.fault, sample.measurement.bytes), (&None, 20_000), "{id}");
+            let direct = sample.measurement.metrics.get("direct_bytes").copied();
+            assert_eq!(direct, (key == "method=direct").then_some(20_000.0));
+        }
+    }
+    if !missing.contains_key("method=direct") {
+        let why = cell("direct/recorded").reason.as_deref().unwrap_or_default();
+        assert!(why.contains("no read or write of it") && why.contains("--block"), "{why}");
+    }
+}
+
+/// Three calls with 20 ms between them: that time is in all times, and both runs of the words.
+#[test]
+fn think_time_is_a_condition_that_is_told() {
+    let home = Home::new();
+    let log = "9 1.000000 openat(AT_FDCWD</w>, \"in\", O_RDONLY) = 3</w/in> <0.000010>\n\
+               9 1.020010 read(3</w/in>, \"\"..., 10) = 10 <0.000010>\n";
+    fs::write(home.path("slow.log"), log).unwrap();
+    home.run(&["import", "slow.log"]).fine();
+    let ways = ["--think", "none,recorded", "--block", "recorded,4Ki", "--rounds", "2"];
+    let run = replayed(&home, &[&ways[..], &["--budget", "60s"]].concat());
+    programs::is_whole(&run, "think");
+    assert_eq!(run.answers.len(), 2, "blocks are compared with it and without it");
+    for cell in &run.cells {
+        let thinks = cell.factors.word() == Some(ReplayThink::Recorded);
+        let recorded_ns = if thinks { 20_000_000 } else { 0 };
+        assert!(cell.samples.iter().all(|s| s.measurement.wall_ns > recorded_ns), "{}", cell.id);
+    }
+    let alone = [&["replay", "slow.trace", "--think", "recorded"], &ways[2..]].concat();
+    let flat = home.run(&alone).fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("the program's own time between its calls included"), "{flat}");
 }
 
 #[test]
@@ -93,7 +141,7 @@ fn a_trace_is_an_experiment_that_can_be_run_again() {
                 block = ['recorded', '4Ki']\n[experiment.protocol]\nrounds = 2\nseed = 3\n";
     fs::write(home.path("again.toml"), text).unwrap();
     let run = document(&home.run(&["run", "again.toml", "--format", "json"]).fine());
-    is_whole(&run, "toml");
+    programs::is_whole(&run, "toml");
     home.run(&["export", "last", "toml=exported.toml"]).fine();
     let second = document(&home.run(&["run", "exported.toml", "--format", "json"]).fine());
     assert_eq!(run.experiment.factors, second.experiment.factors);
@@ -114,6 +162,7 @@ fn what_is_no_trace_is_refused_before_anything_is_made() {
     home.run(&["replay", "none.trace"]).refused(2, &["none.trace", "does not exist"]);
     home.run(&["replay", "slow.log"]).refused(2, &["slow.log", "no trace", "iolab record"]);
     home.run(&["replay", "slow.trace", "--block", "recordde"]).refused(2, &["--block"]);
+    home.run(&["replay", "slow.trace", "--readahead", "twice"]).refused(2, &["recorded, normal"]);
     home.run(&["replay", "slow.trace", "--sync", "each"]).refused(2, &["recorded, none, end"]);
     let bare = home.run(&["replay"]);
     assert!(bare.code == Some(2) && bare.err.contains("TRACE"), "{}", bare.err);
@@ -132,55 +181,29 @@ fn what_is_no_trace_is_refused_before_anything_is_made() {
     assert_eq!(news, ["pipe.log", "pipe.trace"]);
 }
 
-/// So much of real programs is replayed at least, in calls; of their bytes nearly all.
-const LEAST_SHARE: f64 = 0.75;
-
 #[test]
 fn real_programs_are_replayed_as_they_were_recorded() {
-    if !traceable("real_programs_are_replayed_as_they_were_recorded") {
+    let test = "real_programs_are_replayed_as_they_were_recorded";
+    if !traceable(test) {
         return;
     }
-    let home = Home::new();
-    home.file("in", 300_000);
-    for directory in 0..5 {
-        fs::create_dir_all(home.path(&format!("tree/{directory}"))).unwrap();
-        for file in 0..20 {
-            home.file(format!("tree/{directory}/{file}"), 1000 * file);
-        }
-    }
-    let database = "import sqlite3; d = sqlite3.connect('d.db'); d.execute('create table t(a)'); \
-                    [d.execute('insert into t values (?)', (i,)) for i in range(500)]; d.commit()";
-    let programs: &[(&str, &[&str])] = &[
-        ("dd", &["dd", "if=in", "of=out", "bs=1000"]),
-        ("cp", &["cp", "-R", "tree", "copy"]),
-        ("tar", &["tar", "cf", "tree.tar", "tree"]),
-        ("grep", &["grep", "-r", "no such text", "tree"]),
-        ("sh", &["sh", "-c", "cat tree/1/* > all; mv all other; ls tree/* > names; rm other"]),
-        ("rm", &["rm", "-r", "copy"]),
-        ("python3", &["python3", "-c", database]),
-    ];
-    for (name, command) in programs {
-        let has = Command::new(command[0]).arg("--version").stdout(Stdio::null()).status();
-        if has.is_err() {
-            eprintln!("SKIP real_programs_are_replayed_as_they_were_recorded: no {name}");
-            continue;
-        }
+    let home = programs::home();
+    for name in programs::recorded(&home, test) {
         let trace = format!("{name}.trace");
-        let recorded: Vec<&str> =
-            ["record", "--quiet", "-o", &trace, "--"].iter().chain(*command).copied().collect();
-        home.run(&recorded);
-        let said: Said = home.run(&[
-            "replay", &trace, "--block", "64Ki", "--rounds", "1", "--budget", "60s", "--format",
+        let said = home.run(&[
+            "replay",
+            &trace,
+            "--block",
+            "64Ki",
+            "--threads",
+            "3",
+            "--rounds",
+            "1",
+            "--budget",
+            "60s",
+            "--format",
             "json",
         ]);
-        let run = document(&said.fine());
-        is_whole(&run, name);
-        let known = run.environment.0.iter().find(|(key, _)| Family::Trace.holds(key)).unwrap().1;
-        let number = |key: &str| known[key].as_f64().unwrap();
-        let (calls, bytes) = (
-            number("lost_calls") / number("calls"),
-            number("lost_bytes") / number("bytes").max(1.0),
-        );
-        assert!(calls < 1.0 - LEAST_SHARE && bytes < 0.02, "{name}: {}", known["left_out"]);
+        programs::came_out(&document(&said.fine()), name);
     }
 }

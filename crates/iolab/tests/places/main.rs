@@ -12,3 +12,4 @@ mod places_make;
 mod places_memory;
 mod places_run;
 mod places_vm;
+mod replay_places;

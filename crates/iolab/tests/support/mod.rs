@@ -1,6 +1,8 @@
 //! A directory of its own, the real binary, and what it said.
 #![allow(dead_code, clippy::unwrap_used)] // Each test file uses its part.
 
+pub mod programs;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;

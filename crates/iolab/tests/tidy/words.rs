@@ -214,10 +214,11 @@ fn every_fact_has_a_writer() {
 }
 
 /// Where the name of a method may stand beside the files of the methods, and why.
-const METHODS_NAMED: [(&str, &str); 7] = [
+const METHODS_NAMED: [(&str, &str); 8] = [
     ("crates/iolab-trace/src/call.rs", "calls of a program that was recorded"),
     ("crates/iolab-trace/src/strace/known.rs", "calls, as strace names them"),
     ("crates/iolab-model/src/catalog/method_class.rs", "records name methods and not their class"),
+    ("crates/iolab-model/src/catalog/replay.rs", "ways of a replay, called as methods are"),
     ("crates/iolab-io/src/host/methods.rs", "what is tried for them"),
     ("crates/iolab-io/src/host/probes.rs", "a line of doctor is called so, too"),
     ("crates/iolab-io/src/workload/copy/mod.rs", "what a cell without a method does"),

@@ -54,6 +54,7 @@ pub const ALL_CAPABILITIES: &[Capability] = &[
     Capability::Call,
     Capability::Metadata,
     Capability::Files,
+    Capability::Replay,
 ];
 
 impl FileSystem {

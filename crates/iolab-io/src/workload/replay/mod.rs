@@ -18,7 +18,7 @@ pub use scene::Scene;
 
 use iolab_model::catalog::{
     CacheState, Capability, Consume, Factor, FactorUse, Part, Pattern, RECORDED, ReplayMethod,
-    ReplaySync, WorkloadId, WorkloadInfo,
+    ReplayReadahead, ReplaySync, ReplayThink, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 
@@ -47,6 +47,19 @@ pub const METHODS: &[Part] = &[
         .with(REPLAYS),
     Part::method(ReplayMethod::Mmap.word(), "mappings in place of reads of what is only read")
         .with(REPLAYS),
+    Part::method(
+        ReplayMethod::IoUring.word(),
+        "as pread, each call a request in a ring, one at a time",
+    )
+    .with(REPLAYS)
+    .needing("io_uring"),
+    Part::method(
+        ReplayMethod::Direct.word(),
+        "as pread, past the page cache where offset and length are aligned, else through it",
+    )
+    .with(&[Capability::Replay, Capability::Direct])
+    .ignoring(&[Factor::Cache, Factor::Readahead])
+    .needing("a file system with O_DIRECT"),
 ];
 
 const INFO: WorkloadInfo = WorkloadInfo {
@@ -60,6 +73,10 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Method, RECORDED),
         FactorUse::new(Factor::Block, "recorded,4Ki,64Ki,1Mi").among(&[RECORDED]),
         FactorUse::new(Factor::Sync, RECORDED).among(ReplaySync::WORDS),
+        // No levels where none are asked for: runs that were recorded before stay comparable.
+        FactorUse::new(Factor::Threads, "").among(&[RECORDED]),
+        FactorUse::new(Factor::Readahead, "").among(ReplayReadahead::WORDS),
+        FactorUse::new(Factor::Think, "").among(ReplayThink::WORDS),
         FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),
         FactorUse::new(Factor::Memory, ""),
     ],
@@ -72,6 +89,14 @@ const INFO: WorkloadInfo = WorkloadInfo {
 const EXAMPLES: &[(&str, &str)] = &[
     ("replay report.trace", "would larger buffers make this program faster"),
     ("replay report.trace --block 64Ki --cache cold", "the same, its files not in the cache"),
+    (
+        "replay copy.trace --threads 2,4 --block recorded",
+        "would working on several files at a time help",
+    ),
+    (
+        "replay report.trace --readahead sequential,random --cache cold --block recorded",
+        "would telling the kernel how it reads help",
+    ),
     ("replay sqlite.trace --sync recorded,end,none --block recorded", "what its fsyncs cost"),
     (
         "replay build.trace --block recorded --place ext4,xfs,tmpfs",
@@ -95,7 +120,7 @@ fn visit(scene: &Scene) -> Visit {
 fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     let (scene, subject) = run::scene(trial)?;
     files::restore(scene, subject.path)?;
-    scene.compile(settings::choice(trial.levels)?);
+    scene.compile(settings::choice(trial.levels, subject.path)?);
     scene.set(State::Unknown);
     Ok(())
 }

@@ -8,7 +8,7 @@ use iolab_trace::replay::{Action, Program};
 /// The numbers of this kernel in place of those of a trace. No link is ever followed.
 pub(super) fn translate(program: &mut Program) {
     let steps = program.lanes.iter_mut().flatten();
-    for step in steps.filter(|step| step.action == Action::Open) {
+    for step in steps.filter(|step| matches!(step.action, Action::Open | Action::Flags)) {
         step.flags = os_flags(OpenFlags(step.flags)).bits();
     }
 }

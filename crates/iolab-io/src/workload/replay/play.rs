@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use super::scene::LEADS_TO;
 use rustix::fs::OFlags;
 
+use crate::sys::call_ring::CallRing;
+use crate::sys::clock;
 use crate::sys::raw_call::{self as raw, MapOrder, RawMapping};
+use crate::sys::raw_control as control;
 use iolab_trace::NONE;
 use iolab_trace::replay::{Action, Program, Step};
 
@@ -38,6 +41,8 @@ pub(super) struct Own<'a> {
     pub(super) maps: Vec<RawMapping>,
     /// Mappings that the program made, with room for all of them.
     pub(super) made: Vec<RawMapping>,
+    /// Where some of its calls are requests in a ring.
+    pub(super) ring: Option<CallRing>,
     pub(super) tally: Tally,
 }
 
@@ -158,6 +163,20 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         Action::SendFile => raw::send_file(stage.fd(step), stage.other(step), step.asked),
         Action::Clone => raw::clone_file(stage.other(step), stage.fd(step)),
         Action::Duplicate => raw::duplicate(stage.fd(step)),
+        Action::Look => control::look(stage.fd(step)),
+        Action::FileSystem => control::file_system(stage.fd(step)),
+        Action::Flags => control::set_flags(stage.fd(step), step.flags as i32),
+        Action::LockRange => {
+            control::lock_range(stage.fd(step), step.flags, step.offset, step.asked)
+        }
+        Action::LockWhole => control::lock_whole(stage.fd(step), step.flags),
+        Action::RingRead | Action::RingWrite | Action::RingSync | Action::RingDataSync => {
+            own.ring.as_mut().map_or(0, |ring| in_ring(stage, step, ring, own.buffer))
+        }
+        Action::Think => {
+            clock::pass(step.asked);
+            0
+        }
         Action::Map => map(stage, step, own),
         Action::MapWhole => map_whole(stage, step, own),
         Action::Unmap => match own.maps.get_mut(step.slot as usize) {
@@ -226,6 +245,15 @@ impl<'a> Stage<'a> {
             }
             error => error,
         }
+    }
+}
+
+fn in_ring(stage: &Stage<'_>, step: &Step, ring: &mut CallRing, buffer: &mut [u8]) -> i64 {
+    let (fd, asked) = (stage.fd(step), step.asked as usize);
+    match step.action {
+        Action::RingRead => ring.read_at(fd, &mut buffer[..asked], step.offset),
+        Action::RingWrite => ring.write_at(fd, &stage.content[..asked], step.offset),
+        _ => ring.sync(fd, step.action == Action::RingDataSync),
     }
 }
 

@@ -11,14 +11,15 @@ use super::play::{Own, Stage, Tally, play};
 use super::scene::Scene;
 use super::settings::choice;
 use crate::method::{Buffer, MeasuredWindow, Stop, fill, run_threads};
+use crate::sys::call_ring::CallRing;
 use crate::sys::clock::now_ns;
 use crate::sys::page::page_bytes;
 use crate::sys::raw_call::RawMapping;
 use crate::sys::usage::usage;
 use crate::workload::{Subject, Trial};
 use iolab_model::catalog::{Fill, path_to_text};
-use iolab_model::result::{Fault, Measurement};
-use iolab_trace::replay::{Action, Program, Step};
+use iolab_model::result::{Fault, Measurement, Metrics};
+use iolab_trace::replay::{Action, How, Program, Step};
 use iolab_trace::{CallKind, NONE};
 
 /// Room for names that are listed, and for where links lead.
@@ -37,10 +38,12 @@ pub(super) fn run(
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     let (scene, subject) = scene(trial)?;
-    let program = scene.compile(choice(trial.levels)?);
+    let choice = choice(trial.levels, subject.path)?;
+    let program = scene.compile(choice);
     if program.lanes.is_empty() {
         return Err(Fault::new(DOING, "no call of it can be made again"));
     }
+    let metrics = direct_metrics(choice.how, &program)?;
     allow_as_many_files_as_can_be();
     let doing = || format!("{DOING} in {}", path_to_text(subject.path));
     let failed = |stop: Stop| stop.fault(doing());
@@ -67,8 +70,23 @@ pub(super) fn run(
         bytes: program.bytes,
         operations: program.calls,
         repetitions: 1,
+        metrics,
         ..Measurement::default()
     })
+}
+
+/// How much of it goes past the page cache, where it is to: something must.
+fn direct_metrics(how: How, program: &Program) -> Result<Metrics, Fault> {
+    let How::Direct(unit) = how else { return Ok(Metrics::default()) };
+    let (calls, bytes) = program.direct;
+    if calls == 0 {
+        let cause = format!(
+            "no read or write of it has an offset and a length of multiples of {unit} bytes; give \
+             --block {unit} or a multiple of it"
+        );
+        return Err(Fault::new("replay a trace past the page cache", cause));
+    }
+    Ok([("direct_calls", calls as f64), ("direct_bytes", bytes as f64)].into_iter().collect())
 }
 
 /// A trace may have many files open at a time.
@@ -120,6 +138,7 @@ struct Ready<'a> {
     buffer: Buffer,
     maps: Vec<RawMapping>,
     made: Vec<RawMapping>,
+    ring: Option<CallRing>,
 }
 
 impl Ready<'_> {
@@ -134,6 +153,11 @@ impl Ready<'_> {
             buffer: Buffer::new(reads.max().unwrap_or(0).max(least))?,
             maps: vec![RawMapping::default(); maps],
             made: Vec::with_capacity(of(Action::Map)),
+            ring: steps
+                .iter()
+                .any(|step| step.action.is_of_ring())
+                .then(CallRing::new)
+                .transpose()?,
         })
     }
 }
@@ -141,8 +165,8 @@ impl Ready<'_> {
 fn played(stage: &Stage<'_>, window: &mut dyn MeasuredWindow) -> Result<Timed, Stop> {
     let ready = |steps| Ready::new(steps, stage.slots.len());
     let work = |ready: Ready<'_>| {
-        let Ready { steps, mut buffer, maps, made } = ready;
-        let mut own = Own { buffer: buffer.as_mut(), maps, made, tally: Tally::default() };
+        let Ready { steps, mut buffer, maps, made, ring } = ready;
+        let mut own = Own { buffer: buffer.as_mut(), maps, made, ring, tally: Tally::default() };
         let begin_ns = now_ns();
         play(stage, steps, &mut own);
         Ok((begin_ns, now_ns(), own.tally))

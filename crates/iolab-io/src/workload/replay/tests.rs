@@ -6,8 +6,14 @@ use std::path::Path;
 
 use super::{METHODS, Scene, WORKLOAD, make};
 use crate::method::NoWindow;
+use crate::sys::direct::alignment_in;
+use crate::sys::resident::{may_mincore, mincore_pages};
+use crate::sys::testing::skip;
 use crate::workload::{Extent, Subject, Trial};
-use iolab_model::catalog::{Factor, Level, Levels, ReplaySync};
+use iolab_model::catalog::{
+    AxisWord, Capability, Factor, Level, Levels, ReplayMethod, ReplayReadahead, ReplaySync,
+    ReplayThink,
+};
 use iolab_model::result::{Fault, Measurement};
 use iolab_trace::{Limits, parse};
 
@@ -38,6 +44,13 @@ const BUSY: &[&str] = &[
     "1 read(3</w/in>, \"\"..., 700) = 0",
     "1 mmap(NULL, 10000, PROT_READ, MAP_SHARED, 3</w/in>, 0) = 0x7f0000000000",
     "1 fadvise64(3</w/in>, 0, 0, POSIX_FADV_SEQUENTIAL) = 0",
+    "1 fcntl(3</w/in>, F_GETFL) = 0x8000 (flags O_RDONLY|O_LARGEFILE)",
+    "1 fcntl(3</w/in>, F_SETFD, FD_CLOEXEC) = 0",
+    "1 fcntl(3</w/in>, F_SETLK, {l_type=F_RDLCK, l_whence=SEEK_SET, l_start=1073741824, l_len=1}) = 0",
+    "1 fstatfs(3</w/in>, {f_type=EXT2_SUPER_MAGIC, f_bsize=4096, ...}) = 0",
+    "1 flock(3</w/in>, LOCK_EX|LOCK_NB) = 0",
+    "1 flock(3</w/in>, LOCK_UN) = 0",
+    "1 fcntl(3</w/in>, F_SETFL, O_RDONLY|O_NONBLOCK) = 0",
     "1 mkdir(\"/w/made\", 0777) = 0",
     "1 openat(AT_FDCWD</w>, \"made/out\", O_RDWR|O_CREAT|O_EXCL, 0666) = 4</w/made/out>",
     "1 write(4</w/made/out>, \"\"..., 100) = 100",
@@ -105,17 +118,112 @@ fn every_way_comes_out_as_recorded_and_leaves_nothing() {
     assert_eq!(first.len(), 4, "{first:?}");
     for method in METHODS {
         for sync in ReplaySync::WORDS {
-            for block in [Level::word("recorded"), Level::Number(300), Level::Number(1 << 20)] {
+            for (threads, block) in
+                [(1, Level::word("recorded")), (2, Level::Number(300)), (3, Level::Number(1 << 20))]
+            {
                 let levels = Levels::new()
+                    .with(Factor::Threads, Level::Number(threads))
                     .with(Factor::Method, Level::word(method.id))
                     .with(Factor::Sync, Level::word(*sync))
                     .with(Factor::Block, block);
-                let done = trial(&scene, &root, &levels).unwrap();
+                let done = match trial(&scene, &root, &levels) {
+                    Ok(done) => done,
+                    // Nothing of it is aligned, and that is said.
+                    Err(fault) if method.can(Capability::Direct) => {
+                        assert!(fault.cause.contains("--block"), "{fault}");
+                        continue;
+                    }
+                    Err(fault) if fault.cause.contains("io_uring") => {
+                        skip("every_way_comes_out_as_recorded_and_leaves_nothing", &fault.cause);
+                        continue;
+                    }
+                    Err(fault) => panic!("{levels:?}: {fault}"),
+                };
                 assert_eq!(listing(&root), first, "{levels:?}");
                 assert_eq!((done.bytes, done.operations), (4265, BUSY.len() as u64), "{levels:?}");
             }
         }
     }
+}
+
+/// Files in whole blocks, a tail that is in none, and a read at the end of the file.
+#[test]
+fn what_is_aligned_goes_past_the_cache_and_comes_out_the_same() {
+    let test = "what_is_aligned_goes_past_the_cache_and_comes_out_the_same";
+    let scene = scene(&[
+        "1 openat(AT_FDCWD</w>, \"in\", O_RDONLY) = 3</w/in>",
+        "1 fstat(3</w/in>, {st_mode=S_IFREG|0644, st_size=100000, ...}) = 0",
+        "1 pread64(3</w/in>, \"\"..., 65536, 0) = 65536",
+        "1 pread64(3</w/in>, \"\"..., 65536, 65536) = 34464",
+        "1 pread64(3</w/in>, \"\"..., 100, 50) = 100",
+        "1 openat(AT_FDCWD</w>, \"out\", O_WRONLY|O_CREAT|O_EXCL, 0666) = 4</w/out>",
+        "1 write(4</w/out>, \"\"..., 65536) = 65536",
+        "1 write(4</w/out>, \"\"..., 34464) = 34464",
+        "1 close(4</w/out>) = 0",
+    ]);
+    let dir = directory();
+    let root = dir.path().join("files");
+    make(&scene, &root, &|| true).unwrap();
+    if alignment_in(&root).is_none_or(|unit| 4096 % unit.offset_bytes.max(1) != 0) {
+        return skip(test, "no direct I/O of blocks of 4 KiB");
+    }
+    let levels = Levels::new().with(Factor::Method, ReplayMethod::Direct.level());
+    let done = trial(&scene, &root, &levels).unwrap();
+    let metric = |id| done.metrics.get(id).copied();
+    assert_eq!(metric("direct_calls"), Some(3.0));
+    assert_eq!(metric("direct_bytes"), Some(65536.0 + 34464.0 + 65536.0));
+    assert_eq!(done.bytes, 2 * 100_000 + 100);
+}
+
+/// What of a file is in memory after its first block was read from the disk.
+#[test]
+fn advice_reaches_the_kernel() {
+    let scene = scene(&[
+        "1 openat(AT_FDCWD</w>, \"in\", O_RDONLY) = 3</w/in>",
+        "1 fstat(3</w/in>, {st_mode=S_IFREG|0644, st_size=4194304, ...}) = 0",
+        "1 read(3</w/in>, \"\"..., 4096) = 4096",
+    ]);
+    let dir = directory();
+    let root = dir.path().join("files");
+    make(&scene, &root, &|| true).unwrap();
+    let file = fs::File::open(listing(&root).into_iter().find(|(_, size)| *size > 0).unwrap().0);
+    let file = file.unwrap();
+    let resident = |advice: Option<ReplayReadahead>| {
+        file.sync_all().unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+        assert_eq!(mincore_pages(&file, 4 << 20).unwrap(), 0);
+        let levels = Levels::new();
+        let levels =
+            advice.map_or(levels.clone(), |advice| levels.with(Factor::Readahead, advice.level()));
+        trial(&scene, &root, &levels).unwrap();
+        mincore_pages(&file, 4 << 20).unwrap()
+    };
+    if !may_mincore(&file) {
+        return skip("advice_reaches_the_kernel", "mincore says nothing here");
+    }
+    let recorded = resident(None);
+    if recorded == 1 {
+        return skip("advice_reaches_the_kernel", "nothing is read ahead here");
+    }
+    assert_eq!(resident(Some(ReplayReadahead::Random)), 1);
+    assert!(resident(Some(ReplayReadahead::Sequential)) > 1);
+    assert_eq!(resident(Some(ReplayReadahead::Normal)), recorded);
+}
+
+/// 30 ms between two calls: the time of the trial has them where that is asked for.
+#[test]
+fn the_programs_own_time_passes_where_it_is_asked_for() {
+    let log = "1 100.000000 openat(AT_FDCWD</w>, \"in\", O_RDONLY) = 3</w/in> <0.000010>\n\
+               1 100.030010 read(3</w/in>, \"\"..., 10) = 10 <0.000010>\n\
+               1 100.030520 read(3</w/in>, \"\"..., 10) = 10 <0.000010>\n";
+    let scene = Scene::new(parse(Cursor::new(log), &Limits::default()).unwrap(), 7);
+    let dir = directory();
+    let root = dir.path().join("files");
+    make(&scene, &root, &|| true).unwrap();
+    let levels = Levels::new().with(Factor::Think, ReplayThink::Recorded.level());
+    let done = trial(&scene, &root, &levels).unwrap();
+    assert_eq!((done.bytes, done.operations), (20, 3));
+    assert!(done.wall_ns >= 30_500_000, "30 ms and 500 µs: {done:?}");
 }
 
 #[test]

@@ -1,0 +1,94 @@
+//! Calls on open files that move nothing and change neither contents nor names: what is kept of them in
+//! the detail of [`crate::CallKind::Other`], so that they can be made again.
+
+use crate::call::OpenFlags;
+
+/// A lock, or that there is none any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// Others may read.
+    Shared,
+    /// Others may do nothing.
+    Exclusive,
+    /// It is given back.
+    Nothing,
+}
+
+/// One of those calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// fcntl that asks for flags, or sets those of the descriptor alone.
+    Look,
+    /// fstatfs.
+    FileSystem,
+    /// fcntl(F_SETFL): `O_APPEND`, `O_DIRECT` and `O_NOATIME` as they are to be.
+    Flags(OpenFlags),
+    /// fcntl(F_SETLK) of a range, which belongs to the process.
+    Range(Lock),
+    /// flock, which belongs to the open file.
+    Whole(Lock),
+}
+
+/// Locks in the order of their numbers.
+const LOCKS: [Lock; 3] = [Lock::Shared, Lock::Exclusive, Lock::Nothing];
+/// Numbers of the file format: they are never used again. 0 is none of these calls.
+const LOOK: u32 = 1;
+const FILE_SYSTEM: u32 = 2;
+const RANGE: u32 = 3;
+const WHOLE: u32 = 6;
+const FLAGS: u32 = 9;
+/// Flags stand above the number.
+const FLAG_BITS: u32 = 8;
+
+impl Control {
+    /// Its number in a trace.
+    pub fn code(self) -> u32 {
+        let lock = |lock| LOCKS.iter().position(|one| *one == lock).unwrap_or(0) as u32;
+        match self {
+            Control::Look => LOOK,
+            Control::FileSystem => FILE_SYSTEM,
+            Control::Range(one) => RANGE + lock(one),
+            Control::Whole(one) => WHOLE + lock(one),
+            Control::Flags(flags) => FLAGS | flags.0 << FLAG_BITS,
+        }
+    }
+
+    /// The call of this number; nothing where a trace does not say enough of it.
+    pub fn from_code(code: u32) -> Option<Control> {
+        let lock = |first: u32| LOCKS.get((code - first) as usize).copied();
+        match code {
+            LOOK => Some(Control::Look),
+            FILE_SYSTEM => Some(Control::FileSystem),
+            RANGE..WHOLE => lock(RANGE).map(Control::Range),
+            WHOLE..FLAGS => lock(WHOLE).map(Control::Whole),
+            _ if code & 0xff == FLAGS => Some(Control::Flags(OpenFlags(code >> FLAG_BITS))),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Control, Lock};
+    use crate::call::OpenFlags;
+
+    #[test]
+    fn numbers_are_read_back_and_stay() {
+        let all = [
+            (Control::Look, 1),
+            (Control::FileSystem, 2),
+            (Control::Range(Lock::Shared), 3),
+            (Control::Range(Lock::Exclusive), 4),
+            (Control::Range(Lock::Nothing), 5),
+            (Control::Whole(Lock::Shared), 6),
+            (Control::Whole(Lock::Exclusive), 7),
+            (Control::Whole(Lock::Nothing), 8),
+            (Control::Flags(OpenFlags(64)), 9 + (64 << 8)),
+        ];
+        for (control, code) in all {
+            assert_eq!((control.code(), Control::from_code(code)), (code, Some(control)));
+        }
+        assert_eq!(Control::from_code(0), None);
+        assert_eq!(Control::from_code(10), None);
+    }
+}

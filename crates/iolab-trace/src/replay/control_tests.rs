@@ -1,0 +1,102 @@
+//! Locks and flags of open files: what is done again of them, and what is not certain enough.
+
+use super::tests::trace;
+use super::{Action, Choice, Program, Reason, Replay};
+use crate::call::CallKind;
+use crate::trace::Trace;
+
+const OPEN: &str = "1 openat(AT_FDCWD</d>, \"a\", O_RDWR) = 3</d/a>";
+const AGAIN: &str = "1 openat(AT_FDCWD</d>, \"a\", O_RDWR) = 4</d/a>";
+
+fn with(calls: &[&str]) -> Trace {
+    trace(&[&[OPEN], calls].concat())
+}
+
+fn left_out(trace: &Trace) -> Vec<(Reason, u64)> {
+    let all = Replay::of(trace).coverage.left_out;
+    let others = all.into_iter().filter(|((_, kind), _)| *kind == CallKind::Other);
+    others.map(|((reason, _), (calls, _))| (reason, calls)).collect()
+}
+
+#[test]
+fn locks_and_looks_come_again_as_they_were() {
+    let trace = with(&[
+        "1 fcntl(3</d/a>, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE)",
+        "1 fcntl(3</d/a>, F_SETLK, {l_type=F_RDLCK, l_whence=SEEK_SET, l_start=1073741826, l_len=510}) = 0",
+        "1 fcntl(3</d/a>, F_SETLKW, {l_type=F_WRLCK, l_whence=SEEK_SET, l_start=0, l_len=0}) = 0",
+        "1 fcntl(3</d/a>, F_SETLK, {l_type=F_UNLCK, l_whence=SEEK_SET, l_start=0, l_len=0}) = 0",
+        "1 flock(3</d/a>, LOCK_SH|LOCK_NB) = 0",
+        "1 fstatfs(3</d/a>, {f_type=EXT2_SUPER_MAGIC, ...}) = 0",
+    ]);
+    assert_eq!(left_out(&trace), []);
+    let program = Program::of(&trace, Choice::default());
+    let steps = program.lanes[0].iter().skip(1);
+    let all: Vec<_> = steps.map(|s| (s.action, s.flags, s.offset, s.asked)).collect();
+    assert_eq!(
+        all,
+        [
+            (Action::Look, 0, 0, 0),
+            (Action::LockRange, 0, 1_073_741_826, 510),
+            (Action::LockRange, 1, 0, 0),
+            (Action::LockRange, 2, 0, 0),
+            (Action::LockWhole, 0, 0, 0),
+            (Action::FileSystem, 0, 0, 0),
+        ]
+    );
+}
+
+/// A program that ends gives its lock back, and a replay of it has one process: the next one would wait
+/// for ever.
+#[test]
+fn a_lock_that_somebody_holds_is_left_out() {
+    let held = with(&["1 flock(3</d/a>, LOCK_EX) = 0", AGAIN, "1 flock(4</d/a>, LOCK_EX) = 0"]);
+    assert_eq!(left_out(&held), [(Reason::Unlike, 1)]);
+    for given_back in ["1 flock(3</d/a>, LOCK_UN) = 0", "1 close(3</d/a>) = 0"] {
+        let first = ["1 flock(3</d/a>, LOCK_EX) = 0", given_back];
+        let free = with(&[&first[..], &[AGAIN, "1 flock(4</d/a>, LOCK_EX) = 0"]].concat());
+        assert_eq!(left_out(&free), [], "{given_back}");
+    }
+    let shared = with(&["1 flock(3</d/a>, LOCK_SH) = 0", AGAIN, "1 flock(4</d/a>, LOCK_SH) = 0"]);
+    assert_eq!(left_out(&shared), []);
+}
+
+/// What a log does not say enough of, and what a file is not open for.
+#[test]
+fn a_lock_of_which_too_little_is_known_is_left_out() {
+    let trace = with(&[
+        "1 fcntl(3</d/a>, F_SETLK, {}) = 0",
+        "1 fcntl(3</d/a>, F_SETLK, {l_type=F_RDLCK, l_whence=SEEK_CUR, l_start=0, l_len=1}) = 0",
+        "1 fcntl(3</d/a>, F_SETPIPE_SZ, 4096) = 4096",
+        "1 ioctl(3</d/a>, FIONREAD, [0]) = 0",
+    ]);
+    assert_eq!(left_out(&trace), [(Reason::Kind, 4)]);
+    let log =
+        "1 fcntl(5</d/b>, F_SETLK, {l_type=F_WRLCK, l_whence=SEEK_SET, l_start=0, l_len=1}) = 0";
+    let for_reading = trace_of_reader(log);
+    assert_eq!(left_out(&for_reading), [(Reason::Unlike, 1)]);
+}
+
+fn trace_of_reader(call: &str) -> Trace {
+    trace(&["1 openat(AT_FDCWD</d>, \"b\", O_RDONLY) = 5</d/b>", call])
+}
+
+/// dd with oflag=direct writes its last, partial block without O_DIRECT: it was written with it, which
+/// no file system can.
+#[test]
+fn a_file_is_no_longer_direct_where_the_program_said_so() {
+    let trace = trace(&[
+        "1 openat(AT_FDCWD</d>, \"a\", O_WRONLY|O_CREAT|O_DIRECT, 0666) = 3</d/a>",
+        "1 write(3</d/a>, \"\"..., 4096) = 4096",
+        "1 fcntl(3</d/a>, F_SETFL, O_WRONLY) = 0",
+        "1 write(3</d/a>, \"\"..., 100) = 100",
+        "1 fcntl(3</d/a>, F_SETFL, O_WRONLY|O_DIRECT) = 0",
+    ]);
+    assert_eq!(left_out(&trace), []);
+    let program = Program::of(&trace, Choice::default());
+    let actions: Vec<_> = program.lanes[0].iter().map(|step| step.action).collect();
+    assert_eq!(actions, [Action::Open, Action::Write, Action::Flags, Action::Write, Action::Flags]);
+    let flags = |at: usize| program.lanes[0][at].flags;
+    assert_eq!((flags(2), flags(4)), (0, 64));
+    let never = with(&["1 fcntl(3</d/a>, F_SETFL, O_RDWR|O_DIRECT) = 0"]);
+    assert_eq!(left_out(&never), [(Reason::Kind, 1)], "whether it can is not known");
+}

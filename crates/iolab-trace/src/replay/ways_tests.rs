@@ -1,0 +1,216 @@
+//! The same work in another way: advice, think time, rings, past the page cache.
+
+use std::io::Cursor;
+
+use super::tests::{on_a, reads, steps, trace};
+use super::{Action, Advice, Choice, How, Program, Step};
+use crate::strace::{Limits, parse};
+use crate::trace::{Trace, TracerCost};
+
+fn by(trace: &Trace, choice: Choice) -> Vec<Step> {
+    Program::of(trace, choice).lanes.into_iter().flatten().collect()
+}
+
+/// Advice on the order of reads by the slot that it is for, and the calls around it.
+#[test]
+fn advice_is_told_of_each_file_that_is_read_before_it_is() {
+    let trace = trace(&[
+        "1 read(0</d/in>, \"\"..., 10) = 10",
+        "1 openat(AT_FDCWD</d>, \"a\", O_RDONLY) = 3</d/a>",
+        "1 fadvise64(3</d/a>, 0, 0, POSIX_FADV_RANDOM) = 0",
+        "1 openat(AT_FDCWD</d>, \"b\", O_WRONLY|O_CREAT|O_EXCL, 0666) = 4</d/b>",
+        "1 pread64(3</d/a>, \"\"..., 10, 90) = 10",
+        "1 fadvise64(3</d/a>, 0, 0, POSIX_FADV_DONTNEED) = 0",
+        "1 write(4</d/b>, \"\"..., 10) = 10",
+    ]);
+    let with = |readahead| {
+        let all = by(&trace, Choice { readahead, ..Choice::default() });
+        all.iter().map(|step| (step.action, step.slot, step.flags)).collect::<Vec<_>>()
+    };
+    let recorded = with(Advice::Recorded);
+    let (read, open, told) = (recorded[0], recorded[1], recorded[2]);
+    assert_eq!((read.0, open.0, told), (Action::Read, Action::Open, (Action::Advise, open.1, 1)));
+    let rest = &recorded[3..];
+    assert_eq!(rest[2], (Action::Advise, open.1, 4), "of pages, not of an order");
+    assert_eq!(with(Advice::Normal), [&[read, open], rest].concat());
+    for (advice, number) in [(Advice::Random, 1), (Advice::Sequential, 2)] {
+        let told = |slot| (Action::Advise, slot, number);
+        let all = [&[told(read.1), read, open, told(open.1)], rest].concat();
+        assert_eq!(with(advice), all, "b is only written");
+    }
+}
+
+/// Time in calls is none of the program's own, whether they are replayed or not.
+#[test]
+fn think_time_is_what_lies_between_calls() {
+    let log = "1 100.000000 openat(AT_FDCWD</d>, \"a\", O_RDONLY) = 3</d/a> <0.000100>\n\
+               1 100.001000 read(3</d/a>, \"\"..., 10) = 10 <0.000100>\n\
+               1 100.002000 write(1<pipe:[7]>, \"\"..., 10) = 10 <0.500000>\n\
+               1 100.503000 read(3</d/a>, \"\"..., 10) = 10 <0.000100>\n\
+               1 100.503100 read(3</d/a>, \"\"..., 10) = 0 <0.000100>\n";
+    let mut trace = parse(Cursor::new(log), &Limits::default()).unwrap();
+    let with = |trace: &Trace, block_bytes, think| {
+        let all = by(trace, Choice { block_bytes, think, ..Choice::default() });
+        all.iter().map(|step| (step.action, step.asked)).collect::<Vec<_>>()
+    };
+    let (open, think) = ((Action::Open, 0), |us: u64| (Action::Think, us * 1000));
+    let read = (Action::Read, 10);
+    assert_eq!(with(&trace, None, false), [open, read, read, read]);
+    let recorded = [open, think(900), read, think(900 + 1000), read, read];
+    assert_eq!(with(&trace, None, true), recorded, "900 µs to the pipe and 1 ms from it");
+    // A buffer in the program makes fewer calls and takes none of its time.
+    let gathered = [open, think(900), (Action::Read, 64), think(1900), (Action::Read, 64)];
+    assert_eq!(with(&trace, Some(64), true), gathered);
+    // What the tracer took between two calls was not the program's.
+    let zero = TracerCost { ns: 0, low_ns: 0, high_ns: 0, tail_ns: 0, untraced_ns: 0, wall_ns: 0 };
+    trace.tracer_cost = Some(TracerCost { ns: 7000, tail_ns: 1000, wall_ns: 28_000, ..zero });
+    let less = [open, think(880), read, think(880 + 980), read, read];
+    assert_eq!(with(&trace, None, true), less);
+}
+
+#[test]
+fn a_ring_takes_reads_writes_and_syncs_and_nothing_else() {
+    let mut calls = vec!["lseek(3</d/a>, 50, SEEK_SET) = 50".to_owned()];
+    calls.extend(reads(1, 10));
+    calls.push("pwrite64(3</d/a>, \"\"..., 7, 20) = 7".into());
+    calls.push("fsync(3</d/a>) = 0".into());
+    calls.push("fdatasync(3</d/a>) = 0".into());
+    calls.push("close(3</d/a>) = 0".into());
+    let program = Program::of(&on_a(&calls), Choice { how: How::Ring, ..Choice::default() });
+    assert_eq!(
+        steps(&program),
+        [
+            (Action::Open, 0, 0, 0),
+            (Action::RingRead, 50, 10, 10),
+            (Action::RingWrite, 20, 7, 7),
+            (Action::RingSync, 0, 0, 0),
+            (Action::RingDataSync, 0, 0, 0),
+            (Action::Close, 0, 0, 0),
+        ]
+    );
+}
+
+/// What is aligned goes through a second opening, which makes nothing; the rest stays where it was.
+#[test]
+fn what_is_aligned_goes_past_the_cache() {
+    let trace = trace(&[
+        "1 openat(AT_FDCWD</d>, \"a\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3</d/a>",
+        "1 write(3</d/a>, \"\"..., 512) = 512",
+        "1 write(3</d/a>, \"\"..., 1024) = 1024",
+        "1 write(3</d/a>, \"\"..., 100) = 100",
+        "1 write(3</d/a>, \"\"..., 512) = 512",
+        "1 close(3</d/a>) = 0",
+        "1 openat(AT_FDCWD</d>, \"b\", O_RDONLY) = 3</d/b>",
+        "1 read(3</d/b>, \"\"..., 100) = 100",
+    ]);
+    let direct = |block_bytes| {
+        Program::of(&trace, Choice { how: How::Direct(512), block_bytes, ..Choice::default() })
+    };
+    let program = direct(None);
+    assert_eq!(program.direct, (2, 1536));
+    let (first, second) = (program.lanes[0][0].slot, program.lanes[0][1].slot);
+    let of_a: Vec<_> = program.lanes[0].iter().take(8).map(|s| (s.action, s.slot)).collect();
+    let write = Action::WriteAt;
+    assert_eq!(
+        of_a,
+        [
+            (Action::Open, first),
+            (Action::Open, second),
+            (write, second),
+            (write, second),
+            (write, first),
+            (write, first),
+            (Action::Close, second),
+            (Action::Close, first),
+        ]
+    );
+    assert_eq!(program.lanes[0][1].flags, 1 | 64, "O_WRONLY and O_DIRECT");
+    assert_eq!(program.lanes[0].len(), 10, "nothing of b is aligned: it is opened once");
+    assert_eq!(program.slots, second + 1);
+    // A buffer of the program's makes more of it aligned, and ends where the file ends.
+    assert_eq!(direct(Some(2048)).direct, (1, 2048));
+}
+
+/// Three files copied one after the other, as cp does, each renamed where it belongs.
+fn copies() -> Trace {
+    let mut lines = vec![
+        "1 openat(AT_FDCWD</d>, \"from\", O_RDONLY|O_DIRECTORY) = 3</d/from>".to_owned(),
+        "1 getdents64(3</d/from>, 0x55 /* 5 entries */, 32768) = 120".to_owned(),
+        "1 mkdir(\"/d/to\", 0777) = 0".to_owned(),
+    ];
+    for name in ["a", "b", "c"] {
+        lines.extend([
+            format!("1 openat(AT_FDCWD</d>, \"from/{name}\", O_RDONLY) = 4</d/from/{name}>"),
+            format!(
+                "1 openat(AT_FDCWD</d>, \"{name}.new\", O_WRONLY|O_CREAT, 0666) = 5</d/{name}.new>"
+            ),
+            format!("1 read(4</d/from/{name}>, \"\"..., 10) = 10"),
+            format!("1 write(5</d/{name}.new>, \"\"..., 10) = 10"),
+            format!("1 close(5</d/{name}.new>) = 0"),
+            format!("1 close(4</d/from/{name}>) = 0"),
+            format!("1 rename(\"/d/{name}.new\", \"/d/to/{name}\") = 0"),
+        ]);
+    }
+    lines.push("1 sync() = 0".to_owned());
+    trace(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn files_one_after_the_other_are_worked_on_side_by_side() {
+    let trace = copies();
+    let with = |threads| Program::of(&trace, Choice { threads, ..Choice::default() });
+    let recorded = with(0);
+    assert_eq!((recorded.lanes.len(), with(1).lanes), (1, recorded.lanes.clone()));
+    let team = with(3);
+    assert_eq!((team.lanes.len(), team.made_calls()), (3, recorded.made_calls()));
+    let words = |lane: &[Step]| lane.iter().map(|step| step.action).collect::<Vec<_>>();
+    let (signal, wait) = (Action::Signal, Action::Await);
+    let file = [
+        Action::Open,
+        Action::Open,
+        Action::Read,
+        Action::Write,
+        Action::Close,
+        Action::Close,
+        Action::Rename,
+    ];
+    // The others begin when the directory is read and made, and all have ended before the sync.
+    for lane in &team.lanes[1..] {
+        assert_eq!(words(lane), [&[wait], &file[..], &[signal]].concat());
+    }
+    let first = [Action::Open, Action::List, Action::MakeDirectory, signal];
+    let last = [wait, wait, Action::SyncAll];
+    assert_eq!(words(&team.lanes[0]), [&first[..], &file, &last].concat());
+    assert_eq!(team.events, 3);
+}
+
+/// A log that all files are written to has their writes in the recorded order.
+#[test]
+fn what_files_share_keeps_its_order() {
+    let mut lines = vec!["1 write(1</d/log>, \"\"..., 5) = 5".to_owned()];
+    for name in ["a", "b"] {
+        lines.extend([
+            format!("1 openat(AT_FDCWD</d>, \"{name}\", O_RDONLY) = 4</d/{name}>"),
+            "1 write(1</d/log>, \"\"..., 5) = 5".to_owned(),
+            format!("1 close(4</d/{name}>) = 0"),
+        ]);
+    }
+    let trace = trace(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let team = Program::of(&trace, Choice { threads: 2, ..Choice::default() });
+    let told = |lane: &[Step]| {
+        let events = lane.iter().filter(|step| !step.action.is_call());
+        events.map(|step| (step.action, step.other)).collect::<Vec<_>>()
+    };
+    // b may be opened when the first line of the log is written, and writes after a has.
+    assert_eq!(team.lanes.len(), 2);
+    let writes = team.lanes.iter().map(|lane| told(lane));
+    let [first, second] = writes.collect::<Vec<_>>().try_into().unwrap();
+    let both = [&first[..], &second].concat();
+    assert!(both.iter().any(|(action, _)| *action == Action::Await), "{both:?}");
+    let offsets = |lane: &[Step]| -> Vec<u64> {
+        lane.iter().filter(|s| s.action == Action::Write).map(|s| s.offset).collect()
+    };
+    let mut all: Vec<u64> = team.lanes.iter().flat_map(|lane| offsets(lane)).collect();
+    all.sort_unstable();
+    assert_eq!(all, [0, 5, 10]);
+}
