@@ -28,6 +28,7 @@ mod output;
 mod packages;
 mod pin_prune;
 mod place_args;
+mod plan_files;
 mod plan_text;
 mod profile;
 mod profile_rows;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
@@ -39,9 +40,9 @@ fn a_file_that_is_partly_cached_has_its_share() {
     let home = Home::new();
     let file = home.file("data", SIZE);
     home.run(&["cached", "data", "--evict"]).fine();
-    let half = fs::File::open(&file).unwrap();
+    let mut half = fs::File::open(&file).unwrap();
     rustix::fs::fadvise(&half, 0, None, rustix::fs::Advice::Random).unwrap();
-    std::io::copy(&mut std::io::Read::take(half, SIZE as u64 / 2), &mut std::io::sink()).unwrap();
+    half.read_exact(&mut vec![0; SIZE / 2]).unwrap();
     let seen = json(&home.run(&["cached", "data", "--format", "json"]).fine().out);
     let resident = seen["files"][0]["resident_bytes"].as_u64().unwrap();
     // What was read ahead before the advice came is no more than a page or two.

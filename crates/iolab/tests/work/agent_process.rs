@@ -503,6 +503,7 @@ fn plan(dir: &Path) -> Plan {
         }],
         baseline: Some(0),
         cost: Cost::default(),
+        changed: Vec::new(),
         notes: Vec::new(),
         copies: false,
         page_bytes: 4096,
