@@ -12,9 +12,12 @@ const FIRST_RUN: f64 = 1.5;
 /// An effect must be this multiple of the clock's share in a trial.
 const OVERHEAD_MARGIN: f64 = 5.0;
 
-/// A share as people read it.
+/// A change by this share as people read it: what is more than doubled is a factor.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    match share > 1.0 {
+        true => format!("a factor of {:.1}", 1.0 + share),
+        false => format!("{:.1} %", 100.0 * share),
+    }
 }
 
 /// A p-value as people read it.
