@@ -38,7 +38,7 @@ fn the_readme_is_one_page() {
 #[test]
 fn examples_run_as_written() {
     let root = Path::new(crate::cli_support::ROOT);
-    let scratch = tempfile::tempdir_in(root.join("target")).unwrap();
+    let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(scratch.path().join("big.iso"), vec![7u8; 3 << 20]).unwrap();
     let state = scratch.path().join("state");
     let mut pages = vec![root.join("README.md")];
