@@ -12,6 +12,8 @@ use crate::style::Tint;
 use iolab_model::catalog::{list_text, markdown_text, percent_text, so_many};
 use iolab_model::result::Verdict;
 
+/// `--worse` takes less than 100 %.
+const MOST_WORSE: f64 = 1.99;
 /// Most cells that a sentence names.
 const MOST_NAMED: usize = 4;
 
@@ -75,7 +77,7 @@ impl Gate {
         let runs = Stage::of(&self.compared, self.compared.alpha).sentence(&self.compared, open());
         let worst = open().map(most).try_fold(1.0, |worst: f64, high| Some(worst.max(high?)));
         let wider = match worst {
-            Some(worst) if worst < 3.0 => {
+            Some(worst) if worst < MOST_WORSE => {
                 format!(
                     " With --worse {:.0}% it would pass now.",
                     ((worst - 1.0) * 100.0 + 0.5).ceil()

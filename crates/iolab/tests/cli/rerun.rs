@@ -29,12 +29,14 @@ fn one_command_makes_a_baseline_and_one_gates() {
     assert_eq!(seeds.len(), 3, "each run has a seed of its own");
     assert!(runs.iter().all(|run| run.run.argv == runs[0].run.argv && run.run.complete));
     assert!(runs.iter().all(|run| run.cells.len() == runs[0].cells.len()));
-    let gate = ["gate", "--baseline", "1..3", "--record", "2", "--worse", "900%"];
+    let gate = ["gate", "--baseline", "1..3", "--record", "2", "--worse", "99%"];
     let said = home.run(&gate).fine();
     assert!(said.out.contains("runs 4,5 against runs 1..3"), "{said:?}");
-    assert!(said.out.contains("Passed"), "{said:?}");
+    // Of five short runs on a busy machine no more is certain: nothing became slower.
+    let verdicts = ["Passed: not slower by more", "No regression shown, none ruled out"];
+    assert!(verdicts.iter().any(|verdict| said.plain().contains(verdict)), "{said:?}");
     // Those of a run that is named come to it.
-    let gate = ["gate", "4,5", "--baseline", "1..3", "--record", "1", "--worse", "900%"];
+    let gate = ["gate", "4,5", "--baseline", "1..3", "--record", "1", "--worse", "99%"];
     let said = home.run(&gate).fine();
     assert!(said.plain().contains("runs 4..6 against runs 1.."), "{said:?}");
 }
