@@ -67,24 +67,25 @@ pub fn between(first: &[Seen], second: &[Seen], alpha: f64) -> Option<Between> {
     let (a, b) = (Side::of(first, alpha)?, Side::of(second, alpha)?);
     let ln_ratio = mean(&b.levels) - mean(&a.levels);
     let by_sitting = Spread::of(&a.sittings, &b.sittings);
-    if by_sitting.freedom >= FEWEST_FREEDOM {
-        // Runs that agree by luck are no closer than their rounds allow.
-        let within = (a.within() + b.within()) / 2.0;
-        let sd = by_sitting.variance.max(within).sqrt();
-        let half = student_t(alpha, by_sitting.freedom as f64) * sd * by_sitting.share.sqrt();
-        let interval = Interval { low: Some(ln_ratio - half), high: Some(ln_ratio + half) };
-        return Some(Between { ln_ratio, interval, between_sd: sd, basis: Basis::RepeatedRuns });
-    }
     let by_run = Spread::of(&a.levels, &b.levels);
-    if by_run.freedom >= FEWEST_FREEDOM {
-        let within = (a.within() + b.within()) / 2.0;
-        let variance = by_run.variance.max(within);
-        let apart = variance.max(LEAST_BETWEEN * LEAST_BETWEEN);
-        let error = (variance * by_run.share + apart * by_sitting.share).sqrt();
-        let half = student_t(alpha, by_run.freedom as f64) * error;
+    // Runs that agree by luck are no closer than their rounds allow.
+    let within = (a.within() + b.within()) / 2.0;
+    let by_spread = |spread: &Spread, basis: Basis| {
+        let variance = spread.variance.max(within);
+        let apart = match basis {
+            Basis::OneSitting => variance.max(LEAST_BETWEEN * LEAST_BETWEEN) * by_sitting.share,
+            Basis::RepeatedRuns | Basis::SinglePair => 0.0,
+        };
+        let error = (variance * spread.share + apart).sqrt();
+        let half = student_t(alpha, spread.freedom as f64) * error;
         let interval = Interval { low: Some(ln_ratio - half), high: Some(ln_ratio + half) };
-        let between_sd = variance.sqrt();
-        return Some(Between { ln_ratio, interval, between_sd, basis: Basis::OneSitting });
+        Some(Between { ln_ratio, interval, between_sd: variance.sqrt(), basis })
+    };
+    if by_sitting.freedom >= FEWEST_FREEDOM {
+        return by_spread(&by_sitting, Basis::RepeatedRuns);
+    }
+    if by_run.freedom >= FEWEST_FREEDOM {
+        return by_spread(&by_run, Basis::OneSitting);
     }
     let sd = [LEAST_BETWEEN, by_run.variance.sqrt(), a.wander, b.wander, a.twin, b.twin];
     let sd = sd.into_iter().fold(0.0, f64::max);

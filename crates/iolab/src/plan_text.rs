@@ -27,7 +27,7 @@ pub fn before_start(plan: &Plan, talk: &Talk) {
     }
     say(&harmless(&plan.title));
     let started = commands(plan);
-    let notes = plan.changed.iter().chain(&plan.notes).cloned();
+    let notes = plan.remarks().cloned();
     for line in files(plan).into_iter().chain(started).chain(notes).chain(skipped(plan)) {
         say(&format!("  {line}"));
     }
@@ -82,7 +82,7 @@ fn write_text(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
             "one cell, drawn at random, runs twice in each round, to show what chance does",
         )?;
     }
-    for note in plan.changed.iter().chain(&plan.notes) {
+    for note in plan.remarks() {
         line(out, "note", note)?;
     }
     for reason in skipped(plan) {
@@ -258,7 +258,7 @@ fn json(plan: &Plan) -> serde_json::Value {
         "answers": answers,
         "files": files,
         "twin": plan.baseline.map(|at| &plan.cells[at].id),
-        "notes": plan.changed.iter().chain(&plan.notes).collect::<Vec<_>>(),
+        "notes": plan.remarks().collect::<Vec<_>>(),
         "cost": {
             "time_ns": plan.cost.time_ns,
             "rounds": plan.cost.rounds, "rounds_at_best": plan.cost.rounds_at_best,

@@ -147,6 +147,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// All that is to be known of it: what was changed, and the notes.
+    pub fn remarks(&self) -> impl Iterator<Item = &String> {
+        self.changed.iter().chain(&self.notes)
+    }
+
     /// The commands of the person's that are started, whole, each once.
     pub fn commands(&self) -> BTreeSet<&str> {
         let cells = self.cells.iter().filter(|cell| cell.skip.is_none());

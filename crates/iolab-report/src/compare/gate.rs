@@ -11,9 +11,8 @@ use crate::TextStyle;
 use crate::style::Tint;
 use iolab_model::catalog::{list_text, markdown_text, percent_text, so_many};
 use iolab_model::result::Verdict;
+use iolab_model::spec::parse_percent;
 
-/// `--worse` takes less than 100 %.
-const MOST_WORSE: f64 = 1.99;
 /// Most cells that a sentence names.
 const MOST_NAMED: usize = 4;
 
@@ -76,14 +75,9 @@ impl Gate {
         let open = || rows().filter(|row| self.undecided.contains(&row.cell));
         let runs = Stage::of(&self.compared, self.compared.alpha).sentence(&self.compared, open());
         let worst = open().map(most).try_fold(1.0, |worst: f64, high| Some(worst.max(high?)));
-        let wider = match worst {
-            Some(worst) if worst < MOST_WORSE => {
-                format!(
-                    " With --worse {:.0}% it would pass now.",
-                    ((worst - 1.0) * 100.0 + 0.5).ceil()
-                )
-            }
-            _ => String::new(),
+        let wider = match worst.and_then(allowance) {
+            Some(worse) => format!(" With --worse {worse} it would pass now."),
+            None => String::new(),
         };
         format!(
             "{runs}. Smaller differences show where both sides are in the same rounds (--between, \
@@ -205,4 +199,24 @@ pub fn gate_markdown(gate: &Gate, out: &mut dyn Write) -> io::Result<()> {
 pub fn gate_json(gate: &Gate, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, gate).map_err(io::Error::from)?;
     out.write_all(b"\n")
+}
+
+/// The `--worse` that allows for a ratio; nothing where the option takes none so large.
+fn allowance(worst: f64) -> Option<String> {
+    let worse = format!("{:.0}%", ((worst - 1.0) * 100.0 + 0.5).ceil());
+    parse_percent(&worse).is_ok().then_some(worse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::allowance;
+
+    /// "With --worse 200% it would pass now" was advised, and the option takes less than 100 %.
+    #[test]
+    fn no_allowance_is_advised_that_the_option_does_not_take() {
+        assert_eq!(allowance(1.02).as_deref(), Some("3%"));
+        assert_eq!(allowance(1.98).as_deref(), Some("99%"));
+        assert_eq!(allowance(1.9899), None);
+        assert_eq!(allowance(3.0), None);
+    }
 }

@@ -174,7 +174,8 @@ pub fn compare(
         let grave = differences.iter().filter(|d| d.weight == Weight::Machine);
         return Err(Incomparable::Machines(grave.map(Difference::text).collect()));
     }
-    let common = series::common(first, second);
+    let sittings = sitting::sittings(first, second);
+    let common = series::common(first, second, &sittings);
     let m = common.len().max(1) as f64;
     let (mut single, mut one_sitting) = (false, false);
     let rows: Vec<Row> = common
@@ -223,7 +224,7 @@ pub fn compare(
         differences,
         notes,
         runs: Some([first.len(), second.len()]),
-        sittings: sitting::sittings(first, second).map(sitting::count),
+        sittings: sittings.map(|numbers| sitting::distinct(numbers).len()),
         command: second
             .first()
             .filter(|run| run.run.argv.len() > 1)

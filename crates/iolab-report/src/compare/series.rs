@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::again::runs_text;
-use super::sitting::sittings;
+use super::sitting::distinct;
 use iolab_model::catalog::{Fact, Factor, Levels};
 use iolab_model::result::{CellRecord, Document, Phase, Sample, Summary};
 use iolab_stats::Seen;
@@ -18,9 +18,7 @@ pub(super) struct Arm {
 impl Arm {
     /// Runs of the first sittings, so many of these.
     pub(super) fn of_first_sittings(&self, most: usize) -> Vec<Seen> {
-        let mut numbers: Vec<u32> = self.seen.iter().map(|run| run.sitting).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
+        let mut numbers = distinct(self.seen.iter().map(|run| run.sitting));
         numbers.truncate(most);
         self.seen.iter().filter(|run| numbers.contains(&run.sitting)).cloned().collect()
     }
@@ -41,10 +39,13 @@ fn key(run: &Document, cell: &CellRecord) -> Key {
     (run.experiment.workload.clone(), cell.factors.clone())
 }
 
-/// The cells that both sides have figures of, in the order of the first side.
-pub(super) fn common(first: &[Document], second: &[Document]) -> Vec<Common> {
-    let [of_first, of_second] = sittings(first, second);
-    let (mut a, mut b) = (arms(first, &of_first), arms(second, &of_second));
+/// The cells that both sides have figures of, in the order of the first side; `sittings` of their runs.
+pub(super) fn common(
+    first: &[Document],
+    second: &[Document],
+    [of_first, of_second]: &[Vec<u32>; 2],
+) -> Vec<Common> {
+    let (mut a, mut b) = (arms(first, of_first), arms(second, of_second));
     let mut done = BTreeSet::new();
     let mut found = Vec::new();
     let several = first

@@ -32,11 +32,12 @@ pub(super) fn sittings(first: &[Document], second: &[Document]) -> [Vec<u32>; 2]
     numbers
 }
 
-/// How many there are of a side.
-pub(super) fn count(mut numbers: Vec<u32>) -> usize {
+/// The sittings that there are among those of some runs, the earliest first.
+pub(super) fn distinct(numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let mut numbers: Vec<u32> = numbers.into_iter().collect();
     numbers.sort_unstable();
     numbers.dedup();
-    numbers.len()
+    numbers
 }
 
 fn began(run: &Document) -> Option<u64> {
