@@ -44,6 +44,10 @@ mod whole_file;
 
 #[cfg(test)]
 mod renderers_tests;
+#[cfg(test)]
+mod rows_tests;
+#[cfg(test)]
+mod since_tests;
 
 use std::io::{self, Write};
 

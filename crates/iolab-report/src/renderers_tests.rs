@@ -16,14 +16,14 @@ use iolab_model::result::{
 };
 use iolab_test::generated::{Shape, run, shape};
 
-const RUNS: u64 = 200;
-const WIDE: usize = 4000;
+pub const RUNS: u64 = 200;
+pub const WIDE: usize = 4000;
 
-fn look(details: bool) -> TextStyle {
+pub fn look(details: bool) -> TextStyle {
     TextStyle { width: WIDE, details, ..TextStyle::default() }
 }
 
-fn text(format: &str, doc: &Document, details: bool) -> String {
+pub fn text(format: &str, doc: &Document, details: bool) -> String {
     let mut out = Vec::new();
     write(format, doc, &look(details), &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -34,7 +34,7 @@ fn plain(raw: &str) -> String {
     read(raw, false)
 }
 
-fn read(raw: &str, is_html: bool) -> String {
+pub fn read(raw: &str, is_html: bool) -> String {
     let mut out = String::new();
     let mut tag = false;
     for c in raw.chars() {
@@ -46,16 +46,22 @@ fn read(raw: &str, is_html: bool) -> String {
             _ => {}
         }
     }
-    for (entity, c) in
-        [("&lt;", "<"), ("&gt;", ">"), ("&#39;", "'"), ("&quot;", "\""), ("&amp;", "&")]
-    {
+    for (entity, c) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&#39;", "'"),
+        ("&quot;", "\""),
+        ("&#95;", "_"),
+        ("&#40;", "("),
+        ("&amp;", "&"),
+    ] {
         out = out.replace(entity, c);
     }
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What may be said of a cell beside the best, from the bounds alone.
-fn against(doc: &Document, answer: &Answer, cell: &CellRecord) -> String {
+pub fn against(doc: &Document, answer: &Answer, cell: &CellRecord) -> String {
     let regret = answer.regret_of(&cell.id);
     let bound = |r: &Regret| answer.slower_form().text(r.low, r.high);
     let best = answer.best.contains(&cell.id);
@@ -74,7 +80,7 @@ fn against(doc: &Document, answer: &Answer, cell: &CellRecord) -> String {
     }
 }
 
-fn answer_of<'a>(doc: &'a Document, cell: &CellRecord) -> Option<&'a Answer> {
+pub fn answer_of<'a>(doc: &'a Document, cell: &CellRecord) -> Option<&'a Answer> {
     doc.answers.iter().find(|a| a.condition.iter().all(|(f, l)| cell.factors.get(f) == Some(l)))
 }
 

@@ -8,7 +8,6 @@ use super::observations::RoundLog;
 use super::policy::DOUBTED;
 use super::rounds::{Driver, Halt};
 use super::{Event, ExclusionReason, Left};
-use iolab_model::catalog::ratio_text;
 use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::claims::{
     Claims, Pace, Progress, QUARTER, Standing, Verdict, Wanting, given_up, hopeless, leaving,
@@ -87,7 +86,7 @@ impl Driver<'_, '_> {
         for at in leaving {
             let cell = condition.cells[at];
             if self.plan.eliminate {
-                let left = self.proven_slower(index, claims, at);
+                let left = self.proven_slower();
                 self.leave(cell, left)?;
             } else if !equal {
                 self.seldom[cell] = true;
@@ -198,14 +197,11 @@ impl Driver<'_, '_> {
         given_up(&Pace { done, left, round: often }, &dear)
     }
 
-    fn proven_slower(&self, index: usize, claims: &Claims, at: usize) -> Left {
-        let condition = &self.plan.conditions[index];
-        let best = claims
-            .pick
-            .map_or("the best", |pick| self.plan.cells[condition.cells[pick.cell]].id.as_str());
-        let low = ratio_text(claims.cells[at].low.exp());
+    /// By how much is the answer's to say: a bound of this moment stood beside another one of the end,
+    /// and as one over the pick, which need not be the best.
+    fn proven_slower(&self) -> Left {
         let round = self.round;
-        let reason = format!("proven slower at round {round}: at least {low} the time of {best}");
+        let reason = format!("proven slower at round {round}; the answer says by how much");
         Left { round, why: ExclusionReason::Proven, reason }
     }
 

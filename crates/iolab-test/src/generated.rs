@@ -1,7 +1,7 @@
 //! Runs that were driven and concluded like real ones, on the virtual machine: of every shape that a
 //! report has words for, with noise, failures and budgets drawn from a seed.
 
-use iolab_model::catalog::{Code, Factor, Level, Levels, bytes_text};
+use iolab_model::catalog::{Code, Factor, Family, Level, Levels, RECORDED, WorkloadId, bytes_text};
 use iolab_model::plan::{Cell, Condition, Plan};
 use iolab_model::result::{Document, Environment, RunInfo};
 use iolab_run::{StopSignal, document, drive, stream};
@@ -27,9 +27,17 @@ pub enum Shape {
     Queues,
     /// Cold and warm.
     Caches,
+    /// Ways to write: blocks of two methods, and targets.
+    Writes,
+    /// Ways to copy, with blocks and without.
+    Copies,
+    /// Workers on many files, by operation.
+    Files,
+    /// Ways to do a recorded program's file work.
+    Replays,
 }
 
-const SHAPES: [Shape; 7] = [
+const SHAPES: [Shape; 11] = [
     Shape::Methods,
     Shape::Blocks,
     Shape::Sizes,
@@ -37,6 +45,10 @@ const SHAPES: [Shape; 7] = [
     Shape::Threads,
     Shape::Queues,
     Shape::Caches,
+    Shape::Writes,
+    Shape::Copies,
+    Shape::Files,
+    Shape::Replays,
 ];
 
 /// The shape of the run of a seed.
@@ -68,10 +80,76 @@ fn over_blocks(at: &Levels, blocks: &[u64]) -> Vec<Levels> {
     reads.chain([method(at.clone(), "mmap")]).collect()
 }
 
+const BLOCKS: [u64; 4] = [4096, 65_536, 262_144, 1 << 20];
+
+fn block(levels: Levels, bytes: u64) -> Levels {
+    levels.with(Factor::Block, Level::Number(bytes))
+}
+
+fn threads(levels: &Levels, most: usize) -> Vec<Levels> {
+    let with = |n: u64| levels.clone().with(Factor::Threads, Level::Number(n));
+    [1, 2, 4, 8][..most.min(4)].iter().map(|n| with(*n)).collect()
+}
+
+/// The same of the workloads that do more than read.
+fn conditions_of_others(shape: Shape, many: usize) -> Vec<(Levels, Vec<Levels>)> {
+    let blocks = || BLOCKS[..many.min(4)].iter();
+    let none = Levels::new;
+    match shape {
+        Shape::Writes => {
+            let of = |target: &'static str| {
+                let at = none().with(Factor::Target, Level::word(target));
+                let way = |name| blocks().map(|n| block(method(at.clone(), name), *n)).collect();
+                let ways: Vec<Vec<Levels>> = ["write", "pwrite"].into_iter().map(way).collect();
+                (at.clone(), ways.concat())
+            };
+            ["new", "overwrite"][..1 + many % 2].iter().map(|target| of(target)).collect()
+        }
+        Shape::Copies => {
+            let by_hand = blocks().map(|n| block(method(none(), "read-write"), *n));
+            let whole = ["copy_file_range", "sendfile"].map(|name| method(none(), name));
+            vec![(none(), by_hand.chain(whole).collect())]
+        }
+        Shape::Files => {
+            let of = |operation: &'static str| {
+                let at = none()
+                    .with(Factor::FileSize, Level::Number(16_384))
+                    .with(Factor::Files, Level::Number(500))
+                    .with(Factor::Operation, Level::word(operation));
+                (at.clone(), threads(&at, many))
+            };
+            ["read", "create", "copy"][..1 + many % 3].iter().map(|what| of(what)).collect()
+        }
+        _ => {
+            let at = none().with(Factor::Trace, Level::Path(TRACE.into()));
+            let recorded = |factor: Factor| at.clone().with(factor, Level::word(RECORDED));
+            let own = recorded(Factor::Method).with(Factor::Block, Level::word(RECORDED));
+            let other = blocks().map(|n| block(recorded(Factor::Method), *n));
+            let pread = method(at.clone(), "pread").with(Factor::Block, Level::word(RECORDED));
+            vec![(at.clone(), [own, pread].into_iter().chain(other).collect())]
+        }
+    }
+}
+
+/// The trace of a generated replay.
+const TRACE: &str = "program.trace";
+
+/// What is known of it: four fifths of the program's time are file calls.
+fn known_of(shape: Shape) -> Environment {
+    let mut environment = Environment::default();
+    if shape == Shape::Replays {
+        let known = serde_json::json!({
+            "program_ns": 1_000_000_000_u64, "program_file_ns": 800_000_000_u64,
+            "calls": 1000, "bytes": 1_000_000, "lost_calls": 0, "lost_bytes": 0,
+        });
+        environment.put_named(Family::Trace, TRACE, known);
+    }
+    environment
+}
+
 /// The conditions of a shape, each with the levels of its cells.
 fn conditions(shape: Shape, draw: &mut Draw) -> Vec<(Levels, Vec<Levels>)> {
     const METHODS: [&str; 5] = ["read", "mmap", "pread", "readv", "splice"];
-    const BLOCKS: [u64; 4] = [4096, 65_536, 262_144, 1 << 20];
     let warm = || Levels::new().with(Factor::Cache, Level::word("warm"));
     let many = 2 + draw.below(4);
     let sizes = || (0..3).map(|at| 1_u64 << (20 + 4 * at)).take(2 + many % 2);
@@ -93,8 +171,7 @@ fn conditions(shape: Shape, draw: &mut Draw) -> Vec<(Levels, Vec<Levels>)> {
         }
         Shape::Threads => {
             let at = method(warm(), "pread");
-            let threads = |n: u64| at.clone().with(Factor::Threads, Level::Number(n));
-            vec![(at.clone(), [1, 2, 4, 8][..many.min(4)].iter().map(|n| threads(*n)).collect())]
+            vec![(at.clone(), threads(&at, many))]
         }
         Shape::Queues => {
             let at = method(warm(), "io_uring");
@@ -106,16 +183,29 @@ fn conditions(shape: Shape, draw: &mut Draw) -> Vec<(Levels, Vec<Levels>)> {
                 |word: &str| method(Levels::new(), "read").with(Factor::Cache, Level::word(word));
             vec![(method(Levels::new(), "read"), vec![cache("warm"), cache("cold")])]
         }
+        _ => conditions_of_others(shape, many),
     }
 }
 
 fn asked(shape: Shape) -> Vec<Factor> {
     match shape {
         Shape::Methods | Shape::Sizes => vec![Factor::Method],
-        Shape::Blocks | Shape::SizesAndBlocks => vec![Factor::Method, Factor::Block],
-        Shape::Threads => vec![Factor::Threads],
         Shape::Queues => vec![Factor::QueueDepth],
         Shape::Caches => vec![Factor::Cache],
+        Shape::Blocks | Shape::SizesAndBlocks | Shape::Writes | Shape::Copies | Shape::Replays => {
+            vec![Factor::Method, Factor::Block]
+        }
+        Shape::Threads | Shape::Files => vec![Factor::Threads],
+    }
+}
+
+fn workload(shape: Shape) -> WorkloadId {
+    match shape {
+        Shape::Writes => WorkloadId::Write,
+        Shape::Copies => WorkloadId::Copy,
+        Shape::Files => WorkloadId::Files,
+        Shape::Replays => WorkloadId::Replay,
+        _ => WorkloadId::Read,
     }
 }
 
@@ -135,6 +225,8 @@ fn plan_of(seed: u64, draw: &mut Draw) -> Plan {
     small.protocol.rounds = draw.of(&[None, None, Some(6), Some(24)]);
     let mut plan = plan(&small);
     plan.title = format!("generated {seed}");
+    plan.workload = workload(shape(seed)).to_string();
+    plan.copies = shape(seed) == Shape::Copies;
     plan.ask = asked(shape(seed));
     (plan.cells, plan.conditions) = (Vec::new(), Vec::new());
     for (at, (levels, of_cells)) in conditions.into_iter().enumerate() {
@@ -167,12 +259,35 @@ fn noises(draw: &mut Draw) -> Vec<Noise> {
 
 /// The run of a seed; absent where it could not even begin.
 pub fn run(seed: u64) -> Option<Document> {
+    made(seed, seed, false)
+}
+
+/// The same experiment on the same machine once more, on another day: its noise is another.
+pub fn again(seed: u64) -> Option<Document> {
+    later(made(seed, seed + (1 << 32), false))
+}
+
+/// The same experiment where what was fast is slow, and the other way round.
+pub fn turned(seed: u64) -> Option<Document> {
+    later(made(seed, seed + (1 << 33), true))
+}
+
+fn later(made: Option<Document>) -> Option<Document> {
+    let mut run = made?;
+    run.run.id += 1000;
+    Some(run)
+}
+
+fn made(seed: u64, luck: u64, is_turned: bool) -> Option<Document> {
     let mut draw = Draw(stream(seed, "generated run", 0));
     let plan = plan_of(seed, &mut draw);
     let ratio = |draw: &mut Draw| draw.of(&[1.0, 1.0, 1.01, 1.03, 1.1, 1.5, 3.0, 9.0]);
-    let times: Vec<f64> = plan.cells.iter().map(|_| 1e5 * ratio(&mut draw)).collect();
+    let mut times: Vec<f64> = plan.cells.iter().map(|_| 1e5 * ratio(&mut draw)).collect();
+    if is_turned {
+        times.reverse();
+    }
     let count = times.len();
-    let mut machine = VirtualMachine::new(times, seed).with(&noises(&mut draw));
+    let mut machine = VirtualMachine::new(times, luck).with(&noises(&mut draw));
     machine.names = plan.cells.iter().map(|cell| cell.id.clone()).collect();
     if draw.below(4) == 0 {
         machine.failing.insert(draw.below(count), draw.below(12) as u32);
@@ -185,5 +300,5 @@ pub fn run(seed: u64) -> Option<Document> {
         sample.measurement.flags.push(Code::ClockMoved);
     }
     let info = RunInfo { id: seed + 1, title: plan.title.clone(), ..RunInfo::default() };
-    Some(document(&plan, outcome, info, Environment::default()))
+    Some(document(&plan, outcome, info, known_of(shape(seed))))
 }

@@ -176,7 +176,8 @@ pub fn curve_table(index: &Index<'_>, measure: Estimated) -> Table {
     }
     let time = if measure == Estimated::Pass { "time of a pass" } else { "time of a call" };
     columns.extend(
-        [time, "low", "high", "bytes/s", "to the fastest", "rounds", "state"].map(str::to_owned),
+        [time, "low", "high", "bytes/s", "over the least median", "rounds", "state"]
+            .map(str::to_owned),
     );
     let fastest = index.cells.iter().filter_map(|s| Some(measure.of_cell(s.cell)?.median));
     let fastest = fastest.fold(f64::INFINITY, f64::min);

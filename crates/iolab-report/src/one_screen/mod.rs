@@ -40,6 +40,8 @@ pub(super) struct Screen {
     pub(super) confidence: Option<String>,
     /// With their conditions, where there are several.
     pub(super) answers: Vec<String>,
+    /// How many there are: of one a replay says two sentences and more.
+    asked_answers: usize,
     pub(super) next: String,
 }
 
@@ -64,6 +66,7 @@ impl Screen {
             careful: careful(doc),
             confidence: confidence(doc),
             answers: replayed::first(doc).into_iter().chain(answers.flatten()).collect(),
+            asked_answers: doc.answers.len(),
             next: next(doc),
             parts,
         }
@@ -86,7 +89,7 @@ impl Screen {
 
     /// The lines that it may take.
     pub(super) fn most_lines(&self) -> usize {
-        LINES + LINES_MORE * self.answers.len().saturating_sub(1)
+        LINES + LINES_MORE * self.asked_answers.saturating_sub(1)
     }
 }
 
