@@ -504,6 +504,43 @@ mod tests {
         assert_eq!(said(&[]), "");
     }
 
+    /// "Use blocks of 64 KiB or more" where the larger ones were not looked at, had failed or were open.
+    #[test]
+    fn or_more_is_said_only_where_every_larger_block_is_shown_to_be_as_good() {
+        let said = |change: &dyn Fn(&mut Document)| {
+            let mut warm = blocks(AnswerKind::Tie, 1.003);
+            change(&mut warm);
+            let text = screen("/data", &[(Topic::Warm, warm)], "next", &wide(200));
+            let advice = text.lines().find(|line| line.starts_with("Use "));
+            advice.unwrap_or_else(|| panic!("{text}")).to_owned()
+        };
+        assert_eq!(said(&|_| {}), "Use blocks of 64 KiB or more.");
+        // The largest that was looked at.
+        let alone = |run: &mut Document| {
+            run.cells.truncate(2);
+            run.answers[0].comparisons.truncate(1);
+            (run.answers[0].kind, run.answers[0].best) =
+                (AnswerKind::Winner, vec!["64Ki".to_owned()]);
+        };
+        assert_eq!(said(&alone), "Use blocks of 64 KiB.");
+        // It failed, and nothing is said of it.
+        let failed = |run: &mut Document| {
+            alone(run);
+            let levels = Levels::new().with(Factor::Block, Level::Number(1 << 20));
+            let mut largest = cell("1Mi", levels, None, 1.0);
+            (largest.status, largest.estimate) = (CellStatus::Failed, None);
+            run.cells.push(largest);
+        };
+        assert_eq!(said(&failed), "Use blocks of 64 KiB.");
+        // It is slower.
+        let slower = |run: &mut Document| {
+            alone(run);
+            *run = Document { answers: run.answers.clone(), ..blocks(AnswerKind::Winner, 1.003) };
+            run.answers[0].comparisons.push(pair("1Mi", "64Ki", 1.3, 1.01));
+        };
+        assert_eq!(said(&slower), "Use blocks of 64 KiB.");
+    }
+
     /// Eight cold rounds said "use blocks of 64 KiB", a run of two minutes said 1 MiB.
     #[test]
     fn no_advice_rests_on_a_short_look_at_cold_reads() {

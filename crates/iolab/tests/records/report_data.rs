@@ -9,6 +9,7 @@ use iolab_model::result::{CellStatus, Document};
 use iolab_report::{TextStyle, export, schema, write};
 use iolab_test::arbitrary::any_document;
 use iolab_test::documents::{all, winner};
+use iolab_test::generated::run;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -113,6 +114,45 @@ fn the_schema_fails_wrong_documents() {
     later["cells"][0]["samples"][0]["later"] = json!(1);
     assert!(validator.is_valid(&later));
     assert!(!jsonschema::validator_for(&schema::closed()).unwrap().is_valid(&later));
+}
+
+/// Findings along a factor were in no document that was held against the schema, but a few that were
+/// written by hand.
+#[test]
+fn findings_of_runs_are_as_the_schema_describes_them() {
+    let open = jsonschema::validator_for(&schema::value()).unwrap();
+    let closed = jsonschema::validator_for(&schema::closed()).unwrap();
+    let mut kinds = std::collections::BTreeMap::new();
+    for seed in 0..100 {
+        let json = as_json(&run(seed).unwrap());
+        for validator in [&open, &closed] {
+            let errors: Vec<String> = validator.iter_errors(&json).map(|e| e.to_string()).collect();
+            assert!(errors.is_empty(), "{seed}: {errors:?}");
+        }
+        let answers = json["answers"].as_array().unwrap().iter().enumerate();
+        let found = answers.filter(|(_, answer)| answer.get("findings").is_some());
+        for (at, answer) in found {
+            let kind = answer["findings"][0]["kind"].as_str().unwrap().to_owned();
+            *kinds.entry(kind).or_insert(0) += 1;
+            for (key, wrong) in [
+                ("kind", json!("perhaps")),
+                ("factor", json!(4)),
+                ("cell", Value::Null),
+                ("level", json!(65536)),
+                ("at_most", json!("2 %")),
+                ("fewest", json!(3.1)),
+            ] {
+                let mut bad = json.clone();
+                bad["answers"][at]["findings"][0][key] = wrong;
+                assert!(!open.is_valid(&bad), "{seed}: a wrong {key} is accepted");
+            }
+            let mut more = json.clone();
+            more["answers"][at]["findings"][0]["surer"] = json!(true);
+            assert!(open.is_valid(&more) && !closed.is_valid(&more), "{seed}");
+        }
+    }
+    let seen: Vec<&str> = kinds.keys().map(String::as_str).collect();
+    assert_eq!(seen, ["crossover", "plateau", "scaling"], "{kinds:?}");
 }
 
 #[test]
