@@ -104,7 +104,7 @@ fn changes_agree(seed: u64, compared: &Compared, said: &str) {
 /// What was found is counted, so that nothing is held that never happens.
 fn line_agrees(seed: u64, seen: &mut BTreeMap<&'static str, u32>) {
     let then = run(seed).unwrap();
-    let now = if seed % 3 == 0 { turned(seed) } else { again(seed) }.unwrap();
+    let now = if seed.is_multiple_of(3) { turned(seed) } else { again(seed) }.unwrap();
     let protocol = &now.experiment.protocol;
     let terms = Terms { alpha: protocol.alpha, delta: protocol.delta, anyway: false };
     let said = since_text(std::slice::from_ref(&then), &now);

@@ -1,5 +1,7 @@
 //! What an answer says to a person.
 
+use super::answer_rules::rules_of;
+use super::budget::units_to_bound;
 use super::name::{CellName, are_calls, names_of};
 use super::{Outcome, Stopped};
 use iolab_model::catalog::{
@@ -13,8 +15,8 @@ use iolab_stats::claims::{Claims, Verdict};
 
 /// More names than this are not listed.
 const LISTED: usize = 4;
-/// The least time of an answer is told up to a day, whoever waits for it.
-const LONGEST_LEAST_S: f64 = 86_400.0;
+/// What no command is named for is told up to a day, whoever waits for it.
+const LONGEST_S: f64 = 86_400.0;
 
 /// All that a sentence is made from.
 pub(super) struct AnswerParts<'a> {
@@ -209,11 +211,6 @@ fn several(told: &AnswerParts<'_>, names: &[CellName]) -> String {
     let claims = &told.judgement.claims;
     let more = more_text(told);
     let Some(pick) = claims.pick else { return too_few(told, names, &more) };
-    // The least bound may be that of a cell which is shown to be slower than one of the rest: it is no
-    // advice, and "1 thread takes at most 2.11× as long" stood where 2 or 4 were best.
-    if !claims.best.is_empty() && !claims.best.contains(&pick.cell) {
-        return open_among(claims, names, &more);
-    }
     let which = match claims.best.len() {
         n if n == names.len() && n > 2 => "Which is best is open".to_owned(),
         // Names of some of them alone would take the room of the reason.
@@ -224,32 +221,62 @@ fn several(told: &AnswerParts<'_>, names: &[CellName]) -> String {
     let high = Some(pick.at_most.exp());
     let bound = told.form.text(1.0, high);
     let best = the_best(claims);
+    // "1 thread takes at most 2.11× as long" stood alone as an advice, where 2 or 4 were best.
+    let is_out = !claims.best.is_empty() && !claims.best.contains(&pick.cell);
+    let but = match is_out {
+        true => format!(", which {} not", name.verb("it is", "they are")),
+        false => String::new(),
+    };
     match bound.ends_with("as long") {
         true => {
-            format!("{name} {} {bound} as {best}. {which}{more}", name.verb("takes", "take"))
+            format!("{name} {} {bound} as {best}{but}. {which}{more}", name.verb("takes", "take"))
         }
-        false => format!("{name}: {bound} than {best}. {which}{more}"),
+        false => format!("{name}: {bound} than {best}{but}. {which}{more}"),
     }
 }
 
 /// What settles it, in the figure of the command that does; where no time that anybody waits for would,
 /// that.
 fn more_text(told: &AnswerParts<'_>) -> String {
-    let Some(seconds) = told.more_seconds else { return String::new() };
+    let Some(seconds) = told.more_seconds else {
+        // As long again may show it.
+        let open = told.judgement.claims.pick.is_some_and(|pick| !pick.within);
+        return if open { "; what settles it is not in sight yet" } else { "" }.to_owned();
+    };
     match (MoreTime::of(seconds), told.is_least) {
         (Some(more), true) => format!("; an answer takes at least {} more", more.text()),
         (Some(more), false) => format!("; about {} more should settle it", more.text()),
-        (None, true) if seconds <= LONGEST_LEAST_S => {
-            format!("; an answer takes at least about {} more", rough_time_text(seconds * 1e9))
+        (None, is_least) if seconds <= LONGEST_S => {
+            let rough = rough_time_text(seconds * 1e9);
+            match is_least {
+                true => format!("; an answer takes at least about {rough} more"),
+                false => format!("; it takes about {rough} more to settle it"),
+            }
         }
-        (None, _) => "; more time would hardly settle it".to_owned(),
+        (None, _) => "; it takes more than a day to settle it".to_owned(),
     }
 }
 
-/// Which of the best it is is open; the rest is slower.
-fn open_among(claims: &Claims, names: &[CellName], more: &str) -> String {
+/// Which of the best it is is open; the rest is slower. Nothing of them is bounded yet.
+fn open_among(told: &AnswerParts<'_>, names: &[CellName], more: &str) -> String {
+    let claims = &told.judgement.claims;
     let (listed, rounds) = (listed(&claims.best, names), so_many(claims.rounds, "steady round"));
-    format!("which of {listed} is best is open after {rounds}; the rest is slower{more}")
+    let bound = bound_text(told);
+    format!("which of {listed} is best is open after {rounds}{bound}; the rest is slower{more}")
+}
+
+/// What is missing to the first bound. Rounds that are alike, or not shared by all, count for less.
+fn bound_text(told: &AnswerParts<'_>) -> String {
+    let plan = told.plan;
+    let index = plan.conditions.iter().position(|c| std::ptr::eq(c, told.condition)).unwrap_or(0);
+    let rules = rules_of(plan, index, told.outcome.calibration.epoch_rounds);
+    let units = units_to_bound(rules.alpha, told.condition.cells.len()) as usize;
+    match units * rules.unit_rounds {
+        rounds if told.judgement.claims.rounds < rounds => {
+            format!(", where a bound takes {rounds}")
+        }
+        _ => ", with no bound yet".to_owned(),
+    }
 }
 
 /// So few rounds that nothing is bounded.
@@ -268,9 +295,10 @@ fn too_few(told: &AnswerParts<'_>, names: &[CellName], more: &str) -> String {
     let best = &told.judgement.claims.best;
     // Nobody of the best is bounded yet, but others are shown to be slower.
     if best.len() < told.judgement.claims.compared().len() && interrupted.is_empty() {
-        return open_among(&told.judgement.claims, names, more);
+        return open_among(told, names, more);
     }
-    format!("no answer after {rounds}{interrupted}: too few{more}")
+    let bound = bound_text(told);
+    format!("no answer after {rounds}{interrupted}: too few{bound}{more}")
 }
 
 fn nothing(told: &AnswerParts<'_>) -> String {

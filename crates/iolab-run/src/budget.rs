@@ -35,8 +35,13 @@ pub(super) fn budget_for(needed_ns: f64, trees_made_ns: f64, hurried: bool) -> f
 /// Units with which every cell of every answer could be bounded, and no fewer than an answer stops
 /// after.
 pub(super) fn fewest_units(alpha: f64, cells_per_answer: impl Iterator<Item = usize>) -> u32 {
-    let most = cells_per_answer.max().unwrap_or(1).max(2) as f64;
-    claims::fewest_rounds((2.0 * (most - 1.0) / alpha).ln()).max(FEWEST_STEADY)
+    units_to_bound(alpha, cells_per_answer.max().unwrap_or(1)).max(FEWEST_STEADY)
+}
+
+/// Units in which every cell of an answer can be bounded, where all of them agree.
+pub(super) fn units_to_bound(alpha: f64, cells: usize) -> u32 {
+    let rivals = cells.max(2) as f64 - 1.0;
+    claims::fewest_rounds((2.0 * rivals / alpha).ln())
 }
 
 /// M = k(k − 1)/2, at least 1.

@@ -10,7 +10,7 @@ use super::rounds::{Driver, Halt};
 use super::{Event, ExclusionReason, Left};
 use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::claims::{
-    Claims, Pace, Progress, QUARTER, Standing, Verdict, Wanting, given_up, hopeless, leaving,
+    Claims, Pace, Progress, QUARTER, Verdict, Wanting, given_up, hopeless, leaving,
     rounds_to_settle, wanting,
 };
 use iolab_stats::{Observations, half_width};
@@ -142,11 +142,9 @@ impl Driver<'_, '_> {
         let mut settled = leaving(claims, self.plan.protocol.precision);
         settled.retain(|at| self.is_active(cells[*at]));
         if !settled.is_empty() && cells.len() <= DOUBTED {
-            let known = self.doubted(index);
-            let stands = |at: &usize| {
-                known.cells[*at].standing == Standing::Slower && known.cells[*at].settled
-            };
-            settled.retain(stands);
+            // Not only slower: as narrow as was asked for, too, for nothing narrows it later.
+            let stand = leaving(self.doubted(index), self.plan.protocol.precision);
+            settled.retain(|at| stand.contains(at));
         }
         settled
     }

@@ -13,7 +13,7 @@ use super::exclusion::{CellStatus, ExclusionReason, SCREENED};
 use super::finding::Finding;
 use super::more_time::MoreTime;
 use super::sample::Sample;
-use crate::catalog::{Fact, Factor, Levels, WorkloadId};
+use crate::catalog::{Code, Fact, Factor, Levels, WorkloadId};
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "iolab.run/1";
@@ -250,15 +250,33 @@ impl Document {
     }
 
     /// The command that settles what the run left open, `iolab more 24 40s`; nothing where all is
-    /// decided, where an hour would not do, and of what this history did not measure.
+    /// decided, where an hour would not do, and of what this history did not measure. Where it is not
+    /// in sight how long that takes, it goes on as long again.
     pub fn more_command(&self) -> Option<String> {
-        let open = self.answers.iter().filter(|answer| answer.kind == AnswerKind::Undecided);
-        let wanted = open.filter_map(|answer| answer.more_seconds);
+        let undecided = || self.answers.iter().filter(|a| a.kind == AnswerKind::Undecided);
+        let wanted = undecided().filter_map(|answer| answer.more_seconds);
         let seconds = wanted.filter(|seconds| *seconds > 0.0).fold(0.0, f64::max);
+        let seconds = match seconds == 0.0 && undecided().any(|answer| self.is_open(answer)) {
+            true => {
+                (self.experiment.protocol.budget_ns as f64 / 1e9).min(MoreTime::LONGEST_SECONDS)
+            }
+            false => seconds,
+        };
         let here = self.run.id != 0 && !self.is_imported();
         let time = MoreTime::of(seconds).filter(|_| here)?.argument();
         let consent = if self.starts_commands() { " --allow-commands" } else { "" };
         Some(format!("iolab more {} {time}{consent}", self.run.id))
+    }
+
+    /// Whether more rounds may tell more of an answer: no pick is within what matters, and nothing
+    /// biases the claims that rounds do not mend.
+    fn is_open(&self, answer: &Answer) -> bool {
+        let delta = self.experiment.protocol.delta;
+        let within = answer.pick.as_ref().is_some_and(|pick| pick.at_most <= 1.0 + delta);
+        let stays = |warning: &Warning| {
+            matches!(warning.code, Code::CarryOver | Code::ContrastDrift | Code::UnequalWork)
+        };
+        answer.rounds > 0 && !within && !answer.warnings.iter().any(stays)
     }
 
     /// Several runs, likewise; copied only where one of them lacks something.

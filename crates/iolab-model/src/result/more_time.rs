@@ -1,8 +1,6 @@
 //! How much more time is offered for what a run left open: one figure for the sentence, the line of
 //! what to do next and the command.
 
-/// Nobody waits longer than this for an answer: beyond it what is known is said, and no time.
-const LONGEST_SECONDS: f64 = 3600.0;
 /// A little more than foretold.
 const MARGIN: f64 = 1.1;
 /// From this many seconds on minutes are easier to read.
@@ -15,9 +13,13 @@ pub struct MoreTime {
 }
 
 impl MoreTime {
+    /// Nobody waits longer than this for an answer: beyond it no command is named, and words say how
+    /// long it takes.
+    pub const LONGEST_SECONDS: f64 = 3600.0;
+
     /// For so many seconds; nothing where there is nothing to wait for, or too long.
     pub fn of(seconds: f64) -> Option<MoreTime> {
-        let within = seconds > 0.0 && seconds <= LONGEST_SECONDS;
+        let within = seconds > 0.0 && seconds <= MoreTime::LONGEST_SECONDS;
         let seconds = match seconds * MARGIN {
             s if s <= IN_MINUTES => (s / 10.0).ceil() * 10.0,
             s => (s / 60.0).ceil() * 60.0,

@@ -103,7 +103,7 @@ fn where_it_is_open_there_is_a_pick_with_its_bound_and_what_would_do() {
             more > 1.0
                 && answer.sentence.contains(match MoreTime::of(more) {
                     Some(_) => "more should settle it",
-                    None => "more time would hardly settle it",
+                    None => "more to settle it",
                 }),
             "{}",
             answer.sentence
@@ -169,8 +169,9 @@ fn too_small_a_budget_is_said_in_the_answer() {
     assert!(answer.sentence.starts_with("no answer after "), "{}", answer.sentence);
     // What is said to settle it is what `iolab more` is told with.
     let more = answer.more_seconds.and_then(MoreTime::of).unwrap().text();
-    let end = format!(": too few; an answer takes at least {more} more");
-    let foretold = format!(": too few; about {more} more should settle it");
+    // 24 cells: E must reach 2 · 23 / α.
+    let end = format!(": too few, where a bound takes 13; an answer takes at least {more} more");
+    let foretold = format!(": too few, where a bound takes 13; about {more} more should settle it");
     let said = &answer.sentence;
     assert!(said.ends_with(&end) || said.ends_with(&foretold), "{}", answer.sentence);
 }

@@ -49,6 +49,8 @@ pub struct VirtualMachine {
     pub trials: u64,
     /// Renewals so far, with their orders.
     pub renewals: Vec<Vec<usize>>,
+    /// How often the places were made once more.
+    pub makings: u32,
     /// What was asked for: cell, round, extent.
     pub asked: Vec<(usize, Option<u32>, Extent)>,
     /// Whether `asked` is kept.
@@ -87,6 +89,7 @@ impl VirtualMachine {
             dies_after: None,
             trials: 0,
             renewals: Vec::new(),
+            makings: 0,
             asked: Vec::new(),
             keep_asked: false,
             now_ns: 0.0,
@@ -205,6 +208,11 @@ impl Executor for VirtualMachine {
             }
         }
         Ok(())
+    }
+
+    fn remake(&mut self, order: &[usize]) -> Result<(), ExecutorError> {
+        self.makings += 1;
+        self.renew(order)
     }
 
     fn trial(&mut self, order: &TrialOrder<'_>) -> Result<Measurement, ExecutorError> {
