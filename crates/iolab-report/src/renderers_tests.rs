@@ -61,11 +61,10 @@ pub fn read(raw: &str, is_html: bool) -> String {
 }
 
 /// What may be said of a cell beside the best, from the bounds alone.
-pub fn against(doc: &Document, answer: &Answer, cell: &CellRecord) -> String {
+pub fn against(_: &Document, answer: &Answer, cell: &CellRecord) -> String {
     let regret = answer.regret_of(&cell.id);
     let bound = |r: &Regret| answer.slower_form().text(r.low, r.high);
     let best = answer.best.contains(&cell.id);
-    let _ = doc;
     match (answer.kind, best, regret) {
         (AnswerKind::Invalid, ..) => String::new(),
         (_, true, _) if answer.best.len() == 1 && answer.regret.len() <= 1 => String::new(),
