@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::compare::contradiction::ratio;
 use crate::compare::{Compared, Row, Terms, compare, since_text};
-use iolab_model::catalog::{ratio_digits, ratio_text};
+use iolab_model::catalog::ratio_text;
 use iolab_model::result::{Answer, AnswerKind, Document, Regret, Verdict};
 use iolab_test::generated::{again, run, turned};
 
@@ -15,17 +16,6 @@ fn apart(answer: &Answer, a: &Regret, b: &Regret) -> (Option<f64>, Option<f64>) 
     let sole = |r: &Regret| answer.best.len() == 1 && *r.cell == *answer.best[0];
     let most = |r: &Regret| if sole(r) { Some(1.0) } else { r.high };
     (most(b).map(|high| a.low.max(1.0) / high), most(a).map(|high| high / b.low.max(1.0)))
-}
-
-fn bounds_text(bounds: (Option<f64>, Option<f64>)) -> String {
-    match bounds {
-        (Some(low), Some(high)) if low > 1.0 => {
-            format!("{}–{}", ratio_digits(low), ratio_text(high))
-        }
-        (_, Some(high)) => format!("at most {}", ratio_text(high)),
-        (Some(low), None) => format!("at least {}", ratio_text(low)),
-        (None, None) => "an unknown time".to_owned(),
-    }
 }
 
 fn pairs_of_answers<'a>(
@@ -54,7 +44,7 @@ fn contradictions(then: &Document, now: &Document) -> Vec<String> {
             };
             if rules_out(there, here) || rules_out(here, there) {
                 let (a, b) = (a.cell.as_str(), b.cell.as_str());
-                let (there, here) = (bounds_text(there), bounds_text(here));
+                let (there, here) = (ratio(there), ratio(here));
                 all.push(format!("there {a} took {there} as long as {b}, here {here}"));
             }
         }

@@ -67,7 +67,7 @@ fn farthest<'a>(earlier: &Answer, later: &'a Answer, delta: f64) -> Option<Contr
 }
 
 /// `1.81–2.72×`, `at most 1.22×`.
-fn ratio(bounds: Ratio) -> String {
+pub(crate) fn ratio(bounds: Ratio) -> String {
     match bounds {
         (Some(low), Some(high)) if low > 1.0 => {
             format!("{}–{}", ratio_digits(low), ratio_text(high))

@@ -3,7 +3,7 @@
 
 mod again;
 mod alike;
-mod contradiction;
+pub(crate) mod contradiction;
 mod environment;
 mod forecast;
 mod gate;

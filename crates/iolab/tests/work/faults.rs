@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::cli_support::{Home, IOLAB, Said, children, document, wait_for, wait_for_trials};
 use iolab_model::catalog::Code;
-use iolab_model::result::Sample;
+use iolab_model::result::{Document, Sample};
 
 /// A directory to work in on a real disk, and a store of its own.
 struct Room {
@@ -61,6 +61,16 @@ impl Room {
         assert!(output.status.success(), "{}", errors(&output));
         serde_json::from_slice(&output.stdout).unwrap()
     }
+    fn recorded(&self, run: &str) -> Document {
+        let shown = self.run(&["show", run, "--format", "json"]);
+        serde_json::from_slice(&shown.stdout).unwrap()
+    }
+    /// Reads in the background; what it says is kept.
+    fn reads(&self, words: &str) -> Child {
+        let mut command = self.command();
+        command.arg("read").args(words.split(' '));
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
 }
 
 fn errors(output: &Output) -> String {
@@ -86,13 +96,7 @@ fn skip_without_root(test: &str) -> bool {
 }
 
 fn long_run(room: &Room) -> Child {
-    room.command()
-        .args(["read", "--file-size", "4Mi", "--method", "read,pread", "--block", "64Ki"])
-        .args(["--budget", "60s", "--rounds", "100000"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+    room.reads("--file-size 4Mi --method read,pread --block 64Ki --budget 60s --rounds 100000")
 }
 
 fn kill(pid: u32, signal: rustix::process::Signal) {
@@ -236,14 +240,7 @@ fn odd_names_are_files_like_any_other() {
 fn a_file_that_shrinks_or_goes_away_costs_its_trials_only() {
     let room = Room::new();
     let file = room.file("shrinks", 8 << 20);
-    let mut child = room
-        .command()
-        .args(["read", "shrinks", "--method", "pread,mmap", "--block", "64Ki"])
-        .args(["--budget", "6s", "--rounds", "400"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = room.reads("shrinks --method pread,mmap --block 64Ki --budget 6s --rounds 400");
     measuring(&mut child, 10);
     fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(1000).unwrap();
     // Trials of the shorter file, if any come: nothing below depends on how many.
@@ -259,15 +256,7 @@ fn a_file_that_shrinks_or_goes_away_costs_its_trials_only() {
 #[test]
 fn two_runs_at_once_do_not_disturb_each_other() {
     let room = Room::new();
-    let start = || {
-        room.command()
-            .args(["read", "--file-size", "1Mi", "--method", "pread", "--block", "64Ki,256Ki"])
-            .args(["--budget", "3s"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    };
+    let start = || room.reads("--file-size 1Mi --method pread --block 64Ki,256Ki --budget 3s");
     let mut both = [start(), start()];
     for child in &mut both {
         let (code, _, text) = ended(child);
@@ -331,8 +320,7 @@ fn a_killed_controller_loses_no_finished_trial_and_leaves_no_file() {
     assert_eq!(room.left(), Vec::<PathBuf>::new());
     let history = room.history();
     assert_eq!(history[0]["status"], "partial", "{history}");
-    let shown = room.run(&["show", &history[0]["id"].to_string(), "--format", "json"]);
-    let run: iolab_model::result::Document = serde_json::from_slice(&shown.stdout).unwrap();
+    let run = room.recorded(&history[0]["id"].to_string());
     let trials: usize = run.cells.iter().map(|c| c.samples.len()).sum();
     assert!(trials > 4, "only {trials} trials were kept");
     // It never concluded, and still the figures of what it measured are there.
@@ -347,21 +335,14 @@ fn a_killed_controller_loses_no_finished_trial_and_leaves_no_file() {
 #[test]
 fn a_killed_agent_is_started_again() {
     let room = Room::new();
-    let mut child = room
-        .command()
-        .args(["read", "--file-size", "1Mi", "--method", "pread", "--block", "64Ki,256Ki"])
-        .args(["--budget", "20s", "--rounds", "200"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        room.reads("--file-size 1Mi --method pread --block 64Ki,256Ki --budget 20s --rounds 200");
     started(&room, &child);
     let agent = measuring(&mut child, 4);
     kill(agent, rustix::process::Signal::KILL);
     let (code, _, text) = ended(&mut child);
     assert_eq!(code, Some(0), "{text}");
-    let shown = room.run(&["show", "last", "--format", "json"]);
-    let run: iolab_model::result::Document = serde_json::from_slice(&shown.stdout).unwrap();
+    let run = room.recorded("last");
     let lost = run.cells.iter().flat_map(|c| &c.samples).filter(|s| s.fault.is_some()).count();
     assert!(lost <= 2, "{lost} trials lost");
     // What the killed agent could not remove is found by its marker.
@@ -373,14 +354,8 @@ fn a_killed_agent_is_started_again() {
 #[test]
 fn a_killed_trial_is_recorded_as_failed_with_its_signal() {
     let room = Room::new();
-    let mut child = room
-        .command()
-        .args(["read", "--file-size", "64Mi", "--method", "pread", "--block", "4Ki"])
-        .args(["--budget", "20s", "--rounds", "40"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        room.reads("--file-size 64Mi --method pread --block 4Ki --budget 20s --rounds 40");
     // The agent of the rounds: the one that is asked before the plan has ended by then.
     measuring(&mut child, 2);
     started(&room, &child);
@@ -394,8 +369,7 @@ fn a_killed_trial_is_recorded_as_failed_with_its_signal() {
     });
     let (code, _, text) = ended(&mut child);
     assert_eq!(code, Some(0), "{text}");
-    let shown = room.run(&["show", "last", "--format", "json"]);
-    let run: iolab_model::result::Document = serde_json::from_slice(&shown.stdout).unwrap();
+    let run = room.recorded("last");
     let samples = run.cells.iter().flat_map(|c| &c.samples);
     let twins = run.twin.iter().flat_map(|t| &t.samples);
     let signals: Vec<_> = samples.chain(twins).filter_map(|s| s.fault.as_ref()?.signal).collect();
