@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::budget::units_to_bound;
 use super::clone_class::clones_among_copies;
 use super::conclude::doubted;
 use super::observations::RoundLog;
@@ -113,7 +114,8 @@ impl Driver<'_, '_> {
     }
 
     /// Who is far behind is measured every fourth round, unless that would leave it unsettled at the end:
-    /// the bounds of all others wait for it, and a run of 21 rounds ended without any.
+    /// the bounds of all others wait for it, and a run of 21 rounds ended without any. Nor where it cannot
+    /// be settled any more, as long as so many rounds are left that it can be bounded beside the rest.
     fn set_pace(&mut self, index: usize, claims: &Claims, behind: &[usize]) {
         let cells = &self.plan.conditions[index].cells;
         let is_slow = |at: &usize| self.seldom[cells[*at]] || behind.contains(at);
@@ -125,12 +127,14 @@ impl Driver<'_, '_> {
         let rules = &self.tracks[index].rules;
         let unit_rounds = rules.unit_rounds as f64;
         let wanted = f64::from(rounds_to_settle(cells.len(), rules.alpha)) * unit_rounds;
+        let bounded = f64::from(units_to_bound(rules.alpha, cells.len())) * unit_rounds;
         let active = self.active();
         let round: f64 = active.iter().map(|cell| self.arms[*cell].cost_ns()).sum();
         let left = (self.usable_ns() - self.elapsed_ns()) / round.max(1.0);
         for at in slow {
-            let missing = wanted - f64::from(claims.cells[at].met) * unit_rounds;
-            self.seldom[cells[at]] = left / QUARTER as f64 >= missing || left < missing;
+            let met = f64::from(claims.cells[at].met) * unit_rounds;
+            let (settles, bounds) = (left / QUARTER as f64 >= wanted - met, left >= bounded - met);
+            self.seldom[cells[at]] = settles || !bounds;
         }
     }
 

@@ -39,10 +39,30 @@ pub(super) fn fill(
             axes.insert(axis.factor, levels);
         }
     }
-    if !experiment.factors.contains_key(&Factor::Cache) {
-        changed.extend(state_under_limits(&mut axes, facts));
+    if !experiment.factors.contains_key(&Factor::Cache)
+        && let Some(note) = state_under_limits(&mut axes, facts)
+    {
+        changed.push(note);
+        changed.extend(one_block(&mut axes, experiment));
     }
     Ok(axes)
+}
+
+/// Under a limit that does not hold the file a trial reads more than the limit, so that of seventeen
+/// cells a minute bought one round, and no answer: methods are compared with one block, where nobody
+/// has named blocks. Gives back the note of it.
+fn one_block(axes: &mut Axes, experiment: &Experiment) -> Option<String> {
+    let methods = axes.get(&Factor::Method)?.len();
+    let blocks = axes.get_mut(&Factor::Block)?;
+    let held = methods > 1 && blocks.len() > 1 && !experiment.factors.contains_key(&Factor::Block);
+    let block = blocks.get(blocks.len() / 2).cloned().filter(|_| held)?;
+    let Level::Number(bytes) = block else { return None };
+    *blocks = vec![block];
+    Some(format!(
+        "block is {} alone: under a limit each trial reads more than the limit holds; name --block \
+         for more",
+        format_bytes(bytes)
+    ))
 }
 
 fn is_no_method(factor: Factor, levels: &[Level]) -> bool {

@@ -233,6 +233,15 @@ fn under_a_limit_that_does_not_hold_the_file_it_is_as_reading_leaves_it() {
     assert!(states(&plan).iter().all(|state| *state == Some(CacheState::Any)));
     let note = "cache is what reading leaves there: a file of 2 GiB is never warm within 512 MiB";
     assert!(plan.changed.iter().any(|said| said == note), "{:?}", plan.changed);
+    // A minute bought one round of all methods with all blocks.
+    let blocks = |plan: &Plan| plan.factors[&Factor::Block].len();
+    assert_eq!(blocks(&plan), 1, "{:?}", plan.factors);
+    assert!(plan.changed.iter().any(|said| said.starts_with("block is 64Ki alone: under a limit")));
+    assert_eq!(blocks(&asked(&[(Factor::Block, "4Ki,64Ki,1Mi")])), 3);
+    assert!(
+        blocks(&asked(&[(Factor::Method, "read")])) > 1,
+        "of one method blocks are the question"
+    );
     // Who names a state has it, where it can be had.
     let plan = asked(&[(Factor::Cache, "warm")]);
     let skipped = |cell: &Cell| cell.levels.number(Factor::Memory) == Some(512 << 20);

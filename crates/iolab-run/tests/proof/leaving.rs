@@ -54,6 +54,26 @@ fn who_is_far_behind_leaves_no_answer_of_few_rounds_without_a_bound() {
     assert!(short >= 2, "{short}");
 }
 
+/// A minute within a memory limit bought ten rounds of five methods, as many as a bound takes; one of them
+/// was far behind, could not be settled any more, and was measured every fourth round.
+#[test]
+fn of_as_few_rounds_as_a_bound_takes_none_is_left_out_of_a_bound() {
+    let times = [2e7, 2e7, 2e7, 5.2e7, 2e7];
+    let mut bounded = 0;
+    for tenths in 41..=46 {
+        let mut shape = PlanShape { own_instances: false, ..shape(5, 1) };
+        shape.protocol.budget_ns = tenths * 100_000_000;
+        let plan = plan(&shape);
+        let out = run(&plan, &mut machine(&times));
+        let answer = conclude(&plan, &out).answers.remove(0);
+        bounded += u32::from(answer.pick.is_some());
+        // Ten of all bound them; twelve of the others had bounded nobody.
+        let few = out.steady_rounds < 10;
+        assert!(few || answer.pick.is_some(), "{}: {}", out.steady_rounds, answer.sentence);
+    }
+    assert!(bounded >= 4, "{bounded}");
+}
+
 /// Two methods on two files: a method that leaves one file only would leave it with fewer visits
 /// than the other.
 #[test]

@@ -5,7 +5,7 @@
 use crate::cli_support::{Home, Said, document, usable};
 use iolab_io::place::{file_system_named, kind_named, memory, vm};
 use iolab_model::catalog::Factor;
-use iolab_model::result::CellStatus;
+use iolab_model::result::{AnswerKind, CellStatus};
 
 const SHORT: [&str; 12] = [
     "read",
@@ -226,6 +226,26 @@ fn the_plan_says_what_images_take_and_refuses_what_does_not_fit() {
     assert!(said.code == Some(2) && said.err.contains("--file-size"), "{said:?}");
     let said = home.run(&["read", "--file-size", "4Mi", "--cache", "remount", "--plan"]);
     assert!(said.err.contains("not mounted by iolab"), "{said:?}");
+}
+
+/// 2 GiB within 512 MiB had no answer: a state was planned that cannot be had there. Here a file of
+/// 64 MiB within 16.
+#[test]
+fn what_does_not_fit_into_its_memory_has_an_answer_and_a_state_that_is_said() {
+    let test = "what_does_not_fit_into_its_memory_has_an_answer_and_a_state_that_is_said";
+    if let Err(missing) = memory::cgroup_backend() {
+        return eprintln!("SKIP {test}: {missing}");
+    }
+    let home = Home::new();
+    let read = ["read", "--file-size", "64Mi", "--memory", "16Mi", "--method", "pread,mmap"];
+    let read = [&read[..], &["--block", "256Ki", "--budget", "20s"]].concat();
+    let plan = home.run(&[&read[..], &["--plan"]].concat()).fine();
+    let state = "cache is what reading leaves there: a file of 64 MiB is never warm within 16 MiB";
+    assert!(plan.plain().contains(state), "{plan:?}");
+    let run = document(&home.run(&[&read[..], &["--format", "json"]].concat()).fine());
+    let answer = &run.answers[0];
+    let pick = answer.pick.as_ref().unwrap_or_else(|| panic!("{}", answer.sentence));
+    assert!(pick.at_most.is_finite() && answer.kind != AnswerKind::Invalid, "{answer:?}");
 }
 
 #[test]
