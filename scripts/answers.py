@@ -4,14 +4,14 @@
     scripts/answers.py [--times 4] [--seed 1] [--budget 30s] [--only WORD] [--judge]
                        [--equal | --quick N | --cold-warm N] [IOLAB]
 
-Without another word: 25 questions; counted are winners, ties, picks within 5 %, and what is wider or
-unsound. --equal: pairs of equal things, asked in both orders; counted is how often they are told
-apart. --quick N: so many surveys in a row; every answer has a pick with its bound, and no two surveys
-exclude each other's pick. --cold-warm N: the cold cache against the warm one, both orders in turn; all
-are answered, and warm is faster. With --judge the questions end with 1 where fewer than 95 % are
-answered or more than one is unsound, equal things where more than one of twenty are told apart; the
-two last always judge. Makes its files under the working directory in `answers-…` and removes them. As
-root, on a machine where nothing else runs.
+Without another word: 25 questions; counted are winners, ties, picks within 5 %, and what is wider
+or unsound. --equal: pairs of equal things, asked in both orders; counted is how often they are
+told apart. --quick N: so many surveys in a row, a minute each; every answer has a pick with its
+bound, and no two surveys exclude each other's pick. --cold-warm N: the cold cache against the warm
+one, both orders in turn; all are answered, and warm is faster. With --judge the questions end with
+1 where fewer than 95 % are answered or more than one is unsound, equal things where more than one
+of twenty are told apart; the two last always judge. Makes its files under the working directory in
+`answers-…` and removes them. As root, on a machine where nothing else runs.
 """
 import argparse
 import itertools
