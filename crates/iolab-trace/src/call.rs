@@ -191,38 +191,82 @@ impl CallKind {
     }
 }
 
-/// How a file was opened: bits of our own, the same on every architecture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OpenFlags(pub u32);
+macro_rules! open_flags {
+    ($($(#[$about:meta])* $name:ident $bit:literal,)*) => {
+        /// How a file was opened: bits of our own, the same on every architecture.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct OpenFlags(pub u32);
+
+        impl OpenFlags {
+            $($(#[$about])* pub const $name: OpenFlags = OpenFlags($bit);)*
+
+            /// Words of open(2) with their flags.
+            pub const WORDS: &'static [(&'static str, OpenFlags)] =
+                &[$((concat!("O_", stringify!($name)), OpenFlags::$name),)*];
+        }
+    };
+}
+
+open_flags! {
+    /// It is written to and not read.
+    WRONLY 1,
+    /// It is read and written to.
+    RDWR 2,
+    /// It is made where it is not there.
+    CREAT 4,
+    /// Something there is an error.
+    EXCL 8,
+    /// It is emptied.
+    TRUNC 16,
+    /// Writes go to its end.
+    APPEND 32,
+    /// Past the page cache.
+    DIRECT 64,
+    /// Each write is durable before it comes back.
+    SYNC 128,
+    /// The same, but for times.
+    DSYNC 256,
+    /// Anything but a directory is an error.
+    DIRECTORY 512,
+    /// It is named and not opened.
+    PATH 1024,
+    /// A link is an error.
+    NOFOLLOW 2048,
+    /// It closes where another program begins.
+    CLOEXEC 4096,
+    /// A file without a name.
+    TMPFILE 8192,
+    /// Reading leaves its time as it is.
+    NOATIME 16384,
+}
 
 impl OpenFlags {
-    /// Words of open(2) with their bits.
-    pub const WORDS: &'static [(&'static str, u32)] = &[
-        ("O_WRONLY", 1),
-        ("O_RDWR", 2),
-        ("O_CREAT", 4),
-        ("O_EXCL", 8),
-        ("O_TRUNC", 16),
-        ("O_APPEND", 32),
-        ("O_DIRECT", 64),
-        ("O_SYNC", 128),
-        ("O_DSYNC", 256),
-        ("O_DIRECTORY", 512),
-        ("O_PATH", 1024),
-        ("O_NOFOLLOW", 2048),
-        ("O_CLOEXEC", 4096),
-        ("O_TMPFILE", 8192),
-        ("O_NOATIME", 16384),
-    ];
+    /// Writes that are durable when they come back.
+    pub const SYNCHRONOUS: OpenFlags = OpenFlags::SYNC.with(OpenFlags::DSYNC);
 
-    /// Whether all of the words are set.
-    pub fn has(self, word: &str) -> bool {
-        OpenFlags::WORDS.iter().any(|(name, bit)| *name == word && self.0 & bit != 0)
+    /// All of these and those.
+    pub const fn with(self, more: OpenFlags) -> OpenFlags {
+        OpenFlags(self.0 | more.0)
+    }
+
+    /// These without those.
+    pub const fn without(self, those: OpenFlags) -> OpenFlags {
+        OpenFlags(self.0 & !those.0)
+    }
+
+    /// Those of these that are among those.
+    pub const fn among(self, those: OpenFlags) -> OpenFlags {
+        OpenFlags(self.0 & those.0)
+    }
+
+    /// Whether it has one of these.
+    pub const fn has(self, one_of: OpenFlags) -> bool {
+        self.0 & one_of.0 != 0
     }
 
     /// Whether it can be written to.
-    pub fn writes(self) -> bool {
-        self.0 & 3 != 0
+    pub const fn writes(self) -> bool {
+        self.has(OpenFlags::WRONLY.with(OpenFlags::RDWR))
     }
 }
 

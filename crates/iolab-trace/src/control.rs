@@ -3,15 +3,31 @@
 
 use crate::call::OpenFlags;
 
-/// A lock, or that there is none any more.
+/// A lock, or that there is none any more. The numbers are those of the file format and of steps of a
+/// replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Lock {
     /// Others may read.
-    Shared,
+    Shared = 0,
     /// Others may do nothing.
-    Exclusive,
+    Exclusive = 1,
     /// It is given back.
-    Nothing,
+    Nothing = 2,
+}
+
+impl Lock {
+    const ALL: [Lock; 3] = [Lock::Shared, Lock::Exclusive, Lock::Nothing];
+
+    /// Its number.
+    pub const fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The one of this number.
+    pub fn from_number(number: u32) -> Option<Lock> {
+        Lock::ALL.into_iter().find(|lock| lock.number() == number)
+    }
 }
 
 /// One of those calls.
@@ -29,8 +45,6 @@ pub enum Control {
     Whole(Lock),
 }
 
-/// Locks in the order of their numbers.
-const LOCKS: [Lock; 3] = [Lock::Shared, Lock::Exclusive, Lock::Nothing];
 /// Numbers of the file format: they are never used again. 0 is none of these calls.
 const LOOK: u32 = 1;
 const FILE_SYSTEM: u32 = 2;
@@ -43,24 +57,22 @@ const FLAG_BITS: u32 = 8;
 impl Control {
     /// Its number in a trace.
     pub fn code(self) -> u32 {
-        let lock = |lock| LOCKS.iter().position(|one| *one == lock).unwrap_or(0) as u32;
         match self {
             Control::Look => LOOK,
             Control::FileSystem => FILE_SYSTEM,
-            Control::Range(one) => RANGE + lock(one),
-            Control::Whole(one) => WHOLE + lock(one),
+            Control::Range(lock) => RANGE + lock.number(),
+            Control::Whole(lock) => WHOLE + lock.number(),
             Control::Flags(flags) => FLAGS | flags.0 << FLAG_BITS,
         }
     }
 
     /// The call of this number; nothing where a trace does not say enough of it.
     pub fn from_code(code: u32) -> Option<Control> {
-        let lock = |first: u32| LOCKS.get((code - first) as usize).copied();
         match code {
             LOOK => Some(Control::Look),
             FILE_SYSTEM => Some(Control::FileSystem),
-            RANGE..WHOLE => lock(RANGE).map(Control::Range),
-            WHOLE..FLAGS => lock(WHOLE).map(Control::Whole),
+            RANGE..WHOLE => Lock::from_number(code - RANGE).map(Control::Range),
+            WHOLE..FLAGS => Lock::from_number(code - WHOLE).map(Control::Whole),
             _ if code & 0xff == FLAGS => Some(Control::Flags(OpenFlags(code >> FLAG_BITS))),
             _ => None,
         }

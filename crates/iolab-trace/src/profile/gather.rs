@@ -22,6 +22,10 @@ const NO_FILE: &str = "(no file)";
 /// Blocks of this size and on this boundary are whole pages.
 const PAGE_BYTES: u64 = 4096;
 
+/// An opening that does what it is for.
+const FOR_ITS_OWN_SAKE: OpenFlags =
+    OpenFlags::CREAT.with(OpenFlags::TRUNC).with(OpenFlags::DIRECTORY).with(OpenFlags::PATH);
+
 /// One file's calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OfFile {
@@ -294,8 +298,7 @@ impl OfFile {
         let open_or_close =
             matches!(call.kind, CallKind::Open | CallKind::Close | CallKind::Duplicate);
         let flags = OpenFlags(call.detail);
-        let for_its_own_sake = call.kind == CallKind::Open
-            && ["O_CREAT", "O_TRUNC", "O_DIRECTORY", "O_PATH"].iter().any(|word| flags.has(word));
+        let for_its_own_sake = call.kind == CallKind::Open && flags.has(FOR_ITS_OWN_SAKE);
         let by_name = call.handle == NONE;
         self.used |= for_its_own_sake
             || !(open_or_close

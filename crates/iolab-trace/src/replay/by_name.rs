@@ -29,34 +29,34 @@ pub(super) fn open(sifter: &mut Sifter<'_>, index: u32, call: &Call, errno: Opti
         let step = Step { slot: NONE, expected: -errno, ..step };
         return fail(sifter, call, &name, step, errno);
     }
-    if flags.has("O_TMPFILE") || call.handle == NONE {
+    if flags.has(OpenFlags::TMPFILE) || call.handle == NONE {
         return Err(Reason::Kind);
     }
-    let mut changes = flags.has("O_TRUNC");
+    let mut changes = flags.has(OpenFlags::TRUNC);
     let inode = match sifter.disk.find(&name) {
         Ok(inode) => {
             let kind = sifter.disk.inode(inode).kind;
             let as_directory = kind == NodeKind::Directory;
-            let is_refused = flags.has("O_CREAT") && flags.has("O_EXCL")
+            let is_refused = flags.has(OpenFlags::CREAT) && flags.has(OpenFlags::EXCL)
                 || kind == NodeKind::Link
                 || as_directory && flags.writes()
-                || !as_directory && flags.has("O_DIRECTORY");
+                || !as_directory && flags.has(OpenFlags::DIRECTORY);
             if is_refused {
                 return Err(Reason::Unlike);
             }
             inode
         }
-        Err(ENOENT) if flags.has("O_CREAT") => {
+        Err(ENOENT) if flags.has(OpenFlags::CREAT) => {
             changes = true;
             let inode = Inode::new(NodeKind::File, 0, call.file);
             sifter.disk.make(&name, inode).map_err(|_| Reason::Unlike)?
         }
         Err(_) => return Err(Reason::Unlike),
     };
-    if flags.has("O_TRUNC") {
+    if flags.has(OpenFlags::TRUNC) {
         sifter.disk.resized(inode, 0);
     }
-    let was_direct = flags.has("O_DIRECT");
+    let was_direct = flags.has(OpenFlags::DIRECT);
     let opened = Opened { inode, offset: 0, flags, was_direct, copies: 0 };
     *sifter.handles.get_mut(call.handle as usize).ok_or(Reason::Unopened)? = Some(opened);
     sifter.acts.push(Act { inode, changes, ..Act::new(step, call.thread) });
@@ -159,13 +159,15 @@ fn fails_alike(sifter: &Sifter<'_>, call: &Call, name: &[u32], errno: i64) -> bo
     let flags = OpenFlags(call.detail);
     let opens = call.kind == CallKind::Open;
     match errno {
-        ENOENT if opens && flags.has("O_CREAT") => {
+        ENOENT if opens && flags.has(OpenFlags::CREAT) => {
             name.len() > 1 && disk.find(&name[..name.len() - 1]) == Err(ENOENT)
         }
         ENOENT => found == Err(ENOENT),
         ENOTDIR => found == Err(ENOTDIR),
         EEXIST => match call.kind {
-            CallKind::Open => flags.has("O_CREAT") && flags.has("O_EXCL") && found.is_ok(),
+            CallKind::Open => {
+                flags.has(OpenFlags::CREAT) && flags.has(OpenFlags::EXCL) && found.is_ok()
+            }
             CallKind::MakeDirectory | CallKind::Symlink => found.is_ok(),
             _ => false,
         },

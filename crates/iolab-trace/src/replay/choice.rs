@@ -52,9 +52,6 @@ pub struct Choice {
     pub threads: u32,
 }
 
-/// Bits of [`OpenFlags`]: `O_SYNC` and `O_DSYNC`.
-const SYNCHRONOUS: u32 = 128 | 256;
-
 /// The acts with the syncs that are chosen. `slots` is the first free one.
 pub(super) fn with_syncs(acts: Vec<Act>, when: When, disk: &Disk, slots: u32) -> (Vec<Act>, u32) {
     if when == When::Recorded {
@@ -68,9 +65,10 @@ pub(super) fn with_syncs(acts: Vec<Act>, when: When, disk: &Disk, slots: u32) ->
     for mut act in acts {
         let step = &mut act.step;
         last = Some((act.thread, step.call));
-        if step.action == Action::Open && step.flags & SYNCHRONOUS != 0 {
+        let flags = OpenFlags(step.flags);
+        if step.action == Action::Open && flags.has(OpenFlags::SYNCHRONOUS) {
             synchronous.insert(step.slot);
-            step.flags &= !SYNCHRONOUS;
+            step.flags = flags.without(OpenFlags::SYNCHRONOUS).0;
         }
         let made_durable =
             step.action.syncs() || step.action.writes() && synchronous.contains(&step.slot);
@@ -120,7 +118,7 @@ fn positioned(mut act: Act, disk: &Disk, bound: &HashSet<u32>) -> Option<Act> {
     if bound.contains(&act.step.slot) {
         return Some(act);
     }
-    let is_file = act.inode != NONE && disk.inode(act.inode).kind == NodeKind::File;
+    let is_file = disk.is(act.inode, NodeKind::File);
     act.step.action = match act.step.action {
         Action::Read => Action::ReadAt,
         Action::Write => Action::WriteAt,
@@ -171,7 +169,8 @@ fn mapped(acts: Vec<Act>, disk: &Disk) -> Vec<Act> {
                 all.push(act);
                 let inode = disk.inode(act.inode);
                 let is_file = inode.kind == NodeKind::File && inode.size > 0;
-                let plain = !OpenFlags(step.flags).writes() && !OpenFlags(step.flags).has("O_PATH");
+                let plain =
+                    !OpenFlags(step.flags).writes() && !OpenFlags(step.flags).has(OpenFlags::PATH);
                 if is_file && plain && !changed.contains(&act.inode) {
                     maps.insert(step.slot, inode.size);
                     all.push(with(Action::MapWhole, inode.size));

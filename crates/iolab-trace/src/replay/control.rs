@@ -25,14 +25,14 @@ pub(super) fn judge(sifter: &mut Sifter<'_>, index: u32, call: &Call, opened: Op
                 return Err(Reason::Unlike);
             }
             let (offset, asked) = (call.offset, call.asked);
-            Step { offset, asked, flags: number(lock), ..step(Action::LockRange) }
+            Step { offset, asked, flags: lock.number(), ..step(Action::LockRange) }
         }
         Control::Whole(lock) => {
             if !lock_whole(sifter, call.handle, opened.inode, lock) {
                 return Err(Reason::Unlike);
             }
             changes = true;
-            Step { flags: number(lock), ..step(Action::LockWhole) }
+            Step { flags: lock.number(), ..step(Action::LockWhole) }
         }
     };
     sifter.acts.push(Act { inode: opened.inode, changes, ..Act::new(step, call.thread) });
@@ -47,20 +47,11 @@ pub(super) fn unlock(locks: &mut Locks, handle: u32, inode: u32) -> bool {
     holders.len() < before
 }
 
-/// As a step says it: 0 shared, 1 exclusive, 2 none.
-const fn number(lock: Lock) -> u32 {
-    match lock {
-        Lock::Shared => 0,
-        Lock::Exclusive => 1,
-        Lock::Nothing => 2,
-    }
-}
-
 /// A range of a file that is open for that. Such locks are a process's, and a replay is one: they never
 /// wait for one another.
 fn may_lock(lock: Lock, flags: OpenFlags) -> bool {
     match lock {
-        Lock::Shared => !flags.has("O_WRONLY"),
+        Lock::Shared => !flags.has(OpenFlags::WRONLY),
         Lock::Exclusive => flags.writes(),
         Lock::Nothing => true,
     }
@@ -88,12 +79,12 @@ fn set(
     opened: Opened,
     flags: OpenFlags,
 ) -> Result<u32, Reason> {
-    const SET: u32 = 32 | 64 | 16384;
-    if flags.has("O_DIRECT") && !opened.was_direct {
+    const SET: OpenFlags = OpenFlags::APPEND.with(OpenFlags::DIRECT).with(OpenFlags::NOATIME);
+    if flags.has(OpenFlags::DIRECT) && !opened.was_direct {
         return Err(Reason::Kind);
     }
     if let Some(Some(opened)) = sifter.handles.get_mut(handle as usize) {
-        opened.flags = OpenFlags(opened.flags.0 & !SET | flags.0 & SET);
+        opened.flags = opened.flags.without(SET).with(flags.among(SET));
     }
-    Ok(flags.0 & SET)
+    Ok(flags.among(SET).0)
 }

@@ -1,6 +1,6 @@
 //! Locks and flags of open files: what is done again of them, and what is not certain enough.
 
-use super::tests::trace;
+use super::logs::{plain, steps, trace};
 use super::{Action, Choice, Program, Reason, Replay};
 use crate::call::CallKind;
 use crate::trace::Trace;
@@ -30,19 +30,20 @@ fn locks_and_looks_come_again_as_they_were() {
     ]);
     assert_eq!(left_out(&trace), []);
     let program = Program::of(&trace, Choice::default());
-    let steps = program.lanes[0].iter().skip(1);
-    let all: Vec<_> = steps.map(|s| (s.action, s.flags, s.offset, s.asked)).collect();
+    let (range, whole) = (Action::LockRange, Action::LockWhole);
     assert_eq!(
-        all,
+        steps(&program)[1..],
         [
-            (Action::Look, 0, 0, 0),
-            (Action::LockRange, 0, 1_073_741_826, 510),
-            (Action::LockRange, 1, 0, 0),
-            (Action::LockRange, 2, 0, 0),
-            (Action::LockWhole, 0, 0, 0),
-            (Action::FileSystem, 0, 0, 0),
+            plain(Action::Look),
+            (range, 1_073_741_826, 510, 0),
+            plain(range),
+            plain(range),
+            plain(whole),
+            plain(Action::FileSystem),
         ]
     );
+    let locks = program.lanes[0].iter().filter(|step| [range, whole].contains(&step.action));
+    assert_eq!(locks.map(|step| step.flags).collect::<Vec<_>>(), [0, 1, 2, 0]);
 }
 
 /// A program that ends gives its lock back, and a replay of it has one process: the next one would wait

@@ -62,6 +62,11 @@ impl Disk {
         &self.inodes[number as usize]
     }
 
+    /// Whether there is such a file ([`NONE`]: there is not) and it is of this kind.
+    pub(super) fn is(&self, number: u32, kind: NodeKind) -> bool {
+        number != NONE && self.inode(number).kind == kind
+    }
+
     pub(super) fn inode_mut(&mut self, number: u32) -> &mut Inode {
         &mut self.inodes[number as usize]
     }

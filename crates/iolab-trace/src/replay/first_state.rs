@@ -76,7 +76,7 @@ fn finds(call: &Call) -> bool {
 /// Whether a call that came back makes the file that it names.
 fn makes(call: &Call) -> bool {
     match call.kind {
-        CallKind::Open => OpenFlags(call.detail).has("O_CREAT"),
+        CallKind::Open => OpenFlags(call.detail).has(OpenFlags::CREAT),
         CallKind::MakeDirectory | CallKind::Symlink => true,
         _ => false,
     }

@@ -9,9 +9,8 @@ use std::collections::HashMap;
 use super::step::{Act, Action, Step};
 use crate::call::{NONE, OpenFlags};
 
-/// Bits of [`OpenFlags`] under which each call has an effect of its own: `O_SYNC`, `O_DSYNC`,
-/// `O_DIRECT`.
-const EACH_COUNTS: u32 = 128 | 256 | 64;
+/// Under these each call has an effect of its own.
+const EACH_COUNTS: OpenFlags = OpenFlags::SYNCHRONOUS.with(OpenFlags::DIRECT);
 
 /// A run that may go on.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +54,7 @@ impl Gathered {
     fn take(&mut self, act: Act) {
         let step = &act.step;
         if step.action == Action::Open {
-            let counts = OpenFlags(step.flags).0 & EACH_COUNTS != 0;
+            let counts = OpenFlags(step.flags).has(EACH_COUNTS);
             self.each.insert(step.slot, counts);
         }
         if step.action == Action::SyncAll {

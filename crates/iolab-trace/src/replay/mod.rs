@@ -17,6 +17,8 @@ mod first_state;
 mod gather;
 mod lanes;
 mod left_out;
+#[cfg(test)]
+mod logs;
 mod names;
 mod on_handle;
 mod order;

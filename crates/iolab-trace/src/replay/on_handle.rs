@@ -5,7 +5,7 @@ use super::disk::NodeKind;
 use super::left_out::Reason;
 use super::state::{Judged, Opened, Sifter};
 use super::step::{Act, Action, Step};
-use crate::call::{Call, CallKind, NONE};
+use crate::call::{Call, CallKind, NONE, OpenFlags};
 
 /// What lseek is asked for with: where a hole or data begins depends on the file system.
 const FIRST_OF_HOLES: u32 = 3;
@@ -184,7 +184,7 @@ impl On<'_> {
         let (call, moved) = (self.call, self.moved());
         let here = call.kind == CallKind::Write;
         let end = call.offset.saturating_add(moved);
-        let appends = self.opened.flags.has("O_APPEND");
+        let appends = self.opened.flags.has(OpenFlags::APPEND);
         if appends && call.offset != sifter.disk.inode(self.opened.inode).size {
             return Err(Reason::Unlike);
         }

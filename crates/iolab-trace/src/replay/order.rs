@@ -69,9 +69,7 @@ pub(super) fn order(acts: Vec<Act>, sifter: &Sifter<'_>, team: u32) -> Ordered {
         }
         let mut waits = threads.take(thread);
         if team > 1 && is_for_all(&act, &sifter.disk) {
-            let done = |member: u32| (member, threads.calls[member as usize].len() as u32);
-            let members = threads.members(threads.recorded(thread));
-            waits.extend(members.map(done).filter(|(_, done)| *done > 0));
+            waits.extend(threads.reached(threads.recorded(thread)));
         }
         if !alone {
             for (meeting, changes) in meetings(&act, sifter, &parents) {
@@ -145,6 +143,12 @@ impl Threads {
         recorded * self.team..(recorded + 1) * self.team
     }
 
+    /// How far those of a team have come that have begun.
+    fn reached(&self, recorded: u32) -> impl Iterator<Item = Point> + '_ {
+        let done = |member: u32| (member, self.calls[member as usize].len() as u32);
+        self.members(recorded).map(done).filter(|(_, done)| *done > 0)
+    }
+
     fn begin(&mut self, trace: &Trace, act: &Act) {
         let recorded = self.recorded(act.thread);
         if !std::mem::replace(&mut self.begun[recorded as usize], true) {
@@ -195,9 +199,7 @@ impl Threads {
         if waiting == ended || ended as usize >= self.owed.len() {
             return;
         }
-        let done = |member: u32| (member, self.calls[member as usize].len() as u32);
-        let all = self.members(ended).map(done).filter(|(_, done)| *done > 0);
-        let all: Vec<Point> = all.chain(self.waiting(ended, call)).collect();
+        let all: Vec<Point> = self.reached(ended).chain(self.waiting(ended, call)).collect();
         self.owed[waiting as usize].extend(all.into_iter().map(|point| (call, point)));
     }
 
@@ -229,9 +231,9 @@ fn parents(sifter: &Sifter<'_>) -> HashMap<u32, u32> {
 /// What an act looks at, and what it changes.
 fn meetings(act: &Act, sifter: &Sifter<'_>, parents: &HashMap<u32, u32>) -> Vec<(Meeting, bool)> {
     let (step, mut all) = (&act.step, Vec::with_capacity(6));
-    let is = |inode: u32, kind| inode != NONE && sifter.disk.inode(inode).kind == kind;
+    let disk = &sifter.disk;
     let needs_size = step.action.counts_bytes() || step.action == Action::Map;
-    if is(act.inode, NodeKind::File) && (act.changes || needs_size) {
+    if disk.is(act.inode, NodeKind::File) && (act.changes || needs_size) {
         all.push((Meeting::File(act.inode), act.changes));
     }
     if act.to_inode != NONE {
@@ -251,7 +253,7 @@ fn meetings(act: &Act, sifter: &Sifter<'_>, parents: &HashMap<u32, u32>) -> Vec<
         all.push((Meeting::Name(name), changes));
         all.extend(parents.get(&name).map(|parent| (Meeting::Name(*parent), false)));
     }
-    let moves_tree = step.action == Action::Rename && is(act.inode, NodeKind::Directory);
+    let moves_tree = step.action == Action::Rename && disk.is(act.inode, NodeKind::Directory);
     all.push((Meeting::Directories, moves_tree));
     all
 }

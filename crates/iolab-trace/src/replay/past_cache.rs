@@ -7,10 +7,8 @@ use std::collections::{HashMap, HashSet};
 use super::step::{Act, Action, Step};
 use crate::call::{NONE, OpenFlags};
 
-/// Bits of [`OpenFlags`]: `O_CREAT`, `O_EXCL`, `O_TRUNC`. The first opening has done that.
-const MAKES: u32 = 4 | 8 | 16;
-/// `O_DIRECT`.
-const DIRECT: u32 = 64;
+/// The first opening has done that.
+const MAKES: OpenFlags = OpenFlags::CREAT.with(OpenFlags::EXCL).with(OpenFlags::TRUNC);
 
 /// The acts with those openings, in slots from `free` on, and the first slot that is free then.
 pub(super) fn past_cache(acts: Vec<Act>, unit: u64, free: u32) -> (Vec<Act>, u32) {
@@ -26,8 +24,8 @@ pub(super) fn past_cache(acts: Vec<Act>, unit: u64, free: u32) -> (Vec<Act>, u32
         match step.action {
             Action::Open => {
                 all.push(act);
-                let flags = step.flags & !MAKES | DIRECT;
-                all.push(second(Step { slot, flags, ..step }));
+                let flags = OpenFlags(step.flags).without(MAKES).with(OpenFlags::DIRECT);
+                all.push(second(Step { slot, flags: flags.0, ..step }));
             }
             Action::Close => {
                 all.push(second(Step { slot, ..step }));
@@ -56,7 +54,7 @@ pub(super) fn passed(acts: &[Act], first_slot: u32) -> (u64, u64) {
 /// The second slot of each that is opened and has something to move past the cache.
 fn seconds(acts: &[Act], unit: u64, free: u32) -> HashMap<u32, u32> {
     let opens = |act: &&Act| act.step.action == Action::Open && act.step.slot != NONE;
-    let plain = |act: &&Act| !OpenFlags(act.step.flags).has("O_DIRECT");
+    let plain = |act: &&Act| !OpenFlags(act.step.flags).has(OpenFlags::DIRECT);
     let opened: HashSet<u32> =
         acts.iter().filter(opens).filter(plain).map(|act| act.step.slot).collect();
     let moving = acts.iter().map(|act| &act.step).filter(|step| is_aligned(step, unit));

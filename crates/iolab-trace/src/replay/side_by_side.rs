@@ -39,7 +39,7 @@ pub(super) fn side_by_side(acts: Vec<Act>, team: u32, trace: &Trace, disk: &Disk
 /// name.
 pub(super) fn is_for_all(act: &Act, disk: &Disk) -> bool {
     let fails = act.step.expected < 0 && act.step.expected != -ENOENT;
-    let is_directory = act.inode != NONE && disk.inode(act.inode).kind == NodeKind::Directory;
+    let is_directory = disk.is(act.inode, NodeKind::Directory);
     fails || act.step.action == Action::SyncAll || act.step.action.syncs() && is_directory
 }
 
@@ -70,7 +70,7 @@ impl Split {
         if !goes_on {
             self.begin();
         }
-        let is_file = act.inode != NONE && disk.inode(act.inode).kind == NodeKind::File;
+        let is_file = disk.is(act.inode, NodeKind::File);
         match step.action {
             Action::Open if is_file && step.slot != NONE => drop(self.open.insert(step.slot)),
             Action::Close => drop(self.open.remove(&step.slot)),
@@ -95,7 +95,7 @@ impl Split {
 /// Whether it is about directories, or an open file that is nobody's alone.
 fn is_of_first(act: &Act, disk: &Disk) -> bool {
     let step = &act.step;
-    let is_directory = act.inode != NONE && disk.inode(act.inode).kind == NodeKind::Directory;
+    let is_directory = disk.is(act.inode, NodeKind::Directory);
     let is_on_slot = step.action != Action::Open && step.slot != NONE;
     is_directory || is_on_slot || step.action == Action::MakeDirectory || is_for_all(act, disk)
 }

@@ -81,7 +81,7 @@ pub enum Action {
     FileSystem,
     /// fcntl(F_SETFL) with `flags`.
     Flags,
-    /// fcntl(F_SETLK) of `asked` bytes from `offset` on; `flags` 0 shared, 1 exclusive, 2 none.
+    /// fcntl(F_SETLK) of `asked` bytes from `offset` on; `flags` is the number of a [`crate::Lock`].
     LockRange,
     /// flock; `flags` likewise.
     LockWhole,

@@ -1,47 +1,14 @@
 //! Traces of our own, and what becomes of them.
 
-use std::io::Cursor;
-
 use proptest::prelude::*;
 
+use super::logs::{on_a, plain, reads, steps, trace, writes, written_and_synced};
 use super::{Action, Choice, How, Inherited, NodeKind, Program, Reason, Replay, Step, When};
 use crate::call::{CallKind, NONE};
-use crate::strace::{Limits, parse};
 use crate::trace::Trace;
-
-/// A log with these lines, each a call of the thread that is named first.
-pub(super) fn trace(lines: &[&str]) -> Trace {
-    let mut text = String::new();
-    for (at, line) in lines.iter().enumerate() {
-        let (thread, call) = line.split_once(' ').unwrap();
-        text += &format!("{thread} {}.{:06} {call} <0.000010>\n", 100 + at / 1000, at % 1000);
-    }
-    parse(Cursor::new(text), &Limits::default()).unwrap()
-}
-
-/// Calls of one thread that has /d/a open.
-pub(super) fn on_a(calls: &[String]) -> Trace {
-    let open = "1 openat(AT_FDCWD</d>, \"a\", O_RDWR) = 3</d/a>".to_owned();
-    let calls = calls.iter().map(|call| format!("1 {call}"));
-    let all: Vec<String> = [open].into_iter().chain(calls).collect();
-    trace(&all.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-pub(super) fn reads(count: usize, bytes: u64) -> Vec<String> {
-    vec![format!("read(3</d/a>, \"\"..., {bytes}) = {bytes}"); count]
-}
-
-fn writes(count: usize, bytes: u64) -> Vec<String> {
-    vec![format!("write(3</d/a>, \"\"..., {bytes}) = {bytes}"); count]
-}
 
 fn in_blocks(block: u64) -> Choice {
     Choice { block_bytes: Some(block), ..Choice::default() }
-}
-
-pub(super) fn steps(program: &Program) -> Vec<(Action, u64, u64, i64)> {
-    let all = program.lanes.iter().flatten();
-    all.map(|step| (step.action, step.offset, step.asked, step.expected)).collect()
 }
 
 /// What moves bytes of one file, and in which order of bytes.
@@ -58,9 +25,7 @@ fn calls_come_again_as_they_were() {
     let mut calls = reads(2, 10);
     calls.push("lseek(3</d/a>, 5, SEEK_SET) = 5".into());
     calls.push("read(3</d/a>, \"\"..., 100) = 15".into());
-    calls.push("pwrite64(3</d/a>, \"\"..., 7, 20) = 7".into());
-    calls.push("fsync(3</d/a>) = 0".into());
-    calls.push("close(3</d/a>) = 0".into());
+    calls.extend(written_and_synced(&["fsync"]));
     let trace = on_a(&calls);
     let replay = Replay::of(&trace);
     let sizes: Vec<_> = replay.files.iter().map(|node| (node.kind, node.bytes)).collect();
@@ -72,14 +37,14 @@ fn calls_come_again_as_they_were() {
     assert_eq!(
         steps(&program),
         [
-            (Action::Open, 0, 0, 0),
+            plain(Action::Open),
             (Action::Read, 0, 10, 10),
             (Action::Read, 10, 10, 10),
             (Action::Seek, 5, 0, 0),
             (Action::Read, 5, 100, 15),
             (Action::WriteAt, 20, 7, 7),
-            (Action::Sync, 0, 0, 0),
-            (Action::Close, 0, 0, 0),
+            plain(Action::Sync),
+            plain(Action::Close),
         ]
     );
     assert_eq!((program.bytes, program.calls, program.made_calls()), (42, 8, 8));

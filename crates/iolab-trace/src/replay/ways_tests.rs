@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use super::tests::{on_a, reads, steps, trace};
+use super::logs::{on_a, plain, reads, steps, trace, written_and_synced};
 use super::{Action, Advice, Choice, How, Program, Step};
 use crate::strace::{Limits, parse};
 use crate::trace::{Trace, TracerCost};
@@ -72,20 +72,17 @@ fn think_time_is_what_lies_between_calls() {
 fn a_ring_takes_reads_writes_and_syncs_and_nothing_else() {
     let mut calls = vec!["lseek(3</d/a>, 50, SEEK_SET) = 50".to_owned()];
     calls.extend(reads(1, 10));
-    calls.push("pwrite64(3</d/a>, \"\"..., 7, 20) = 7".into());
-    calls.push("fsync(3</d/a>) = 0".into());
-    calls.push("fdatasync(3</d/a>) = 0".into());
-    calls.push("close(3</d/a>) = 0".into());
+    calls.extend(written_and_synced(&["fsync", "fdatasync"]));
     let program = Program::of(&on_a(&calls), Choice { how: How::Ring, ..Choice::default() });
     assert_eq!(
         steps(&program),
         [
-            (Action::Open, 0, 0, 0),
+            plain(Action::Open),
             (Action::RingRead, 50, 10, 10),
             (Action::RingWrite, 20, 7, 7),
-            (Action::RingSync, 0, 0, 0),
-            (Action::RingDataSync, 0, 0, 0),
-            (Action::Close, 0, 0, 0),
+            plain(Action::RingSync),
+            plain(Action::RingDataSync),
+            plain(Action::Close),
         ]
     );
 }

@@ -11,11 +11,11 @@ pub(super) fn words_of(flags: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Flags of an opening as bits of our own.
 pub(super) fn open_flags(text: &[u8]) -> OpenFlags {
     let text = words::field(text, "flags=").unwrap_or(text);
-    let bits = words_of(text).map(|word| {
+    let flags = words_of(text).map(|word| {
         let known = OpenFlags::WORDS.iter().find(|(name, _)| name.as_bytes() == word);
-        known.map_or(0, |(_, bit)| *bit)
+        known.map_or(OpenFlags::default(), |(_, flag)| *flag)
     });
-    OpenFlags(bits.fold(0, |all, bit| all | bit))
+    flags.fold(OpenFlags::default(), OpenFlags::with)
 }
 
 /// Numbers of posix_fadvise(2) and madvise(2), which agree on the first five.

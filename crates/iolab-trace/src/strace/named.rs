@@ -127,7 +127,7 @@ impl NamedCall<'_, '_> {
         };
         self.opened(file, flags);
         let handle = self.0.state.open(file, flags, true);
-        let slot = Slot { handle, closes_on_exec: flags.has("O_CLOEXEC") };
+        let slot = Slot { handle, closes_on_exec: flags.has(OpenFlags::CLOEXEC) };
         self.0.state.put(self.0.maker.group, opened.number, slot)?;
         self.0.call.file = file;
         self.0.call.handle = handle;
@@ -138,10 +138,10 @@ impl NamedCall<'_, '_> {
     /// What a successful opening tells of its file.
     fn opened(&mut self, file: u32, flags: OpenFlags) {
         let state = &mut *self.0.state;
-        if flags.has("O_DIRECTORY") && !flags.has("O_TMPFILE") {
+        if flags.has(OpenFlags::DIRECTORY) && !flags.has(OpenFlags::TMPFILE) {
             state.is(file, FileKind::Directory);
         }
-        match (flags.has("O_CREAT"), flags.has("O_EXCL")) {
+        match (flags.has(OpenFlags::CREAT), flags.has(OpenFlags::EXCL)) {
             (true, true) => {
                 state.existed(file, false);
                 state.sized(file, 0);
@@ -151,7 +151,7 @@ impl NamedCall<'_, '_> {
             }
             _ => state.existed(file, true),
         }
-        if flags.has("O_TRUNC") {
+        if flags.has(OpenFlags::TRUNC) {
             state.resized(file, 0);
         }
     }

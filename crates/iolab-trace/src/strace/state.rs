@@ -156,7 +156,7 @@ impl State {
     pub(super) fn open(&mut self, file: u32, flags: OpenFlags, opened: bool) -> u32 {
         let index = self.handles.len() as u32;
         self.trace.handles.push(Handle { file, opened });
-        let appends = flags.has("O_APPEND");
+        let appends = flags.has(OpenFlags::APPEND);
         self.handles.push(HandleState { offset: 0, references: 0, appends });
         index
     }

@@ -142,7 +142,7 @@ fn threads_share_descriptors_and_execs_close_them() {
     let b = calls_of(&trace, "/d/b");
     assert_eq!(b.last().unwrap().offset, 50, "appended");
     assert_ne!(b[0].handle, a[0].handle);
-    assert!(OpenFlags(b[0].detail).has("O_APPEND"));
+    assert!(OpenFlags(b[0].detail).has(OpenFlags::APPEND));
 }
 
 const EVERY_KIND: &str = r#"1 1.0 chdir("/w") = 0 <0.1>

@@ -1,36 +1,52 @@
-//! How files are opened here.
+//! How files are opened and locked here.
 
 use rustix::fs::OFlags;
 
-use iolab_trace::OpenFlags;
+use crate::sys::raw_control::{LockNumbers, OF_RANGES, OF_WHOLE_FILES};
 use iolab_trace::replay::{Action, Program};
+use iolab_trace::{Lock, OpenFlags};
 
 /// The numbers of this kernel in place of those of a trace. No link is ever followed.
 pub(super) fn translate(program: &mut Program) {
-    let steps = program.lanes.iter_mut().flatten();
-    for step in steps.filter(|step| matches!(step.action, Action::Open | Action::Flags)) {
-        step.flags = os_flags(OpenFlags(step.flags)).bits();
+    for step in program.lanes.iter_mut().flatten() {
+        step.flags = match step.action {
+            Action::Open | Action::Flags => os_flags(OpenFlags(step.flags)).bits(),
+            Action::LockRange => os_lock(step.flags, &OF_RANGES),
+            Action::LockWhole => os_lock(step.flags, &OF_WHOLE_FILES),
+            _ => step.flags,
+        };
     }
 }
 
+fn os_lock(number: u32, numbers: &LockNumbers) -> u32 {
+    let number = match Lock::from_number(number) {
+        Some(Lock::Shared) => numbers.shared,
+        Some(Lock::Exclusive) => numbers.exclusive,
+        Some(Lock::Nothing) | None => numbers.nothing,
+    };
+    number as u32
+}
+
 fn os_flags(flags: OpenFlags) -> OFlags {
-    let words = [
-        ("O_CREAT", OFlags::CREATE),
-        ("O_EXCL", OFlags::EXCL),
-        ("O_TRUNC", OFlags::TRUNC),
-        ("O_APPEND", OFlags::APPEND),
-        ("O_DIRECT", OFlags::DIRECT),
-        ("O_SYNC", OFlags::SYNC),
-        ("O_DSYNC", OFlags::DSYNC),
-        ("O_DIRECTORY", OFlags::DIRECTORY),
-        ("O_PATH", OFlags::PATH),
-        ("O_NOATIME", OFlags::NOATIME),
+    let all = [
+        (OpenFlags::CREAT, OFlags::CREATE),
+        (OpenFlags::EXCL, OFlags::EXCL),
+        (OpenFlags::TRUNC, OFlags::TRUNC),
+        (OpenFlags::APPEND, OFlags::APPEND),
+        (OpenFlags::DIRECT, OFlags::DIRECT),
+        (OpenFlags::SYNC, OFlags::SYNC),
+        (OpenFlags::DSYNC, OFlags::DSYNC),
+        (OpenFlags::DIRECTORY, OFlags::DIRECTORY),
+        (OpenFlags::PATH, OFlags::PATH),
+        (OpenFlags::NOATIME, OFlags::NOATIME),
     ];
-    let access = match (flags.has("O_RDWR"), flags.has("O_WRONLY")) {
+    let access = match (flags.has(OpenFlags::RDWR), flags.has(OpenFlags::WRONLY)) {
         (true, _) => OFlags::RDWR,
         (false, true) => OFlags::WRONLY,
         (false, false) => OFlags::RDONLY,
     };
     let fixed = access | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    words.iter().filter(|(word, _)| flags.has(word)).fold(fixed, |all, (_, flag)| all | *flag)
+    all.iter()
+        .filter(|(of_trace, _)| flags.has(*of_trace))
+        .fold(fixed, |all, (_, flag)| all | *flag)
 }

@@ -167,9 +167,9 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         Action::FileSystem => control::file_system(stage.fd(step)),
         Action::Flags => control::set_flags(stage.fd(step), step.flags as i32),
         Action::LockRange => {
-            control::lock_range(stage.fd(step), step.flags, step.offset, step.asked)
+            control::lock_range(stage.fd(step), step.flags as i32, step.offset, step.asked)
         }
-        Action::LockWhole => control::lock_whole(stage.fd(step), step.flags),
+        Action::LockWhole => control::lock_whole(stage.fd(step), step.flags as i32),
         Action::RingRead | Action::RingWrite | Action::RingSync | Action::RingDataSync => {
             own.ring.as_mut().map_or(0, |ring| in_ring(stage, step, ring, own.buffer))
         }

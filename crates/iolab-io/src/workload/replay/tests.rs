@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Cursor;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{METHODS, Scene, WORKLOAD, make};
 use crate::method::NoWindow;
@@ -29,6 +29,34 @@ fn scene(lines: &[&str]) -> Scene {
     };
     let text: String = lines.iter().enumerate().map(line).collect();
     Scene::new(parse(Cursor::new(text), &Limits::default()).unwrap(), 7)
+}
+
+/// The same with its files, below a directory that goes with it.
+struct Made {
+    scene: Scene,
+    dir: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Made {
+    fn of(scene: Scene) -> Made {
+        Made::below(directory(), scene)
+    }
+
+    fn below(dir: tempfile::TempDir, scene: Scene) -> Made {
+        let root = dir.path().join("files");
+        make(&scene, &root, &|| true).unwrap();
+        Made { scene, dir, root }
+    }
+
+    /// The first that is not empty.
+    fn file(&self) -> String {
+        listing(&self.root).into_iter().find(|(_, size)| *size > 0).unwrap().0
+    }
+
+    fn trial(&self, levels: &Levels) -> Result<Measurement, Fault> {
+        trial(&self.scene, &self.root, levels)
+    }
 }
 
 /// A program that does a little of everything, and leaves other files than it found.
@@ -111,10 +139,8 @@ fn listing(root: &Path) -> Vec<(String, u64)> {
 fn every_way_comes_out_as_recorded_and_leaves_nothing() {
     let scene = scene(BUSY);
     assert_eq!(scene.replay.coverage.lost(), (0, 0), "{:?}", scene.replay.coverage.left_out);
-    let dir = directory();
-    let root = dir.path().join("files");
-    make(&scene, &root, &|| true).unwrap();
-    let first = listing(&root);
+    let made = Made::of(scene);
+    let first = listing(&made.root);
     assert_eq!(first.len(), 4, "{first:?}");
     for method in METHODS {
         for sync in ReplaySync::WORDS {
@@ -126,7 +152,7 @@ fn every_way_comes_out_as_recorded_and_leaves_nothing() {
                     .with(Factor::Method, Level::word(method.id))
                     .with(Factor::Sync, Level::word(*sync))
                     .with(Factor::Block, block);
-                let done = match trial(&scene, &root, &levels) {
+                let done = match made.trial(&levels) {
                     Ok(done) => done,
                     // Nothing of it is aligned, and that is said.
                     Err(fault) if method.can(Capability::Direct) => {
@@ -139,7 +165,7 @@ fn every_way_comes_out_as_recorded_and_leaves_nothing() {
                     }
                     Err(fault) => panic!("{levels:?}: {fault}"),
                 };
-                assert_eq!(listing(&root), first, "{levels:?}");
+                assert_eq!(listing(&made.root), first, "{levels:?}");
                 assert_eq!((done.bytes, done.operations), (4265, BUSY.len() as u64), "{levels:?}");
             }
         }
@@ -161,14 +187,12 @@ fn what_is_aligned_goes_past_the_cache_and_comes_out_the_same() {
         "1 write(4</w/out>, \"\"..., 34464) = 34464",
         "1 close(4</w/out>) = 0",
     ]);
-    let dir = directory();
-    let root = dir.path().join("files");
-    make(&scene, &root, &|| true).unwrap();
-    if alignment_in(&root).is_none_or(|unit| 4096 % unit.offset_bytes.max(1) != 0) {
+    let made = Made::of(scene);
+    if alignment_in(&made.root).is_none_or(|unit| 4096 % unit.offset_bytes.max(1) != 0) {
         return skip(test, "no direct I/O of blocks of 4 KiB");
     }
     let levels = Levels::new().with(Factor::Method, ReplayMethod::Direct.level());
-    let done = trial(&scene, &root, &levels).unwrap();
+    let done = made.trial(&levels).unwrap();
     let metric = |id| done.metrics.get(id).copied();
     assert_eq!(metric("direct_calls"), Some(3.0));
     assert_eq!(metric("direct_bytes"), Some(65536.0 + 34464.0 + 65536.0));
@@ -183,11 +207,8 @@ fn advice_reaches_the_kernel() {
         "1 fstat(3</w/in>, {st_mode=S_IFREG|0644, st_size=4194304, ...}) = 0",
         "1 read(3</w/in>, \"\"..., 4096) = 4096",
     ]);
-    let dir = directory();
-    let root = dir.path().join("files");
-    make(&scene, &root, &|| true).unwrap();
-    let file = fs::File::open(listing(&root).into_iter().find(|(_, size)| *size > 0).unwrap().0);
-    let file = file.unwrap();
+    let made = Made::of(scene);
+    let file = fs::File::open(made.file()).unwrap();
     let resident = |advice: Option<ReplayReadahead>| {
         file.sync_all().unwrap();
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
@@ -195,7 +216,7 @@ fn advice_reaches_the_kernel() {
         let levels = Levels::new();
         let levels =
             advice.map_or(levels.clone(), |advice| levels.with(Factor::Readahead, advice.level()));
-        trial(&scene, &root, &levels).unwrap();
+        made.trial(&levels).unwrap();
         mincore_pages(&file, 4 << 20).unwrap()
     };
     if !may_mincore(&file) {
@@ -217,11 +238,9 @@ fn the_programs_own_time_passes_where_it_is_asked_for() {
                1 100.030010 read(3</w/in>, \"\"..., 10) = 10 <0.000010>\n\
                1 100.030520 read(3</w/in>, \"\"..., 10) = 10 <0.000010>\n";
     let scene = Scene::new(parse(Cursor::new(log), &Limits::default()).unwrap(), 7);
-    let dir = directory();
-    let root = dir.path().join("files");
-    make(&scene, &root, &|| true).unwrap();
+    let made = Made::of(scene);
     let levels = Levels::new().with(Factor::Think, ReplayThink::Recorded.level());
-    let done = trial(&scene, &root, &levels).unwrap();
+    let done = made.trial(&levels).unwrap();
     assert_eq!((done.bytes, done.operations), (20, 3));
     assert!(done.wall_ns >= 30_500_000, "30 ms and 500 µs: {done:?}");
 }
@@ -233,16 +252,13 @@ fn a_call_that_comes_back_otherwise_is_a_fault_that_names_it() {
         "1 read(3</w/in>, \"\"..., 100) = 100",
         "1 read(3</w/in>, \"\"..., 100) = 50",
     ]);
-    let dir = directory();
-    let root = dir.path().join("files");
-    make(&scene, &root, &|| true).unwrap();
-    let file = listing(&root).into_iter().find(|(_, size)| *size > 0).unwrap().0;
-    fs::File::options().write(true).open(&file).unwrap().set_len(120).unwrap();
-    let fault = trial(&scene, &root, &Levels::new()).unwrap_err();
+    let made = Made::of(scene);
+    fs::File::options().write(true).open(made.file()).unwrap().set_len(120).unwrap();
+    let fault = made.trial(&Levels::new()).unwrap_err();
     assert_eq!(fault.doing, "replay read of the copy of /w/in at byte 100");
     assert!(fault.cause.contains("with 20 and was recorded with 50"), "{}", fault.cause);
     // What is not known is made anew, and then it comes out.
-    trial(&scene, &root, &Levels::new()).unwrap();
+    made.trial(&Levels::new()).unwrap();
 }
 
 /// Names of others, with links in the way: what they name is not touched, and nothing is followed.
@@ -271,13 +287,13 @@ fn a_hostile_trace_stays_below_its_directory() {
         }
     }
     scene = Scene::new(scene.trace, 7);
-    let root = dir.path().join("files");
-    make(&scene, &root, &|| true).unwrap();
-    let before = listing(&root);
-    let _ = trial(&scene, &root, &Levels::new());
-    assert_eq!(listing(&root), before);
+    let made = Made::below(dir, scene);
+    let before = listing(&made.root);
+    let _ = made.trial(&Levels::new());
+    assert_eq!(listing(&made.root), before);
     assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched");
-    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(made.dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "{names:?}");
 }
 
@@ -295,11 +311,9 @@ fn threads_come_in_the_recorded_order() {
     }
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let scene = scene(&lines);
-    let dir = directory();
-    let root = dir.path().join("files");
-    make(&scene, &root, &|| true).unwrap();
+    let made = Made::of(scene);
     for _ in 0..20 {
-        let done = trial(&scene, &root, &Levels::new()).unwrap();
+        let done = made.trial(&Levels::new()).unwrap();
         assert_eq!(done.bytes, 4000);
     }
 }
