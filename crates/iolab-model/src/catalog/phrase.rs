@@ -2,8 +2,8 @@
 
 use super::{
     Atime, AxisWord, CacheState, Consume, Descriptors, Factor, Fill, Kind, Level, Pattern,
-    RECORDED, Readahead, ReplayThink, Sparse, Switch, Sync, Target, Touch, Until, bytes_text,
-    command_label, count_text, path_to_text, so_many,
+    RECORDED, Readahead, ReplaySync, ReplayThink, Sparse, Switch, Sync, Target, Touch, Until,
+    bytes_text, command_label, count_text, path_to_text, so_many,
 };
 
 /// A level in words, after the name of a cell or in the line of what was held constant:
@@ -97,6 +97,9 @@ fn word_phrase(factor: Factor, word: &str) -> String {
         Factor::Method if word == RECORDED => "calls as recorded".to_owned(),
         Factor::Block if word == RECORDED => "blocks as recorded".to_owned(),
         Factor::Sync if word == RECORDED => "syncs as recorded".to_owned(),
+        Factor::Sync if word == ReplaySync::Close.word() => {
+            "one fsync of each file that is written".to_owned()
+        }
         Factor::Threads if word == RECORDED => "threads as recorded".to_owned(),
         Factor::Readahead if word == RECORDED => "read-ahead advice as recorded".to_owned(),
         Factor::Contender => command_label(word),

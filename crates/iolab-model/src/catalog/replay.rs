@@ -27,6 +27,8 @@ words! {
     Recorded "recorded",
     /// Never.
     None "none",
+    /// Each file that is written to, before it is closed for the last time.
+    Close "close",
     /// Each file that was, once at the end.
     End "end",
 }

@@ -1,10 +1,11 @@
-//! The same work done in another way: which syncs are made, and by which calls bytes are read.
+//! The same work done in another way: by which calls bytes are read and written.
 
 use std::collections::{HashMap, HashSet};
 
 use super::advice::Advice;
 use super::disk::{Disk, NodeKind};
 use super::step::{Act, Action, Step};
+use super::syncs::When;
 use crate::call::{NONE, OpenFlags};
 
 /// By which calls bytes are read and written.
@@ -23,18 +24,6 @@ pub enum How {
     Direct(u64),
 }
 
-/// When data are made durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum When {
-    /// As recorded.
-    #[default]
-    Recorded,
-    /// Never.
-    Never,
-    /// Once at the end, each file that was.
-    AtEnd,
-}
-
 /// A way to do the work of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
@@ -50,55 +39,6 @@ pub struct Choice {
     pub think: bool,
     /// How many threads work in the place of each of the program's; 0: as recorded.
     pub threads: u32,
-}
-
-/// The acts with the syncs that are chosen. `slots` is the first free one.
-pub(super) fn with_syncs(acts: Vec<Act>, when: When, disk: &Disk, slots: u32) -> (Vec<Act>, u32) {
-    if when == When::Recorded {
-        return (acts, slots);
-    }
-    let mut synced: Vec<u32> = Vec::new();
-    let mut seen: HashSet<u32> = HashSet::new();
-    let mut synchronous: HashSet<u32> = HashSet::new();
-    let mut last = None;
-    let mut all = Vec::with_capacity(acts.len());
-    for mut act in acts {
-        let step = &mut act.step;
-        last = Some((act.thread, step.call));
-        let flags = OpenFlags(step.flags);
-        if step.action == Action::Open && flags.has(OpenFlags::SYNCHRONOUS) {
-            synchronous.insert(step.slot);
-            step.flags = flags.without(OpenFlags::SYNCHRONOUS).0;
-        }
-        let made_durable =
-            step.action.syncs() || step.action.writes() && synchronous.contains(&step.slot);
-        if made_durable && seen.insert(act.inode) {
-            synced.push(act.inode);
-        }
-        if !step.action.syncs() && step.action != Action::SyncAll {
-            all.push(act);
-        }
-    }
-    if let (When::AtEnd, Some((thread, call))) = (when, last) {
-        for (number, inode) in synced.iter().enumerate() {
-            let slot = slots + number as u32;
-            all.extend(at_end(disk, *inode, thread, call, slot).into_iter().flatten());
-        }
-        return (all, slots + synced.len() as u32);
-    }
-    (all, slots)
-}
-
-/// Opens a file once more, where it still has a name, and makes it durable.
-fn at_end(disk: &Disk, inode: u32, thread: u32, call: u32, slot: u32) -> Option<[Act; 3]> {
-    let path = disk.inode(inode).path;
-    if path == NONE {
-        return None;
-    }
-    let step = |action| Step { slot, ..Step::new(action, call) };
-    let act = |step| Act { inode, changes: true, ..Act::new(step, thread) };
-    let open = Step { path, ..step(Action::Open) };
-    Some([act(open), act(step(Action::Sync)), act(step(Action::Close))])
 }
 
 /// The acts with the calls that are chosen for bytes.

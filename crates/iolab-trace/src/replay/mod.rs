@@ -27,6 +27,7 @@ mod side_by_side;
 mod sift;
 mod state;
 mod step;
+mod syncs;
 #[cfg(test)]
 mod tests;
 mod think;
@@ -34,12 +35,13 @@ mod think;
 mod ways_tests;
 
 pub use advice::Advice;
-pub use choice::{Choice, How, When};
+pub use choice::{Choice, How};
 pub use disk::NodeKind;
 pub use files::{Change, Node};
 pub use left_out::{Coverage, Reason};
 pub use state::Inherited;
 pub use step::{Action, Step};
+pub use syncs::When;
 
 use std::collections::HashSet;
 use std::ffi::CString;
@@ -130,7 +132,7 @@ impl Program {
         let (calls, bytes) =
             (sifter.coverage.calls - lost_calls, sifter.coverage.bytes - lost_bytes);
         let (acts, slots) =
-            choice::with_syncs(acts, choice.sync, &sifter.disk, trace.handles.len() as u32);
+            syncs::with_syncs(acts, choice.sync, &sifter.disk, trace.handles.len() as u32);
         let acts = advice::with_advice(acts, choice.readahead);
         let acts = choice::with_calls(acts, choice.how, &sifter.disk);
         let mut acts = match choice.block_bytes {

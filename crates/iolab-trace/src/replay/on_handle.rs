@@ -4,7 +4,7 @@ use super::control;
 use super::disk::NodeKind;
 use super::left_out::Reason;
 use super::state::{Judged, Opened, Sifter};
-use super::step::{Act, Action, Step};
+use super::step::{Act, Action, Step, map_is_written};
 use crate::call::{Call, CallKind, NONE, OpenFlags};
 
 /// What lseek is asked for with: where a hole or data begins depends on the file system.
@@ -221,7 +221,7 @@ impl On<'_> {
         if asked == 0 {
             return Err(Reason::Unlike);
         }
-        if flags & 3 == 3 {
+        if map_is_written(flags) {
             mark_written(sifter, self.call.handle);
         }
         self.put(sifter, Step { offset, asked, flags, ..self.step(Action::Map) })

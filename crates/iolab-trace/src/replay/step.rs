@@ -179,6 +179,11 @@ impl Action {
     }
 }
 
+/// Whether the flags of an [`Action::Map`] say that what is written reaches the file: writable, shared.
+pub(super) const fn map_is_written(flags: u32) -> bool {
+    flags & 3 == 3
+}
+
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {

@@ -109,6 +109,34 @@ fn syncs_go_or_come_once_and_no_longer_part_blocks() {
     assert_eq!(with(When::Recorded), [open, write, sync, write, sync, write, sync, write, sync]);
     assert_eq!(with(When::Never), [open, write]);
     assert_eq!(with(When::AtEnd), [open, write, open, sync, Action::Close]);
+    // The program ends and closes it.
+    assert_eq!(with(When::AtClose), with(When::AtEnd));
+}
+
+/// A file that is closed and opened again is durable when that is over, and what is only read never.
+#[test]
+fn what_is_written_is_synced_before_it_is_closed_for_the_last_time() {
+    let trace = trace(&[
+        "1 openat(AT_FDCWD</d>, \"in\", O_RDONLY) = 3</d/in>",
+        "1 openat(AT_FDCWD</d>, \"out\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 4</d/out>",
+        "1 openat(AT_FDCWD</d>, \"copy\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 5</d/copy>",
+        "1 read(3</d/in>, \"\"..., 10) = 10",
+        "1 write(4</d/out>, \"\"..., 10) = 10",
+        "1 fsync(4</d/out>) = 0",
+        "1 close(4</d/out>) = 0",
+        "1 sendfile(5</d/copy>, 3</d/in>, [0] => [10], 10) = 10",
+        "1 openat(AT_FDCWD</d>, \"out\", O_WRONLY|O_APPEND) = 4</d/out>",
+        "1 write(4</d/out>, \"\"..., 10) = 10",
+        "1 close(4</d/out>) = 0",
+        "1 close(3</d/in>) = 0",
+        "1 close(5</d/copy>) = 0",
+    ]);
+    let choice = Choice { sync: When::AtClose, ..Choice::default() };
+    let lanes = Program::of(&trace, choice).lanes;
+    let all: Vec<(Action, u32)> = lanes[0].iter().map(|step| (step.action, step.slot)).collect();
+    let syncs: Vec<_> = all.windows(2).filter(|pair| pair[0].0 == Action::Sync).collect();
+    let last = |slot| [(Action::Sync, slot), (Action::Close, slot)];
+    assert_eq!(syncs, [&last(3), &last(2)], "{all:?}");
 }
 
 #[test]

@@ -163,7 +163,8 @@ fn what_is_no_trace_is_refused_before_anything_is_made() {
     home.run(&["replay", "slow.log"]).refused(2, &["slow.log", "no trace", "iolab record"]);
     home.run(&["replay", "slow.trace", "--block", "recordde"]).refused(2, &["--block"]);
     home.run(&["replay", "slow.trace", "--readahead", "twice"]).refused(2, &["recorded, normal"]);
-    home.run(&["replay", "slow.trace", "--sync", "each"]).refused(2, &["recorded, none, end"]);
+    home.run(&["replay", "slow.trace", "--sync", "each"])
+        .refused(2, &["recorded, none, close, end"]);
     let bare = home.run(&["replay"]);
     assert!(bare.code == Some(2) && bare.err.contains("TRACE"), "{}", bare.err);
     let text = "[[experiment]]\nworkload = 'replay'\n";

@@ -97,7 +97,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "replay report.trace --readahead sequential,random --cache cold --block recorded",
         "would telling the kernel how it reads help",
     ),
-    ("replay sqlite.trace --sync recorded,end,none --block recorded", "what its fsyncs cost"),
+    ("replay sqlite.trace --sync recorded,close,end,none --block recorded", "what its fsyncs cost"),
     (
         "replay build.trace --block recorded --place ext4,xfs,tmpfs",
         "on which file system its file work is fastest (as root)",

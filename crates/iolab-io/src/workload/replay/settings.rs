@@ -28,6 +28,7 @@ pub(super) fn choice(levels: &Levels, root: &Path) -> Result<Choice, Fault> {
     let sync = match levels.word_or(ReplaySync::Recorded).map_err(refuse)? {
         ReplaySync::Recorded => When::Recorded,
         ReplaySync::None => When::Never,
+        ReplaySync::Close => When::AtClose,
         ReplaySync::End => When::AtEnd,
     };
     let readahead = match levels.word_or(ReplayReadahead::Recorded).map_err(refuse)? {
