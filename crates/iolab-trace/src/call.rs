@@ -91,7 +91,8 @@ kinds! {
     ChangeOwner 29 "chown",
     /// utimensat and its kin.
     ChangeTimes 30 "utimens",
-    /// Extended attributes.
+    /// Extended attributes. `detail`: 1 where one is asked for by its name
+    /// ([`crate::ASKS_FOR_ATTRIBUTE`]), else 0.
     Attribute 31 "xattr",
     /// copy_file_range. `other`: the handle written to.
     CopyRange 32 "copy_file_range",

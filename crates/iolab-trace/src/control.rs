@@ -35,7 +35,7 @@ impl Lock {
 pub enum Control {
     /// fcntl that asks for flags, or sets those of the descriptor alone.
     Look,
-    /// fstatfs.
+    /// fstatfs, and statfs by name.
     FileSystem,
     /// fcntl(F_SETFL): `O_APPEND`, `O_DIRECT` and `O_NOATIME` as they are to be.
     Flags(OpenFlags),
@@ -43,7 +43,15 @@ pub enum Control {
     Range(Lock),
     /// flock, which belongs to the open file.
     Whole(Lock),
+    /// fcntl(F_OFD_SETLK) of a range, which belongs to the open file.
+    OpenFile(Lock),
+    /// fcntl(F_GETLK): who would be in the way of a lock of a range.
+    Holder,
 }
+
+/// The detail of a [`crate::CallKind::Attribute`] that asks for one by its name. A log has no names of
+/// them.
+pub const ASKS_FOR_ATTRIBUTE: u32 = 1;
 
 /// Numbers of the file format: they are never used again. 0 is none of these calls.
 const LOOK: u32 = 1;
@@ -51,6 +59,8 @@ const FILE_SYSTEM: u32 = 2;
 const RANGE: u32 = 3;
 const WHOLE: u32 = 6;
 const FLAGS: u32 = 9;
+const OPEN_FILE: u32 = 16;
+const HOLDER: u32 = 19;
 /// Flags stand above the number.
 const FLAG_BITS: u32 = 8;
 
@@ -62,6 +72,8 @@ impl Control {
             Control::FileSystem => FILE_SYSTEM,
             Control::Range(lock) => RANGE + lock.number(),
             Control::Whole(lock) => WHOLE + lock.number(),
+            Control::OpenFile(lock) => OPEN_FILE + lock.number(),
+            Control::Holder => HOLDER,
             Control::Flags(flags) => FLAGS | flags.0 << FLAG_BITS,
         }
     }
@@ -73,6 +85,8 @@ impl Control {
             FILE_SYSTEM => Some(Control::FileSystem),
             RANGE..WHOLE => Lock::from_number(code - RANGE).map(Control::Range),
             WHOLE..FLAGS => Lock::from_number(code - WHOLE).map(Control::Whole),
+            OPEN_FILE..HOLDER => Lock::from_number(code - OPEN_FILE).map(Control::OpenFile),
+            HOLDER => Some(Control::Holder),
             _ if code & 0xff == FLAGS => Some(Control::Flags(OpenFlags(code >> FLAG_BITS))),
             _ => None,
         }
@@ -95,6 +109,10 @@ mod tests {
             (Control::Whole(Lock::Shared), 6),
             (Control::Whole(Lock::Exclusive), 7),
             (Control::Whole(Lock::Nothing), 8),
+            (Control::OpenFile(Lock::Shared), 16),
+            (Control::OpenFile(Lock::Exclusive), 17),
+            (Control::OpenFile(Lock::Nothing), 18),
+            (Control::Holder, 19),
             (Control::Flags(OpenFlags(64)), 9 + (64 << 8)),
         ];
         for (control, code) in all {

@@ -16,7 +16,7 @@ mod strace;
 mod trace;
 
 pub use call::{Call, CallKind, NONE, OpenFlags, Result, UNKNOWN_RESULT};
-pub use control::{Control, Lock};
+pub use control::{ASKS_FOR_ATTRIBUTE, Control, Lock};
 pub use error::TraceError;
 pub use format::{MAGIC, VERSION, read, write};
 pub use profile::{FileRow, Finding, FindingKind, KindRow, Pattern, Profile, SizeRow, Turn, Whole};

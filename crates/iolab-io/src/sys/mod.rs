@@ -22,6 +22,7 @@ pub mod primer;
 pub mod process;
 pub mod raw_call;
 pub mod raw_control;
+pub mod raw_name;
 pub mod remove;
 pub mod resident;
 pub mod ring;

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use super::raw_call::came_back;
+use super::raw_name::{NO_ATTRIBUTE, not_there};
 
 /// fcntl(2), F_GETFL.
 pub fn look(fd: i32) -> i64 {
@@ -21,6 +22,13 @@ pub fn file_system(fd: i32) -> i64 {
     let mut about = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the kernel fills the struct, which is not read.
     came_back(unsafe { libc::fstatfs(fd, about.as_mut_ptr()) as isize })
+}
+
+/// fgetxattr(2) of an attribute that is not there.
+pub fn attribute(fd: i32) -> i64 {
+    let (value, bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: the name ends in NUL and is only read; no value is asked for.
+    not_there(unsafe { libc::fgetxattr(fd, NO_ATTRIBUTE.as_ptr(), value, bytes) })
 }
 
 /// How the kernel names a lock that others may share, one that is nobody else's, and none.
@@ -43,15 +51,29 @@ pub const OF_WHOLE_FILES: LockNumbers =
 
 /// fcntl(2), F_SETLK, with one of [`OF_RANGES`].
 pub fn lock_range(fd: i32, lock: c_int, offset: u64, bytes: u64) -> i64 {
-    let range = libc::flock {
+    about_lock(fd, libc::F_SETLK, lock, offset, bytes)
+}
+
+/// fcntl(2), F_OFD_SETLK, likewise: the lock is the open file's.
+pub fn lock_open_file(fd: i32, lock: c_int, offset: u64, bytes: u64) -> i64 {
+    about_lock(fd, libc::F_OFD_SETLK, lock, offset, bytes)
+}
+
+/// fcntl(2), F_GETLK: who is in the way of a lock that is nobody else's.
+pub fn holder(fd: i32, offset: u64, bytes: u64) -> i64 {
+    about_lock(fd, libc::F_GETLK, OF_RANGES.exclusive, offset, bytes)
+}
+
+fn about_lock(fd: i32, command: c_int, lock: c_int, offset: u64, bytes: u64) -> i64 {
+    let mut range = libc::flock {
         l_type: lock as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,
         l_start: offset as i64,
         l_len: bytes as i64,
         l_pid: 0,
     };
-    // SAFETY: the struct is live and only read.
-    came_back(unsafe { libc::fcntl(fd, libc::F_SETLK, &raw const range) as isize })
+    // SAFETY: the struct is live, and the kernel alone writes to it.
+    came_back(unsafe { libc::fcntl(fd, command, &raw mut range) as isize })
 }
 
 /// flock(2), with one of [`OF_WHOLE_FILES`].

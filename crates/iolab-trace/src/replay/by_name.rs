@@ -1,10 +1,11 @@
 //! Calls that name files: open, stat, rename and their kin.
 
-use super::disk::{EEXIST, EINVAL, EISDIR, ENOENT, ENOTDIR, ENOTEMPTY, Inode, NodeKind};
+use super::disk::{EEXIST, EINVAL, EISDIR, ENODATA, ENOENT, ENOTDIR, ENOTEMPTY, Inode, NodeKind};
 use super::left_out::Reason;
 use super::state::{Judged, Opened, Sifter};
 use super::step::{Act, Action, Step};
 use crate::call::{Call, CallKind, NONE, OpenFlags};
+use crate::control::{ASKS_FOR_ATTRIBUTE, Control};
 
 /// Whether a call is about a name and on no open file.
 pub(super) fn is_by_name(call: &Call) -> bool {
@@ -12,7 +13,16 @@ pub(super) fn is_by_name(call: &Call) -> bool {
         call.kind,
         CallKind::ChangeMode | CallKind::ChangeOwner | CallKind::ChangeTimes | CallKind::Truncate
     );
-    call.kind.is_by_name() || (by_either && call.handle == NONE)
+    let looks = asks_in_vain(call)
+        || call.kind == CallKind::Other && call.detail == Control::FileSystem.code();
+    call.kind.is_by_name() || (by_either || looks) && call.handle == NONE
+}
+
+/// Whether an extended attribute is asked for that is not there. Of those that are there a trace does
+/// not say enough.
+pub(super) fn asks_in_vain(call: &Call) -> bool {
+    let asks = call.kind == CallKind::Attribute && call.detail == ASKS_FOR_ATTRIBUTE;
+    asks && call.result == -ENODATA
 }
 
 /// An opening. What it would do is done to the disk only where it comes out as recorded.
@@ -109,13 +119,15 @@ pub(super) fn judge(
     let inode = inode.map_err(|_| Reason::Unlike)?;
     let kind = sifter.disk.inode(inode).kind;
     let is_mode = call.kind == CallKind::ChangeMode;
+    let follows = is_mode || call.kind == CallKind::Other;
     // Where a link leads is not kept.
-    if is_mode && kind == NodeKind::Link {
+    if follows && kind == NodeKind::Link {
         return Err(Reason::Unlike);
     }
     let is_directory = is_mode && kind == NodeKind::Directory;
     let step = Step { flags: u32::from(is_directory), ..step };
-    let changes = call.kind != CallKind::Stat && call.kind != CallKind::ReadLink;
+    let looks = matches!(call.kind, CallKind::Stat | CallKind::ReadLink | CallKind::Other);
+    let changes = !looks;
     sifter.acts.push(Act { inode, changes, ..Act::new(step, call.thread) });
     Ok(())
 }
@@ -133,13 +145,15 @@ fn action(kind: CallKind) -> Action {
         CallKind::ChangeOwner => Action::ChangeOwner,
         CallKind::ChangeTimes => Action::ChangeTimes,
         CallKind::Truncate => Action::Truncate,
+        CallKind::Other => Action::FileSystem,
+        CallKind::Attribute => Action::Attribute,
         _ => Action::Stat,
     }
 }
 
 /// A call that failed and fails here too, for the same reason.
 fn fail(sifter: &mut Sifter<'_>, call: &Call, name: &[u32], step: Step, errno: i64) -> Judged {
-    let known = [ENOENT, EEXIST, ENOTDIR, EISDIR, EINVAL, ENOTEMPTY];
+    let known = [ENOENT, EEXIST, ENOTDIR, EISDIR, EINVAL, ENOTEMPTY, ENODATA];
     if !known.contains(&errno) {
         return Err(Reason::Error);
     }
@@ -178,6 +192,7 @@ fn fails_alike(sifter: &Sifter<'_>, call: &Call, name: &[u32], errno: i64) -> bo
         EINVAL => {
             call.kind == CallKind::ReadLink && kind.is_some_and(|kind| kind != NodeKind::Link)
         }
+        ENODATA => kind.is_some_and(|kind| kind != NodeKind::Link) && asks_in_vain(call),
         ENOTEMPTY => {
             let full = |inode| !disk.inode(inode).entries.is_empty();
             call.kind == CallKind::RemoveDirectory && found.is_ok_and(full)

@@ -2,7 +2,8 @@
 
 use super::disk::NodeKind;
 use super::left_out::Reason;
-use super::state::{Judged, Locks, Opened, Sifter};
+use super::locks::Held;
+use super::state::{Judged, Opened, Sifter};
 use super::step::{Act, Action, Step};
 use crate::call::{Call, OpenFlags};
 use crate::control::{Control, Lock};
@@ -12,6 +13,7 @@ pub(super) fn judge(sifter: &mut Sifter<'_>, index: u32, call: &Call, opened: Op
     let control = Control::from_code(call.detail).ok_or(Reason::Kind)?;
     let is_file = sifter.disk.inode(opened.inode).kind == NodeKind::File;
     let step = |action| Step { slot: call.handle, ..Step::new(action, index) };
+    let (offset, asked) = (call.offset, call.asked);
     let mut changes = false;
     let step = match control {
         Control::Look => step(Action::Look),
@@ -20,17 +22,22 @@ pub(super) fn judge(sifter: &mut Sifter<'_>, index: u32, call: &Call, opened: Op
         Control::Flags(flags) => {
             Step { flags: set(sifter, call.handle, opened, flags)?, ..step(Action::Flags) }
         }
+        Control::Holder => Step { offset, asked, ..step(Action::Holder) },
         Control::Range(lock) => {
-            if !may_lock(lock, opened.flags) {
-                return Err(Reason::Unlike);
-            }
-            let (offset, asked) = (call.offset, call.asked);
+            // Such locks are a process's, and a replay is one: they never wait for one another.
+            let free = sifter.locks.of_process(opened.inode);
+            locked(free && may_lock(lock, opened.flags))?;
             Step { offset, asked, flags: lock.number(), ..step(Action::LockRange) }
         }
+        Control::OpenFile(lock) => {
+            let range = Held::new(call.handle, lock, offset, asked);
+            let may = may_lock(lock, opened.flags);
+            locked(may && sifter.locks.of_open_file(opened.inode, range))?;
+            changes = true;
+            Step { offset, asked, flags: lock.number(), ..step(Action::LockOpenFile) }
+        }
         Control::Whole(lock) => {
-            if !lock_whole(sifter, call.handle, opened.inode, lock) {
-                return Err(Reason::Unlike);
-            }
+            locked(sifter.locks.of_whole(opened.inode, Held::new(call.handle, lock, 0, 0)))?;
             changes = true;
             Step { flags: lock.number(), ..step(Action::LockWhole) }
         }
@@ -39,36 +46,18 @@ pub(super) fn judge(sifter: &mut Sifter<'_>, index: u32, call: &Call, opened: Op
     Ok(())
 }
 
-/// Gives back the lock of a handle that is closed; whether there was one.
-pub(super) fn unlock(locks: &mut Locks, handle: u32, inode: u32) -> bool {
-    let Some(holders) = locks.get_mut(&inode) else { return false };
-    let before = holders.len();
-    holders.retain(|(holder, _)| *holder != handle);
-    holders.len() < before
+/// One that ended without closing its file has not given its lock back here.
+fn locked(is_free: bool) -> Judged {
+    if is_free { Ok(()) } else { Err(Reason::Unlike) }
 }
 
-/// A range of a file that is open for that. Such locks are a process's, and a replay is one: they never
-/// wait for one another.
+/// A range of a file that is open for that.
 fn may_lock(lock: Lock, flags: OpenFlags) -> bool {
     match lock {
         Lock::Shared => !flags.has(OpenFlags::WRONLY),
         Lock::Exclusive => flags.writes(),
         Lock::Nothing => true,
     }
-}
-
-/// Whether nobody is in the way. One that ended without closing its file has not given it back here.
-fn lock_whole(sifter: &mut Sifter<'_>, handle: u32, inode: u32, lock: Lock) -> bool {
-    unlock(&mut sifter.locks, handle, inode);
-    let holders = sifter.locks.entry(inode).or_default();
-    let alone = lock == Lock::Exclusive;
-    if lock != Lock::Nothing {
-        if holders.iter().any(|(_, theirs)| *theirs || alone) {
-            return false;
-        }
-        holders.push((handle, alone));
-    }
-    true
 }
 
 /// The flags of a handle from now on. What was opened through the page cache stays so: whether the

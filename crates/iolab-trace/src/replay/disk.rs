@@ -49,6 +49,7 @@ pub(super) const ENOTDIR: i64 = 20;
 pub(super) const EISDIR: i64 = 21;
 pub(super) const EINVAL: i64 = 22;
 pub(super) const ENOTEMPTY: i64 = 39;
+pub(super) const ENODATA: i64 = 61;
 
 /// What a call on names does here: nothing of note, or an error's number.
 pub(super) type Done<T = ()> = Result<T, i64>;

@@ -17,6 +17,7 @@ mod first_state;
 mod gather;
 mod lanes;
 mod left_out;
+mod locks;
 #[cfg(test)]
 mod logs;
 mod names;

@@ -30,6 +30,9 @@ pub(super) fn judge(sifter: &mut Sifter<'_>, index: u32, call: &Call) -> Judged 
             on.edit(sifter, |opened| opened.copies += 1);
             on.plain(sifter, Action::Duplicate)
         }
+        CallKind::Attribute => {
+            on.put(sifter, Step { expected: call.result, ..on.step(Action::Attribute) })
+        }
         CallKind::StatHandle => on.plain(sifter, Action::StatHandle),
         CallKind::ChangeMode => {
             let flags = u32::from(!is_file);
@@ -103,7 +106,7 @@ impl On<'_> {
     fn close(&self, sifter: &mut Sifter<'_>) -> Judged {
         if self.call.detail == 1 {
             // Who locks it next must come after.
-            match control::unlock(&mut sifter.locks, self.call.handle, self.opened.inode) {
+            match sifter.locks.release(self.call.handle, self.opened.inode) {
                 true => self.changing(sifter, self.step(Action::Close))?,
                 false => self.plain(sifter, Action::Close)?,
             }

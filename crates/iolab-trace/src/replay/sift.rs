@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::by_name;
 use super::first_state::first_state;
 use super::left_out::{Coverage, Reason};
+use super::locks::Locks;
 use super::names::Names;
 use super::on_handle;
 use super::state::{Judged, Sifter};
@@ -27,7 +28,7 @@ impl<'a> Sifter<'a> {
             inherited: Vec::new(),
             listed: HashMap::new(),
             listing: HashMap::new(),
-            locks: HashMap::new(),
+            locks: Locks::default(),
             acts: Vec::new(),
             coverage: Coverage::default(),
         };
@@ -72,6 +73,7 @@ impl<'a> Sifter<'a> {
             CallKind::Open => by_name::open(self, index, call, errno),
             _ if by_name::is_by_name(call) => by_name::judge(self, index, call, errno),
             _ if call.handle == NONE => Err(Reason::Kind),
+            _ if by_name::asks_in_vain(call) => on_handle::judge(self, index, call),
             _ if errno.is_some() => Err(Reason::Error),
             _ => on_handle::judge(self, index, call),
         }

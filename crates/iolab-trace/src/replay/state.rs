@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::disk::{Disk, NodeKind};
 use super::left_out::{Coverage, Reason};
+use super::locks::Locks;
 use super::names::Names;
 use super::step::Act;
 use crate::call::OpenFlags;
@@ -51,9 +52,6 @@ pub(super) struct Sifter<'a> {
     pub(super) acts: Vec<Act>,
     pub(super) coverage: Coverage,
 }
-
-/// Who has locked files as a whole: by inode, the handles and whether each of them alone.
-pub(super) type Locks = HashMap<u32, Vec<(u32, bool)>>;
 
 /// Why a call cannot be made again; else it is among the acts.
 pub(super) type Judged = Result<(), Reason>;

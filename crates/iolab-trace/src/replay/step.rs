@@ -77,12 +77,18 @@ pub enum Action {
     Duplicate,
     /// fcntl(F_GETFL).
     Look,
-    /// fstatfs.
+    /// statfs of `path`, or fstatfs of `slot` where there is no path.
     FileSystem,
+    /// getxattr, likewise, of an attribute that is not there.
+    Attribute,
     /// fcntl(F_SETFL) with `flags`.
     Flags,
     /// fcntl(F_SETLK) of `asked` bytes from `offset` on; `flags` is the number of a [`crate::Lock`].
     LockRange,
+    /// fcntl(F_OFD_SETLK), likewise.
+    LockOpenFile,
+    /// fcntl(F_GETLK) of a lock of that range.
+    Holder,
     /// flock; `flags` likewise.
     LockWhole,
     /// Reads as [`Action::ReadAt`], by a request in a ring.
@@ -172,7 +178,10 @@ impl Action {
             | Action::FileSystem
             | Action::Flags
             | Action::LockRange
+            | Action::LockOpenFile
+            | Action::Holder
             | Action::LockWhole => CallKind::Other,
+            Action::Attribute => CallKind::Attribute,
             Action::Duplicate => CallKind::Duplicate,
             Action::Wait | Action::Signal | Action::Await | Action::Think => CallKind::Wait,
         }

@@ -44,7 +44,13 @@ impl Applied<'_> {
                     b"F_SETFD" => self.close_on_exec(),
                     b"F_SETFL" => self.status_flags(),
                     b"F_GETFL" | b"F_GETFD" => self.control(Some(Control::Look)),
-                    b"F_SETLK" | b"F_SETLKW" => self.range_lock(),
+                    b"F_SETLK" | b"F_SETLKW" | b"F_SETLK64" | b"F_SETLKW64" => {
+                        self.range_lock(Control::Range)
+                    }
+                    b"F_OFD_SETLK" | b"F_OFD_SETLKW" => self.range_lock(Control::OpenFile),
+                    b"F_GETLK" | b"F_GETLK64" | b"F_OFD_GETLK" => {
+                        self.range_lock(|_| Control::Holder)
+                    }
                     _ => self.control(None),
                 }
             }
@@ -64,8 +70,8 @@ impl Applied<'_> {
         Ok(kept)
     }
 
-    /// F_SETLK: where its range is counted from the beginning of the file, the range is kept.
-    fn range_lock(&mut self) -> Result<bool, TraceError> {
+    /// Of a lock whose range is counted from the beginning of the file, the range is kept.
+    fn range_lock(&mut self, control: impl Fn(Lock) -> Control) -> Result<bool, TraceError> {
         let field = |key| words::field(self.argument(2), key);
         let number = |key| field(key).and_then(words::count);
         let range = (number("l_start="), number("l_len="));
@@ -74,7 +80,7 @@ impl Applied<'_> {
         let (Some(lock), (Some(offset), Some(bytes)), true) = (lock, range, from_start) else {
             return self.control(None);
         };
-        let kept = self.control(Some(Control::Range(lock)))?;
+        let kept = self.control(Some(control(lock)))?;
         (self.call.offset, self.call.asked) = (offset, bytes);
         Ok(kept)
     }

@@ -40,6 +40,12 @@ pub(super) enum Shape {
     Lock,
     /// fstatfs.
     FileSystem,
+    /// statfs.
+    FileSystemOf,
+    /// getxattr, of a name or a descriptor.
+    AskForAttribute {
+        of_handle: bool,
+    },
     /// ioctl: FICLONE, and others that change nothing.
     Device,
     /// Bytes moved at an offset of its own (`Some`) or the handle's.
@@ -272,13 +278,13 @@ const KNOWN: &[(&str, Shape)] = &{
         ("utimes", on_path(K::ChangeTimes)),
         ("utimensat", at_path(K::ChangeTimes)),
         ("futimesat", at_path(K::ChangeTimes)),
-        ("getxattr", on_path(K::Attribute)),
-        ("lgetxattr", on_path(K::Attribute)),
+        ("getxattr", Shape::AskForAttribute { of_handle: false }),
+        ("lgetxattr", Shape::AskForAttribute { of_handle: false }),
         ("listxattr", on_path(K::Attribute)),
         ("llistxattr", on_path(K::Attribute)),
         ("setxattr", on_path(K::Attribute)),
         ("lsetxattr", on_path(K::Attribute)),
-        ("fgetxattr", on_handle(K::Attribute)),
+        ("fgetxattr", Shape::AskForAttribute { of_handle: true }),
         ("flistxattr", on_handle(K::Attribute)),
         ("fsetxattr", on_handle(K::Attribute)),
         ("copy_file_range", between(K::CopyRange, 0, 2, 1, 4)),
@@ -286,8 +292,10 @@ const KNOWN: &[(&str, Shape)] = &{
         ("sendfile64", between(K::SendFile, 1, 0, 2, 3)),
         ("splice", between(K::Splice, 0, 2, 1, 4)),
         ("io_uring_enter", Shape::Ring),
-        ("statfs", on_path(K::Other)),
+        ("statfs", Shape::FileSystemOf),
+        ("statfs64", Shape::FileSystemOf),
         ("fstatfs", Shape::FileSystem),
+        ("fstatfs64", Shape::FileSystem),
         ("flock", Shape::Lock),
         ("chdir", Shape::ChangeDirectory),
         ("fchdir", Shape::ChangeDirectoryTo),

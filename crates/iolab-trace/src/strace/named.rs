@@ -7,6 +7,7 @@ use super::names::absolute;
 use super::state::Slot;
 use super::words;
 use crate::call::{CallKind, NONE, OpenFlags};
+use crate::control::{ASKS_FOR_ATTRIBUTE, Control};
 use crate::error::TraceError;
 use crate::trace::FileKind;
 
@@ -40,6 +41,19 @@ impl NamedCall<'_, '_> {
                 Ok(kept)
             }
             Shape::OnPath { kind, at, path } => self.on_path(kind, at, path),
+            Shape::FileSystemOf => {
+                let kept = self.on_path(CallKind::Other, None, 0)?;
+                self.0.call.detail = Control::FileSystem.code();
+                Ok(kept)
+            }
+            Shape::AskForAttribute { of_handle } => {
+                let kept = match of_handle {
+                    true => self.0.on_handle(OneHandle::plain(CallKind::Attribute))?,
+                    false => self.on_path(CallKind::Attribute, None, 0)?,
+                };
+                self.0.call.detail = ASKS_FOR_ATTRIBUTE;
+                Ok(kept)
+            }
             Shape::UnlinkAt => {
                 let removes = self.0.argument(2) == b"AT_REMOVEDIR";
                 let kind = if removes { CallKind::RemoveDirectory } else { CallKind::Unlink };

@@ -11,7 +11,7 @@ pub(super) fn translate(program: &mut Program) {
     for step in program.lanes.iter_mut().flatten() {
         step.flags = match step.action {
             Action::Open | Action::Flags => os_flags(OpenFlags(step.flags)).bits(),
-            Action::LockRange => os_lock(step.flags, &OF_RANGES),
+            Action::LockRange | Action::LockOpenFile => os_lock(step.flags, &OF_RANGES),
             Action::LockWhole => os_lock(step.flags, &OF_WHOLE_FILES),
             _ => step.flags,
         };

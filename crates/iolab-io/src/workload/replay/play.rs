@@ -2,27 +2,24 @@
 //! or looked up but a place in an array.
 
 use std::ffi::CStr;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use super::scene::LEADS_TO;
-use rustix::fs::OFlags;
-
 use crate::sys::call_ring::CallRing;
 use crate::sys::clock;
 use crate::sys::raw_call::{self as raw, MapOrder, RawMapping};
 use crate::sys::raw_control as control;
+use crate::sys::raw_name;
 use iolab_trace::NONE;
 use iolab_trace::replay::{Action, Program, Step};
-
-/// What a file is opened with to be cut.
-const TO_WRITE: i32 = OFlags::WRONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW).bits() as i32;
 
 /// What all threads of a replay share.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
     pub(super) program: &'a Program,
     /// The directory of all copies.
-    pub(super) root: i32,
+    pub(super) root: BorrowedFd<'a>,
     /// Open files, by their slots.
     pub(super) slots: &'a [AtomicI32],
     pub(super) events: &'a [AtomicU32],
@@ -95,7 +92,7 @@ fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         },
         Action::Open => stage.open(step),
         Action::Close => raw::close(stage.fd(step)),
-        Action::Stat => raw::stat(stage.root, stage.path(step.path)),
+        Action::Stat => raw::stat(stage.root.as_raw_fd(), stage.path(step.path)),
         Action::StatHandle => raw::stat_handle(stage.fd(step)),
         Action::Sync => raw::sync(stage.fd(step), false),
         Action::DataSync => raw::sync(stage.fd(step), true),
@@ -118,7 +115,7 @@ fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
 /// Calls that take so long that a call of a function more is nothing.
 #[inline(never)]
 fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
-    let (asked, root) = (step.asked as usize, stage.root);
+    let (asked, root) = (step.asked as usize, stage.root.as_raw_fd());
     match step.action {
         Action::Read => raw::read_parts(stage.fd(step), &mut own.buffer[..asked], step.parts, None),
         Action::ReadAt => {
@@ -155,7 +152,10 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
             let (at, path) = stage.target(step);
             raw::change_times(at, path)
         }
-        Action::Truncate => stage.truncate(step),
+        Action::Truncate => match stage.target(step) {
+            (_, Some(path)) => raw_name::truncate(path, step.asked),
+            (fd, None) => raw::truncate(fd, step.asked),
+        },
         Action::Allocate => raw::allocate(stage.fd(step), step.flags != 0, step.offset, step.asked),
         Action::SyncAll => raw::sync_all(root),
         Action::Advise => raw::advise(stage.fd(step), step.offset, step.asked, step.flags),
@@ -164,11 +164,22 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         Action::Clone => raw::clone_file(stage.other(step), stage.fd(step)),
         Action::Duplicate => raw::duplicate(stage.fd(step)),
         Action::Look => control::look(stage.fd(step)),
-        Action::FileSystem => control::file_system(stage.fd(step)),
+        Action::FileSystem => match stage.target(step) {
+            (_, Some(path)) => raw_name::file_system(path),
+            (fd, None) => control::file_system(fd),
+        },
+        Action::Attribute => match stage.target(step) {
+            (_, Some(path)) => raw_name::attribute(path),
+            (fd, None) => control::attribute(fd),
+        },
         Action::Flags => control::set_flags(stage.fd(step), step.flags as i32),
         Action::LockRange => {
             control::lock_range(stage.fd(step), step.flags as i32, step.offset, step.asked)
         }
+        Action::LockOpenFile => {
+            control::lock_open_file(stage.fd(step), step.flags as i32, step.offset, step.asked)
+        }
+        Action::Holder => control::holder(stage.fd(step), step.offset, step.asked),
         Action::LockWhole => control::lock_whole(stage.fd(step), step.flags as i32),
         Action::RingRead | Action::RingWrite | Action::RingSync | Action::RingDataSync => {
             own.ring.as_mut().map_or(0, |ring| in_ring(stage, step, ring, own.buffer))
@@ -210,7 +221,7 @@ impl<'a> Stage<'a> {
 
     #[inline(always)]
     fn open(&self, step: &Step) -> i64 {
-        let fd = raw::open(self.root, self.path(step.path), step.flags as i32, 0o600);
+        let fd = raw::open(self.root.as_raw_fd(), self.path(step.path), step.flags as i32, 0o600);
         if fd < 0 {
             return fd;
         }
@@ -228,22 +239,7 @@ impl<'a> Stage<'a> {
     fn target(&self, step: &Step) -> (i32, Option<&'a CStr>) {
         match step.path {
             NONE => (self.fd(step), None),
-            path => (self.root, Some(self.path(path))),
-        }
-    }
-
-    fn truncate(&self, step: &Step) -> i64 {
-        if step.path == NONE {
-            return raw::truncate(self.fd(step), step.asked);
-        }
-        // truncate(2) has no form with a directory.
-        match raw::open(self.root, self.path(step.path), TO_WRITE, 0) {
-            fd if fd >= 0 => {
-                let result = raw::truncate(fd as i32, step.asked);
-                raw::close(fd as i32);
-                result
-            }
-            error => error,
+            path => (self.root.as_raw_fd(), Some(self.path(path))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One trial: the program is made from the trace, its threads are made ready, and then it is played.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, AtomicU32};
 
 use rustix::fs::{Mode, OFlags, SeekFrom, openat, seek};
@@ -14,6 +14,7 @@ use crate::method::{Buffer, MeasuredWindow, Stop, fill, run_threads};
 use crate::sys::call_ring::CallRing;
 use crate::sys::clock::now_ns;
 use crate::sys::page::page_bytes;
+use crate::sys::path;
 use crate::sys::raw_call::RawMapping;
 use crate::sys::usage::usage;
 use crate::workload::{Subject, Trial};
@@ -54,7 +55,7 @@ pub(super) fn run(
     let mut content = content(&program, scene.seed).map_err(failed)?;
     let stage = Stage {
         program: &program,
-        root: root.as_raw_fd(),
+        root: root.as_fd(),
         slots: &slots,
         events: &events,
         content: content.as_mut(),
@@ -142,7 +143,11 @@ struct Ready<'a> {
 }
 
 impl Ready<'_> {
-    fn new<'a>(steps: &'a [Step], slots: usize) -> Result<Ready<'a>, Stop> {
+    fn new<'a>(stage: &Stage<'_>, steps: &'a [Step]) -> Result<Ready<'a>, Stop> {
+        let slots = stage.slots.len();
+        if steps.iter().any(names_by_directory) {
+            path::enter(stage.root)?;
+        }
         let reads = steps.iter().filter(|step| step.action.reads()).map(|step| step.asked);
         let of = |action| steps.iter().filter(move |step| step.action == action).count();
         let lists = of(Action::List) + of(Action::ReadLink) > 0;
@@ -162,8 +167,14 @@ impl Ready<'_> {
     }
 }
 
+/// Whether its name is one below the working directory: the kernel has no other form.
+fn names_by_directory(step: &Step) -> bool {
+    let by_either = [Action::Truncate, Action::FileSystem, Action::Attribute];
+    by_either.contains(&step.action) && step.path != NONE
+}
+
 fn played(stage: &Stage<'_>, window: &mut dyn MeasuredWindow) -> Result<Timed, Stop> {
-    let ready = |steps| Ready::new(steps, stage.slots.len());
+    let ready = |steps| Ready::new(stage, steps);
     let work = |ready: Ready<'_>| {
         let Ready { steps, mut buffer, maps, made, ring } = ready;
         let mut own = Own { buffer: buffer.as_mut(), maps, made, ring, tally: Tally::default() };
