@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""What a replay foretells against what comes true: dd with blocks of 1 KiB is recorded, its replay in
-blocks of 64 KiB is measured, and so is dd with blocks of 64 KiB, by turns.
+"""What a replay foretells against what comes true, by turns on one machine.
 
-    scripts/replay-truth.py [--mib 16] [--times 20] [IOLAB]
+    scripts/replay-truth.py [--times 7] [--only WORD] [IOLAB]
 
-Of dd its own time counts, which begins when the process has started and its files are open. Makes its
-files under the working directory in `truth-…` and removes them. On a machine where nothing else runs.
+Foretold: a slow program is recorded, its replay in another way is measured, and so are the slow program
+and a real one that works that way, by their own clocks, which begin when a process has started.
+As recorded: programs are recorded and replayed as they were, against the time of their file calls as the
+kernel counts it (tracefs, as root, x86-64): from entering each to leaving it, less what that counting adds
+to calls whose time is known without it. Makes its files under the working directory in `truth-…` and
+removes them. On a machine where nothing else runs.
 """
 import argparse
 import json
@@ -14,36 +17,165 @@ import re
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 
-RECORDED, ASKED = "1K", "64K"
+from kernel_calls import Kernel
+
+# A program in C that says how long it took: NAME, what it reads or writes, bytes of a call, syncs.
+SOURCE = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static char buffer[1 << 20];
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec / 1e9;
+}
+int main(int count, char **words) {
+    long block = atol(words[3]), calls = atol(words[4]), each = atol(words[5]), done = 0;
+    double start = now();
+    if (!strcmp(words[1], "seek")) {
+        int fd = open(words[2], O_RDONLY);
+        for (; done < calls; done++) lseek(fd, 0, SEEK_CUR);
+    } else if (!strcmp(words[1], "read")) {
+        int fd = open(words[2], O_RDONLY);
+        while (read(fd, buffer, block) > 0) done++;
+        close(fd);
+    } else {
+        int fd = open(words[2], O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        for (; done < calls; done++) {
+            if (write(fd, buffer, block) != block) return 1;
+            if (each) fsync(fd);
+        }
+        if (!each) fsync(fd);
+        close(fd);
+    }
+    dprintf(2, "%.9f s, %ld calls\n", now() - start, done);
+    return 0;
+}
+"""
+# Of each: name, the slow program, the one that works as foretold, and the way of the replay.
+FORETOLD = [
+    ("dd bs=1k → 64k, 16 MiB", ["dd", "if=in", "of=out", "bs=1K"], ["dd", "if=in", "of=out", "bs=64K"],
+     ["--block", "64Ki"]),
+    ("reads of 1 byte → 4 KiB, 1 MiB", ["./calls", "read", "small", "1", "0", "0"],
+     ["./calls", "read", "small", "4096", "0", "0"], ["--block", "4Ki"]),
+    ("500 writes of 4 KiB, fsync each → one", ["./calls", "write", "out", "4096", "500", "1"],
+     ["./calls", "write", "out", "4096", "500", "0"], ["--sync", "end", "--block", "recorded"]),
+]
+COUNTED = [
+    ("cp -R, 2000 files", ["cp", "-R", "tree", "out"]),
+    ("sqlite3, 10 000 inserts in a transaction", ["sh", "-c", "exec sqlite3 out < one.sql"]),
+    ("sqlite3, 1000 inserts, each its own", ["sh", "-c", "exec sqlite3 out < each.sql"]),
+    ("python3 by lines, 16 MiB", [sys.executable, "-c", "for line in open('lines'): pass"]),
+    ("tar, 2000 files", ["tar", "cf", "out", "tree"]),
+    ("grep -r, 2000 files", ["grep", "-r", "no such text", "tree"]),
+    ("gcc -c", ["gcc", "-O1", "-c", "calls.c", "-o", "out"]),
+]
 
 
-def dd(block):
-    """The seconds that dd says it took; its target is made anew."""
-    if os.path.exists("out"):
-        os.unlink("out")
+def files():
+    """All that the programs work on, in this directory."""
+    with open("in", "wb") as file:
+        file.write(os.urandom(16 << 20))
+    with open("small", "wb") as file:
+        file.write(os.urandom(1 << 20))
+    with open("lines", "w", encoding="ascii") as file:
+        file.write("a line of a file as there are many\n" * ((16 << 20) // 35))
+    for number in range(2000):
+        os.makedirs(f"tree/{number % 20}", exist_ok=True)
+        with open(f"tree/{number % 20}/{number}", "wb") as file:
+            file.write(os.urandom(1000 + number * 10))
+    for name, inserts, first, last in (("one", 10_000, "begin;\n", "commit;\n"), ("each", 1000, "", "")):
+        with open(f"{name}.sql", "w", encoding="ascii") as file:
+            file.write("create table t(a, b);\n" + first)
+            file.write("insert into t values (1, 'some text to be kept');\n" * inserts + last)
+    with open("calls.c", "w", encoding="ascii") as file:
+        file.write(SOURCE)
+    subprocess.run(["gcc", "-O2", "-static", "calls.c", "-o", "calls"], check=True)
+
+
+def clean():
+    """What a program makes is made anew."""
+    if os.path.isdir("out"):
+        shutil.rmtree("out")
+    for name in ("out", "out-journal"):
+        if os.path.exists(name):
+            os.unlink(name)
+
+
+def own_ms(command):
+    """What a program says it took."""
+    clean()
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    return 1e3 * float(re.search(r"([0-9.e-]+) s,", said).group(1))
+
+
+def record(iolab, name, command):
+    """The trace of a command."""
+    clean()
+    trace = re.sub("[^a-z0-9]+", "-", name.lower()) + ".trace"
+    record = [iolab, "record", "--quiet", "--output", trace, "--"] + command
+    subprocess.run(record, check=False, stdout=subprocess.DEVNULL)
+    clean()
+    return trace
+
+
+def replay(iolab, trace, way):
+    """The milliseconds of each cell of a replay, and the share of calls that it left out."""
     said = subprocess.run(
-        ["dd", "if=in", "of=out", f"bs={block}"], capture_output=True, text=True, check=True
-    ).stderr
-    return float(re.search(r"copied, ([0-9.e-]+) s", said).group(1))
-
-
-def replay(iolab):
-    """The milliseconds of a replay as recorded, and in larger blocks, by the block."""
-    said = subprocess.run(
-        [iolab, "replay", "dd.trace", "--block", "64Ki", "--rounds", "5", "--format", "json",
-         "--quiet"],
+        [iolab, "replay", trace, "--rounds", "5", "--budget", "60s", "--format", "json", "--quiet"] + way,
         capture_output=True, text=True, check=True,
     ).stdout
-    cells = json.loads(said)["cells"]
-    return [cell["estimate"]["wall_ns"]["median"] / 1e6 for cell in cells]
+    run = json.loads(said)
+    known = [fact for key, fact in run["environment"].items() if key.startswith("trace")][0]
+    cells = [cell["estimate"]["wall_ns"]["median"] / 1e6 for cell in run["cells"]]
+    return cells, known["lost_calls"] / known["calls"]
+
+
+def row(name, real, foretold):
+    """A row of the table: of each turn both met the same machine."""
+    quotients = sorted(b / a for a, b in zip(real, foretold))
+    middle = statistics.median(quotients)
+    outer = len(quotients) // 6
+    real, foretold = statistics.median(real), statistics.median(foretold)
+    print(f"| {name} | {real:.2f} ms | {foretold:.2f} ms | {middle:.3f} "
+          f"({quotients[outer]:.3f}–{quotients[-1 - outer]:.3f}) |", flush=True)
+
+
+def foretell(iolab, times, name, slow, fast, way):
+    """Both programs and both cells of a replay, by turns."""
+    trace = record(iolab, name, slow)
+    turns = []
+    for _ in range(times):
+        real = [own_ms(slow), own_ms(fast)]
+        turns.append(real + replay(iolab, trace, way)[0])
+    slow_ms, fast_ms, as_recorded, other = zip(*turns)
+    row(f"{name}: as recorded", slow_ms, as_recorded)
+    row(f"{name}: foretold", fast_ms, other)
+
+
+def count(kernel, iolab, times, name, command):
+    """A program's file calls as the kernel counts them, and its replay, by turns."""
+    trace = record(iolab, name, command)
+    turns, lost = [], 0.0
+    for _ in range(times):
+        clean()
+        real = kernel.file_calls_ms(command)
+        cells, lost = replay(iolab, trace, ["--block", "recorded"])
+        turns.append((real, cells[0]))
+    row(f"{name} ({100 * lost:.1f} % of its calls left out)", *zip(*turns))
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--mib", type=int, default=16)
-    arguments.add_argument("--times", type=int, default=20)
+    arguments.add_argument("--times", type=int, default=7)
+    arguments.add_argument("--only", default="", help="rows whose name has this word")
     arguments.add_argument("iolab", nargs="?", default="iolab")
     asked = arguments.parse_args()
     iolab = shutil.which(asked.iolab) or os.path.abspath(asked.iolab)
@@ -51,22 +183,17 @@ def main():
     try:
         os.chdir(directory)
         os.environ["XDG_STATE_HOME"] = os.path.abspath("state")
-        with open("in", "wb") as file:
-            file.write(os.urandom(asked.mib << 20))
-        record = [iolab, "record", "--quiet", "--output", "dd.trace", "--"]
-        subprocess.run(record + ["dd", "if=in", "of=out", f"bs={RECORDED}", "status=none"], check=True)
-        rounds = []
-        for _ in range(asked.times):
-            real = [dd(RECORDED) * 1e3, dd(ASKED) * 1e3]
-            rounds.append(real + replay(iolab))
-        middle = [statistics.median(column) for column in zip(*rounds)]
-        # Both of a round met the same machine.
-        quotients = [[one[2] / one[0], one[3] / one[1]] for one in rounds]
-        right = [statistics.median(column) for column in zip(*quotients)]
-        for name, real, foretold, quotient in zip(
-            ("as recorded, 1 KiB", "64 KiB"), middle[:2], middle[2:], right
-        ):
-            print(f"{name}: dd {real:.2f} ms, replay {foretold:.2f} ms, {quotient:.3f} of it")
+        files()
+        print("| work | the program | the replay | its share of the program's time |")
+        print("| --- | ---: | ---: | --- |")
+        for one in FORETOLD:
+            if asked.only in one[0]:
+                foretell(iolab, asked.times, *one)
+        wanted = [one for one in COUNTED if asked.only in one[0]]
+        if wanted:
+            with Kernel(["./calls", "seek", "small", "0", "200000", "0"]) as kernel:
+                for one in wanted:
+                    count(kernel, iolab, asked.times, *one)
     finally:
         os.chdir(os.path.dirname(directory))
         shutil.rmtree(directory)

@@ -47,7 +47,7 @@ pub fn facts(path: &Path) -> Result<TraceFacts, String> {
     }
     Ok(TraceFacts {
         bytes: replay.file_bytes(),
-        note: replay.coverage.words(),
+        note: replay.coverage.all_words(),
         files: RecordedFiles {
             trace: name,
             digest,

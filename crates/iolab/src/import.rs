@@ -110,7 +110,8 @@ fn trace(path: &Path) -> Result<Trace, Failure> {
 }
 
 fn log_sentence(file: &str, trace: &Trace, made: &str) -> String {
-    let calls = so_many(trace.calls.len(), "call");
+    // As the profile counts them.
+    let calls = so_many(trace.file_calls(), "call");
     let skipped = match trace.skipped_lines {
         0 => String::new(),
         lines => format!(" ({} not understood)", so_many(lines as usize, "line")),

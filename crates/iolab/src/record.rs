@@ -177,6 +177,9 @@ fn unrecorded(error: &TraceError, status: ExitStatus) -> Failure {
             ended(status),
             forbidden()
         )),
+        error @ TraceError::TooMany { .. } => {
+            Failure::refused(format!("the log of strace: {error}"))
+        }
         error => Failure::internal(format!("the log of strace: {error}")),
     }
 }

@@ -11,6 +11,7 @@ use crate::catalog::{
     bytes_text, count_text, path_to_text,
 };
 use crate::spec::{Experiment, NO_METHOD, Vocabulary};
+use crate::tree::TreeOrder;
 
 /// Rounds of more cells than this would be so far apart that they compare nothing.
 const MOST_CELLS: usize = 4096;
@@ -208,7 +209,9 @@ fn refuse_what_does_not_fit(
     let (needed, free) = (made, facts.free_bytes);
     if needed > free {
         let copies = instances.copies || instances.copied.0 > 0;
-        let copies_theirs = copies && instances.all.iter().any(|i| i.path.is_some());
+        let is_recorded = |i: &super::Instance| matches!(i.tree, Some(TreeOrder::Recorded(_)));
+        let copies_theirs = copies && instances.all.iter().any(|i| i.path.is_some())
+            || instances.all.iter().any(is_recorded);
         return Err(PlanError::NoSpace { directory, needed, free, copies_theirs });
     }
     let made = |i: &&super::Instance| (instances.copies || i.path.is_none()) && i.tree.is_none();

@@ -6,7 +6,7 @@ use super::cost::Cost;
 use super::extents::Extents;
 use super::origin::Origins;
 use super::pattern::{Steps, Walk};
-use super::sum::{Sum, Timed};
+use super::sum::{During, Sum, Timed};
 use super::times::Times;
 use super::{FileRow, KindRow, SizeRow, Whole};
 use crate::call::{Call, CallKind, NONE, OpenFlags, Result};
@@ -48,6 +48,7 @@ pub(super) struct OfFile {
     pub(super) used: bool,
     aligned: u64,
     blocks: u64,
+    during: During,
 }
 
 /// Everything of the pass.
@@ -62,7 +63,7 @@ pub(super) struct Gathered {
     pub(super) passed_on: HashMap<(u32, u32), Sum>,
     sizes: BTreeMap<(&'static str, u32), Sum>,
     /// Of no file that is known.
-    fileless: Sum,
+    fileless: OfFile,
     elsewhere: u64,
     rings: u64,
     low_ns: u64,
@@ -84,7 +85,7 @@ pub(super) fn gather(trace: &Trace) -> Gathered {
         all: Sum::default(),
         passed_on: HashMap::new(),
         sizes: BTreeMap::new(),
-        fileless: Sum::default(),
+        fileless: OfFile::default(),
         elsewhere: trace.calls.len() as u64 - calls.len() as u64 - rings - of_processes,
         rings,
         low_ns: times.low_ns,
@@ -118,7 +119,7 @@ impl Gathered {
         }
         match self.files.get_mut(call.file as usize) {
             Some(file) => file.call(call, walks.get_mut(call.handle as usize)),
-            None => self.fileless.add(call),
+            None => self.fileless.call(call, None),
         }
     }
 
@@ -220,15 +221,7 @@ impl Gathered {
             name: String::from_utf8_lossy(&file.name).into_owned(),
             kind: file.kind.word(),
             size_bytes: file.size_bytes,
-            file_ns: of.all.file_ns,
-            calls: of.all.calls,
-            read_bytes: of.reads.bytes,
-            reads: of.reads.calls,
-            written_bytes: of.writes.bytes,
-            writes: of.writes.calls,
-            read_again_bytes: of.read.clone().again_bytes(),
-            pattern: of.steps.pattern(),
-            aligned_share: (of.blocks > 0).then(|| of.aligned as f64 / of.blocks as f64),
+            ..of.row()
         };
         let mut rows: Vec<FileRow> = used.map(row).collect();
         rows.extend(self.fileless_row());
@@ -239,13 +232,10 @@ impl Gathered {
     /// Calls that name no file (sync) or a descriptor whose opening was not seen: without them the sum of
     /// all files is less than that of all calls.
     fn fileless_row(&self) -> Option<FileRow> {
-        let sum = &self.fileless;
-        (sum.calls > 0).then(|| FileRow {
+        (self.fileless.all.calls > 0).then(|| FileRow {
             name: NO_FILE.to_owned(),
             kind: FileKind::Unknown.word(),
-            file_ns: sum.file_ns,
-            calls: sum.calls,
-            ..FileRow::default()
+            ..self.fileless.row()
         })
     }
 
@@ -279,8 +269,32 @@ fn gain_of_share(share: f64) -> Option<f64> {
 }
 
 impl OfFile {
+    /// What its calls say of a file.
+    fn row(&self) -> FileRow {
+        FileRow {
+            file_ns: self.all.file_ns,
+            calls: self.all.calls,
+            read_bytes: self.reads.bytes,
+            reads: self.reads.calls,
+            written_bytes: self.writes.bytes,
+            writes: self.writes.calls,
+            read_again_bytes: self.read.clone().again_bytes(),
+            pattern: self.steps.pattern(),
+            aligned_share: (self.blocks > 0).then(|| self.aligned as f64 / self.blocks as f64),
+            small_reads: self.small_reads.calls,
+            small_writes: self.small_writes.calls,
+            syncs: self.syncs.calls,
+            opens: self.opens.calls,
+            looked_up: self.looked_up.calls,
+            first_ns: self.during.first_ns,
+            last_ns: self.during.last_ns,
+            ..FileRow::default()
+        }
+    }
+
     fn call(&mut self, call: &Timed, walk: Option<&mut Walk>) {
         self.all.add(call);
+        self.during.add(call);
         match call.kind {
             kind if kind.syncs() => self.syncs.add(call),
             CallKind::Open => self.opens.add(call),

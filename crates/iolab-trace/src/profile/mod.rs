@@ -110,6 +110,20 @@ pub struct FileRow {
     pub pattern: Option<Pattern>,
     /// The share of blocks that begin and end on 4 KiB.
     pub aligned_share: Option<f64>,
+    /// Reads of less than 4 KiB, those that met the end of the file left out.
+    pub small_reads: u64,
+    /// Writes of less than 4 KiB.
+    pub small_writes: u64,
+    /// Calls that waited until it was durable.
+    pub syncs: u64,
+    /// How often it was opened.
+    pub opens: u64,
+    /// How often it was looked up by its name alone.
+    pub looked_up: u64,
+    /// When the first call on it began, from the first call of the program on, under the tracer.
+    pub first_ns: u64,
+    /// When the last call on it had ended, likewise.
+    pub last_ns: u64,
 }
 
 /// One kind of call.

@@ -44,3 +44,23 @@ impl Sum {
         self.file_ns = self.file_ns.saturating_add(other.file_ns);
     }
 }
+
+/// From the first call to the end of the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct During {
+    pub(super) first_ns: u64,
+    pub(super) last_ns: u64,
+}
+
+impl Default for During {
+    fn default() -> During {
+        During { first_ns: u64::MAX, last_ns: 0 }
+    }
+}
+
+impl During {
+    pub(super) fn add(&mut self, call: &Call) {
+        self.first_ns = self.first_ns.min(call.at_ns);
+        self.last_ns = self.last_ns.max(call.at_ns.saturating_add(call.took_ns));
+    }
+}

@@ -86,6 +86,18 @@ impl Coverage {
         })
     }
 
+    /// As [`Coverage::words`], with the calls that are no file work.
+    pub fn all_words(&self) -> Option<String> {
+        let calls = count_text(self.elsewhere);
+        let elsewhere = (self.elsewhere > 0).then(|| {
+            format!(
+                "calls on devices, pipes, sockets and files of the kernel are left out: {calls}"
+            )
+        });
+        let all: Vec<String> = self.words().into_iter().chain(elsewhere).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
     /// Their shares, of all calls on files and of all bytes.
     pub fn lost_shares(&self) -> (f64, f64) {
         let (calls, bytes) = self.lost();

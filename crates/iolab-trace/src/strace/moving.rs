@@ -42,7 +42,10 @@ impl Applied<'_> {
         if !self.on(0)? {
             return Ok(false);
         }
-        self.call.detail = match self.argument(2) {
+        // _llseek of 32 bits says where it led in an argument: `_llseek(3, 5, [5], SEEK_SET) = 0`.
+        let led_to = words::in_brackets(self.argument(2));
+        let asked = if led_to.is_some() { 3 } else { 2 };
+        self.call.detail = match self.argument(asked) {
             b"SEEK_SET" => 0,
             b"SEEK_CUR" => 1,
             b"SEEK_END" => 2,
@@ -50,10 +53,11 @@ impl Applied<'_> {
             _ => 4,
         };
         self.call.offset = self.view(self.call.handle as usize).at;
-        if let Ok(offset) = u64::try_from(self.call.result) {
+        if let Ok(result) = u64::try_from(self.call.result) {
+            let offset = led_to.unwrap_or(result);
             self.call.offset = offset;
             self.state.handles[self.call.handle as usize].offset = offset;
-            if self.argument(2) == b"SEEK_END" && self.argument(1) == b"0" {
+            if self.argument(asked) == b"SEEK_END" && self.argument(1) == b"0" {
                 let file = self.call.file;
                 self.state.sized(file, offset);
             }
@@ -77,10 +81,8 @@ impl Applied<'_> {
         self.call.kind = kind;
         self.call.asked = self.count(asked);
         let own = offset.and_then(|at| {
-            words::count(self.argument(at).trim_ascii()).or_else(|| {
-                let inner = self.argument(at).strip_prefix(b"[")?;
-                words::count(&inner[..inner.iter().position(|byte| *byte == b']')?])
-            })
+            let argument = self.argument(at).trim_ascii();
+            words::count(argument).or_else(|| words::in_brackets(argument))
         });
         let handle = self.call.handle as usize;
         self.call.offset = own.unwrap_or(self.state.handles[handle].offset);

@@ -219,6 +219,12 @@ pub(super) fn count(text: &[u8]) -> Option<u64> {
     }
 }
 
+/// The number of `[5]`, or the first one of `[5] => [7]`.
+pub(super) fn in_brackets(text: &[u8]) -> Option<u64> {
+    let inner = text.strip_prefix(b"[")?;
+    count(&inner[..inner.iter().position(|byte| *byte == b']')?])
+}
+
 /// The sum of the lengths of an array of buffers; nothing where strace cut the array.
 pub(super) fn vector_bytes(argument: &[u8]) -> Option<u64> {
     const KEY: &[u8] = b"iov_len=";

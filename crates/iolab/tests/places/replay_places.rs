@@ -4,6 +4,7 @@
 
 use crate::cli_support::{document, programs, traceable, usable};
 use iolab_model::catalog::Factor;
+use iolab_model::result::CellRecord;
 
 /// Where they are replayed, and the kinds that each needs.
 const PLACES: &[(&str, &[&str])] = &[
@@ -40,4 +41,54 @@ fn real_programs_come_out_as_recorded_on_every_file_system() {
         let on: Vec<_> = cells.filter_map(|cell| cell.factors.text(Factor::Place)).collect();
         assert_eq!(on.len(), 2 * run.experiment.factors[&Factor::Place].len(), "{name}: {on:?}");
     }
+}
+
+/// What a program takes right after the machine has started: nobody had tried it with a replay. Each cold
+/// trial must have read its files from the device, and that takes longer than memory.
+#[test]
+fn a_real_program_is_replayed_with_its_files_cold() {
+    let test = "a_real_program_is_replayed_with_its_files_cold";
+    if !traceable(test) || !usable(test, &["ext4"]) {
+        return;
+    }
+    let home = programs::home();
+    let Some(name) = programs::recorded(&home, test).into_iter().find(|name| *name == "grep")
+    else {
+        return;
+    };
+    let said = home.run(&[
+        "replay",
+        "grep.trace",
+        "--place",
+        "ext4:size=512Mi",
+        "--cache",
+        "cold,warm",
+        "--block",
+        "recorded",
+        "--rounds",
+        "5",
+        "--budget",
+        "2m",
+        "--format",
+        "json",
+    ]);
+    let run = document(&said.fine());
+    programs::came_out(&run, name);
+    let walls = |cache: &str| {
+        let is = |cell: &&CellRecord| cell.factors.text(Factor::Cache) == Some(cache);
+        let cell = run.cells.iter().find(is).unwrap();
+        assert!(!cell.samples.is_empty(), "{cache}");
+        let mut walls: Vec<u64> = cell.samples.iter().map(|s| s.measurement.wall_ns).collect();
+        for sample in &cell.samples {
+            let proof = sample.measurement.proof.cache.as_ref().unwrap();
+            let read = proof.device_bytes.unwrap_or(0);
+            assert!(proof.proven, "{cache}: {proof:?}");
+            // The tree alone has 950 000 bytes, of which the largest part is read by whole pages.
+            assert_eq!(read >= 900_000, cache == "cold", "{cache}: {proof:?}");
+        }
+        walls.sort_unstable();
+        walls[walls.len() / 2]
+    };
+    let (cold, warm) = (walls("cold"), walls("warm"));
+    assert!(cold > 2 * warm, "cold {cold} ns, warm {warm} ns");
 }

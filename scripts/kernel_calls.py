@@ -1,0 +1,110 @@
+"""The time of a program's calls on files, counted by the kernel (tracefs; x86-64; as root)."""
+import os
+import re
+import subprocess
+import time
+
+ROOT = "/sys/kernel/tracing"
+EXECVE = 59
+MMAP = 9
+# read, write, open, close, stat, fstat, lstat, lseek, pread, pwrite, readv, writev, access, dup, dup2,
+# sendfile, fcntl, flock, fsync … creat, link … lchown, utime, statfs, fstatfs, getdents64, fadvise,
+# utimes, openat … faccessat, utimensat, fallocate, dup3, preadv, pwritev, renameat2, copy_file_range,
+# statx, close_range, faccessat2.
+FILE_CALLS = {
+    0, 1, 2, 3, 4, 5, 6, 8, 17, 18, 19, 20, 21, 32, 33, 40, 72, 73, *range(74, 79), *range(80, 95), 132,
+    137, 138, 191, 192, 193, 217, 221, 235, *range(257, 270), 280, 285, 292, 295, 296, 316, 326, 332, 436,
+    439,
+}
+LINE = re.compile(r"-(\d+)\s+\[\d+\]\s+\S+\s+(\d+): sys_(enter|exit): NR (-?\d+) (.*)")
+
+
+class Kernel:
+    """An instance of the kernel's tracer with two events: a call is entered, a call is left."""
+
+    def __init__(self, many_seeks):
+        self.many_seeks = many_seeks
+
+    def __enter__(self):
+        if not os.path.exists(f"{ROOT}/instances"):
+            subprocess.run(["mount", "-t", "tracefs", "nodev", ROOT], check=True)
+        self.at = f"{ROOT}/instances/iolab-truth-{os.getpid()}"
+        os.mkdir(self.at)
+        for name, text in (("tracing_on", "0"), ("trace_clock", "x86-tsc"), ("options/event-fork", "1"),
+                           ("buffer_size_kb", "131072"), ("events/raw_syscalls/sys_enter/enable", "1"),
+                           ("events/raw_syscalls/sys_exit/enable", "1")):
+            self.write(name, text)
+        self.ticks_per_ns = self.clock()
+        alone = subprocess.run(self.many_seeks, capture_output=True, text=True, check=True).stderr
+        seconds, calls = re.search(r"([0-9.]+) s, (\d+) calls", alone).groups()
+        counted_ns, seen = self.counted(self.many_seeks)
+        # What counting adds to a call, and what of a call lies outside of what is counted.
+        self.adds_ns = (counted_ns - 1e9 * float(seconds)) / int(calls)
+        assert abs(seen - int(calls)) < 100, (seen, calls)
+        return self
+
+    def __exit__(self, *_):
+        self.write("tracing_on", "0")
+        os.rmdir(self.at)
+
+    def write(self, name, text):
+        with open(f"{self.at}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+    def clock(self):
+        """Ticks of the processor's counter in a nanosecond."""
+        marks = []
+        self.write("tracing_on", "1")
+        for _ in range(2):
+            self.write("trace_marker", "mark")
+            marks.append(time.monotonic_ns())
+            time.sleep(0.5)
+        self.write("tracing_on", "0")
+        with open(f"{self.at}/trace", encoding="utf-8", errors="replace") as file:
+            ticks = [int(found.group(1)) for found in map(re.compile(r"(\d+): tracing_mark_write").search, file)
+                     if found]
+        self.write("trace", "")
+        return (ticks[1] - ticks[0]) / (marks[1] - marks[0])
+
+    def counted(self, command):
+        """Nanoseconds between entering and leaving, of all calls on files, and how many they are."""
+        self.write("trace", "")
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(writer)
+            os.read(reader, 1)
+            nothing = os.open("/dev/null", os.O_WRONLY)
+            os.dup2(nothing, 1)
+            os.dup2(nothing, 2)
+            os.execvp(command[0], command)
+        os.close(reader)
+        self.write("set_event_pid", str(child))
+        self.write("tracing_on", "1")
+        os.close(writer)
+        os.waitpid(child, 0)
+        self.write("tracing_on", "0")
+        return self.sum()
+
+    def sum(self):
+        entered, begun, ticks, calls = {}, False, 0, 0
+        with open(f"{self.at}/trace", encoding="utf-8", errors="replace") as file:
+            for found in filter(None, map(LINE.search, file)):
+                thread, at, way, number, rest = found.groups()
+                number = int(number)
+                if number == EXECVE and way == "exit":
+                    begun = True
+                of_memory = number == MMAP and rest.split(", ")[4:5] == ["ffffffffffffffff"]
+                if way == "enter" and begun and (number in FILE_CALLS or number == MMAP and not of_memory):
+                    entered[thread] = (number, int(at))
+                elif way == "exit" and entered.get(thread, (None,))[0] == number:
+                    ticks += int(at) - entered.pop(thread)[1]
+                    calls += 1
+        with open(f"{self.at}/per_cpu/cpu0/stats", encoding="ascii") as file:
+            assert "overrun: 0" in file.read(), "the buffer of the kernel's tracer is too small"
+        return ticks / self.ticks_per_ns, calls
+
+    def file_calls_ms(self, command):
+        """What a program's calls on files take without being counted."""
+        counted_ns, calls = self.counted(command)
+        return (counted_ns - self.adds_ns * calls) / 1e6
