@@ -63,6 +63,46 @@ static uint64_t calls(char **argv) {
     return now() - start;
 }
 
+// A copy of a file's first bytes beside it, all of them written back, as a replay has its files.
+static int copy_beside(const char *path, long bytes) {
+    char name[4096];
+    snprintf(name, sizeof name, "%s-copy", path);
+    unlink(name);
+    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) fail(name);
+    char *content = buffer(bytes);
+    if (pwrite(fd, content, bytes, 0) != bytes || syncfs(fd)) fail(name);
+    free(content);
+    return fd;
+}
+
+// The same calls as a program makes them, and so a replay of it: by the functions of the C library (in
+// brackets they are no macros of ours).
+static uint64_t program_calls(char **argv) {
+    const char *op = argv[0];
+    long n = atol(argv[1]);
+    // Of what is only written no size is known: it grows.
+    int fd = copy_beside(argv[2], strcmp(op, "write") ? n : 0);
+    char byte = 1;
+    uint64_t start = now();
+    if (!strcmp(op, "read")) {
+        for (long i = 0; i < n; i++)
+            if ((read)(fd, &byte, 1) != 1) fail("read");
+    } else if (!strcmp(op, "pread")) {
+        for (long i = 0; i < n; i++)
+            if ((pread)(fd, &byte, 1, i) != 1) fail("pread");
+    } else if (!strcmp(op, "write")) {
+        for (long i = 0; i < n; i++)
+            if ((write)(fd, &byte, 1) != 1) fail("write");
+    } else if (!strcmp(op, "lseek")) {
+        for (long i = 0; i < n; i++)
+            if ((lseek)(fd, 0, SEEK_SET) != 0) fail("lseek");
+    } else {
+        exit(2);
+    }
+    return now() - start;
+}
+
 struct part {
     const char *path;
     int mapped;
@@ -317,8 +357,7 @@ int main(int argc, char **argv) {
     uint64_t took = 0;
     if (argc < 3) return 2;
     if (!strcmp(argv[1], "calls")) took = calls(argv + 2);
-    // The same calls, whatever tells ours to make them.
-    else if (!strcmp(argv[1], "replay")) took = calls(argv + 2);
+    else if (!strcmp(argv[1], "replay")) took = program_calls(argv + 2);
     else if (!strcmp(argv[1], "read")) took = read_file(argv + 2);
     else if (!strcmp(argv[1], "write")) took = write_file(argv + 2);
     else if (!strcmp(argv[1], "fold")) took = fold_memory(argv + 2);
