@@ -31,3 +31,4 @@ mod tools;
 mod trace_exports;
 mod trend;
 mod your_program;
+mod your_program_guide;

@@ -163,6 +163,25 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         Action::SendFile => raw::send_file(stage.fd(step), stage.other(step), step.asked),
         Action::Clone => raw::clone_file(stage.other(step), stage.fd(step)),
         Action::Duplicate => raw::duplicate(stage.fd(step)),
+        Action::RingRead | Action::RingWrite | Action::RingSync | Action::RingDataSync => {
+            own.ring.as_mut().map_or(0, |ring| in_ring(stage, step, ring, own.buffer))
+        }
+        Action::Think => {
+            clock::pass(step.asked);
+            0
+        }
+        Action::Map => map(stage, step, own),
+        Action::MapWhole => map_whole(stage, step, own),
+        Action::Unmap => match own.maps.get_mut(step.slot as usize) {
+            Some(map) => raw::unmap(std::mem::take(map)),
+            None => 0,
+        },
+        _ => locks_and_looks(stage, step),
+    }
+}
+
+fn locks_and_looks(stage: &Stage<'_>, step: &Step) -> i64 {
+    match step.action {
         Action::Look => control::look(stage.fd(step)),
         Action::FileSystem => match stage.target(step) {
             (_, Some(path)) => raw_name::file_system(path),
@@ -181,19 +200,6 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         }
         Action::Holder => control::holder(stage.fd(step), step.offset, step.asked),
         Action::LockWhole => control::lock_whole(stage.fd(step), step.flags as i32),
-        Action::RingRead | Action::RingWrite | Action::RingSync | Action::RingDataSync => {
-            own.ring.as_mut().map_or(0, |ring| in_ring(stage, step, ring, own.buffer))
-        }
-        Action::Think => {
-            clock::pass(step.asked);
-            0
-        }
-        Action::Map => map(stage, step, own),
-        Action::MapWhole => map_whole(stage, step, own),
-        Action::Unmap => match own.maps.get_mut(step.slot as usize) {
-            Some(map) => raw::unmap(std::mem::take(map)),
-            None => 0,
-        },
         _ => 0,
     }
 }
