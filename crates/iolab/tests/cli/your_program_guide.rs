@@ -58,7 +58,7 @@ fn the_page_takes_a_slow_program_to_a_fast_one() {
     let better = ["4 KiB", "64 KiB", "1 MiB"];
     let says =
         |block: &&str| answer.contains(&format!("with {block} blocks the file work takes 0.0"));
-    assert!(better.iter().any(|block| says(block)), "{answer}");
+    assert!(better.iter().any(says), "{answer}");
     assert!(answer.contains("the whole program"), "what it is worth to all of it: {answer}");
     let run = document(&typed(&home, contend.trim(), "--budget 30s --format json").fine());
     let median = |name: &str| {
