@@ -70,24 +70,52 @@ fn answers(look: &TextStyle, view: &View) -> String {
 
 /// The report of one screen: as many rows as leave room for all else.
 fn short(look: &TextStyle, screen: &Screen) -> String {
-    let fits = |look: &TextStyle, rows: usize, each: usize| {
-        with_rows(look, screen, rows, each).lines().count() <= screen.most_lines()
+    let fits = |look: &TextStyle, rows: usize, room: Room| {
+        with_rows(look, screen, rows, room).lines().count() <= screen.most_lines()
     };
-    let all = [2, TIGHT]
-        .into_iter()
-        .flat_map(|each| (1..=MOST_PRICES).rev().map(move |rows| (rows, each)));
-    let mut all = all.filter(|(rows, each)| fits(&look.usual(), *rows, *each));
-    let (most, each) = all.next().unwrap_or((1, TIGHT));
+    let most_in =
+        |room: Room| (1..=MOST_PRICES).rev().find(|rows| fits(&look.usual(), *rows, room));
+    let whole = most_in(Room::WHOLE).map(|rows| (rows, Room::WHOLE));
+    // Names on one line where that shows all rows: of four that were asked for two were "2 more".
+    let longest = screen.parts.iter().map(Part::len).max().unwrap_or(0);
+    let folded = whole.is_none_or(|(rows, _)| rows < longest);
+    let named = most_in(Room::SHORT_NAMES).filter(|rows| folded && *rows >= longest);
+    let named = named.map(|rows| (rows, Room::SHORT_NAMES));
+    let tight = || most_in(Room::TIGHT).map(|rows| (rows, Room::TIGHT));
+    let (most, room) = named.or(whole).or_else(tight).unwrap_or((1, Room::TIGHT));
     // Where the words take more lines the rows give way first, but the best of them stay.
-    let rows = (FEWEST_ROWS..=most).rev().find(|rows| fits(look, *rows, each));
-    with_rows(look, screen, rows.unwrap_or(FEWEST_ROWS.min(most)), each)
+    let rows = (FEWEST_ROWS..=most).rev().find(|rows| fits(look, *rows, room));
+    with_rows(look, screen, rows.unwrap_or(FEWEST_ROWS.min(most)), room)
 }
 
 /// So many rows stand on a narrow screen too, whatever else does.
 const FEWEST_ROWS: usize = 3;
 
-/// Lines of a warning or a reason where there is no room for two; names then take one line as well.
-const TIGHT: usize = 1;
+/// How much of a screen its words may take.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Lines of a warning or a reason.
+    each: usize,
+    /// Names of one line.
+    short_names: bool,
+}
+
+impl Room {
+    const WHOLE: Room = Room { each: 2, short_names: false };
+    const SHORT_NAMES: Room = Room { each: 2, short_names: true };
+    const TIGHT: Room = Room { each: 1, short_names: true };
+
+    /// Where names are to stand on one line, the figures beside them are two.
+    fn table(self, look: &TextStyle, titles: &[String], mut rows: Vec<Vec<Field>>) -> String {
+        let most = if self.short_names { titles.len().min(2) } else { titles.len() };
+        for row in &mut rows {
+            let more = (1 + most).min(row.len())..(1 + titles.len()).min(row.len());
+            row.drain(more);
+        }
+        table(look, &titles[..most], &rows)
+    }
+}
+
 /// Columns of such a name.
 const TIGHT_NAME: usize = 30;
 
@@ -101,13 +129,13 @@ fn tight_name(name: &str) -> String {
     letters[..begin].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect()
 }
 
-/// `each`: lines that a warning or a reason may take.
-fn with_rows(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> String {
+fn with_rows(look: &TextStyle, screen: &Screen, rows: usize, room: Room) -> String {
+    let each = room.each;
     let mut head = look.whole(&look.text(&screen.asked), 2);
     if !screen.held.is_empty() {
         head += &look.whole(&look.text(&screen.held), 3);
     }
-    let mut parts = parts_text(look, screen, rows, each);
+    let mut parts = parts_text(look, screen, rows, room);
     let mut tail: String = screen.careful.iter().map(|w| careful(look, w, each)).collect();
     if let Some(confidence) = &screen.confidence {
         tail += &look.whole(&look.text(confidence), each);
@@ -129,35 +157,35 @@ fn with_rows(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> Str
 
 /// The best rows of each answer, the rest in one line, and what has no figures: one table where all
 /// have the same columns.
-fn parts_text(look: &TextStyle, screen: &Screen, rows: usize, each: usize) -> String {
+fn parts_text(look: &TextStyle, screen: &Screen, rows: usize, room: Room) -> String {
     let missing = |part: &Part| {
         if look.skips_told && part.only_skipped {
             return String::new();
         }
-        let text = part.missing.as_ref().map(|why| look.whole(&look.text(why), each));
+        let text = part.missing.as_ref().map(|why| look.whole(&look.text(why), room.each));
         text.unwrap_or_default()
     };
     if let Some(titles) = screen.common_titles().filter(|_| screen.parts.len() > 1) {
         let rows: Vec<Vec<Field>> =
-            screen.parts.iter().flat_map(|part| part_rows(look, part, rows, each)).collect();
+            screen.parts.iter().flat_map(|part| part_rows(look, part, rows, room)).collect();
         let missing: String = screen.parts.iter().map(missing).collect();
-        return table(look, &titles, &rows) + &missing;
+        return room.table(look, &titles, rows) + &missing;
     }
     let alone = |part: &Part| {
-        let rows = part_rows(look, part, rows, each);
-        let table = if rows.is_empty() { String::new() } else { table(look, &part.titles, &rows) };
-        table + &missing(part)
+        let rows = part_rows(look, part, rows, room);
+        let missing = missing(part);
+        if rows.is_empty() { missing } else { room.table(look, &part.titles, rows) + &missing }
     };
     screen.parts.iter().map(alone).collect()
 }
 
 /// A condition stands above its rows.
-fn part_rows(look: &TextStyle, part: &Part, rows: usize, each: usize) -> Vec<Vec<Field>> {
+fn part_rows(look: &TextStyle, part: &Part, rows: usize, room: Room) -> Vec<Vec<Field>> {
     let heading = part.heading.as_ref().filter(|_| part.len() > 0);
     let heading = heading.map(|heading| vec![Field::from(look.text(heading))]);
     let indent = if heading.is_some() { "  " } else { "" };
     let mut lines = part.lines(rows);
-    if each == TIGHT {
+    if room.short_names {
         lines.iter_mut().for_each(|line| line.name = tight_name(&line.name));
     }
     heading.into_iter().chain(lines.iter().map(|line| line_fields(look, indent, line))).collect()

@@ -31,17 +31,22 @@ impl Driver<'_, '_> {
         if short && self.first_round == 0 { self.tell_short(fitting as u32) } else { Ok(()) }
     }
 
+    fn compares(&self) -> bool {
+        self.plan.conditions.iter().any(|condition| condition.cells.len() > 1)
+    }
+
     /// That so many rounds fit, and telling all apart takes more: where most fall far behind, fewer do.
     pub(super) fn tell_short(&mut self, rounds: u32) -> Result<(), Halt> {
         let Some(needed_ns) = self.out.calibration.needed_ns else { return Ok(()) };
         self.warn(
             Code::InsufficientBudget,
-            short_text(self.plan.protocol.budget_ns, rounds, needed_ns),
+            short_text(self.plan.protocol.budget_ns, rounds, needed_ns, self.compares()),
         )
     }
 }
 
-fn short_text(budget_ns: u64, rounds: u32, needed_ns: u64) -> String {
+/// `compares`: whether there is anything to tell apart; else a figure is wanted.
+fn short_text(budget_ns: u64, rounds: u32, needed_ns: u64, compares: bool) -> String {
     let budget = rough_time_text(budget_ns as f64);
     let rounds = so_many(rounds as usize, "round");
     let needed = match rough_time_text(needed_ns as f64) {
@@ -50,9 +55,13 @@ fn short_text(budget_ns: u64, rounds: u32, needed_ns: u64) -> String {
         // So many rounds are the fewest that bound every cell.
         needed => format!("at least about {needed}"),
     };
+    let (what, fewer) = match compares {
+        true => ("telling all apart", ", or fewer levels"),
+        false => ("a figure with its interval", ""),
+    };
     format!(
-        "the budget of {budget} is short: about {rounds} fit, and telling all apart takes {needed}; \
-         take a longer --budget, or fewer levels"
+        "the budget of {budget} is short: about {rounds} fit, and {what} takes {needed}; take a longer \
+         --budget{fewer}"
     )
 }
 
@@ -62,12 +71,15 @@ mod tests {
 
     #[test]
     fn what_is_short_is_not_as_long_as_what_is_needed() {
-        let near = short_text(12_000_000_000, 14, 12_040_000_000);
+        let near = short_text(12_000_000_000, 14, 12_040_000_000, true);
         assert!(near.contains("about 14 rounds fit, and telling all apart takes a little more"));
-        let far = short_text(12_000_000_000, 14, 18_000_000_000);
+        let far = short_text(12_000_000_000, 14, 18_000_000_000, true);
         assert!(
             far.contains("telling all apart takes at least about 18 s; take a longer --budget"),
             "{far}"
         );
+        // One cell was to be told apart from nothing, with fewer levels than one.
+        let alone = short_text(12_000_000_000, 18, 16_000_000_000, false);
+        assert!(!alone.contains("apart") && alone.ends_with("longer --budget"), "{alone}");
     }
 }

@@ -128,10 +128,11 @@ pub(crate) fn shape_findings(seen: &Observations, context: &Context) -> Vec<Find
     found
 }
 
+/// Without them another answer may be found, or only less: what more rounds settle is open again.
 pub(crate) fn outlier_findings(
     seen: &Observations,
     outliers: &[(usize, usize)],
-    changes: bool,
+    (changes, opens): (bool, bool),
 ) -> Vec<Finding> {
     if outliers.is_empty() {
         return Vec::new();
@@ -139,7 +140,8 @@ pub(crate) fn outlier_findings(
     let mut cells: Vec<usize> = outliers.iter().map(|(cell, _)| *cell).collect();
     cells.dedup();
     let detail = format!("{} of {} trials", outliers.len(), trials(seen));
-    let mut found = vec![Finding::new(Code::Outlier, cells, detail.clone())];
+    let less = if opens { "; the rounds without them leave open which is best" } else { "" };
+    let mut found = vec![Finding::new(Code::Outlier, cells, format!("{detail}{less}"))];
     if changes {
         found.push(Finding::new(Code::OutliersMatter, vec![], detail));
     }

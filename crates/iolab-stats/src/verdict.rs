@@ -102,15 +102,18 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
         weigh(seen, rules, context);
     let outliers = outliers(&parts);
     let rest = || without(seen, &outliers).watch(rules).claims(&ours, &facts);
-    let without_outliers = (!outliers.is_empty()).then(rest);
-    let without_outliers = without_outliers.filter(|rest| contradicts(&claims, rest));
+    let rest = (!outliers.is_empty()).then(rest);
+    let opens =
+        rest.as_ref().is_some_and(|rest| winner(rest).is_none() && winner(&claims).is_some());
+    let without_outliers = rest.filter(|rest| contradicts(&claims, rest));
+    let opens = opens && without_outliers.is_none();
     let mut findings = context_findings(context, &claims);
     findings.extend(twin_finding(control.as_ref(), rules.delta));
     findings.extend(biases);
     let machine: Vec<f64> = parts.machine.iter().copied().filter(|b| b.is_finite()).collect();
     findings.extend(machine_finding(&machine, rules));
     findings.extend(shape_findings(seen, context));
-    findings.extend(outlier_findings(seen, &outliers, without_outliers.is_some()));
+    findings.extend(outlier_findings(seen, &outliers, (without_outliers.is_some(), opens)));
     findings.sort_by_key(|f| std::cmp::Reverse(f.code.severity()));
 
     let open = !wanting(&claims, &PROGRESS).is_empty();
@@ -142,17 +145,22 @@ fn unsound(context: &Context) -> Vec<Unsound> {
     reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect()
 }
 
-/// Whether two readings of one answer exclude each other: the one's pick is not among the other's
-/// best, or only one of them has a winner.
-fn contradicts(a: &Claims, b: &Claims) -> bool {
-    let winner = |claims: &Claims| match claims.verdict {
+fn winner(claims: &Claims) -> Option<usize> {
+    match claims.verdict {
         Verdict::Winner { cell, .. } => Some(cell),
         _ => None,
-    };
+    }
+}
+
+/// Whether what is found without some rounds is another answer: another winner, one where there was
+/// none, or none of the best among the other's. That fewer rounds leave open what more of them settle
+/// is none.
+fn contradicts(claims: &Claims, without: &Claims) -> bool {
     let outside = |claims: &Claims, other: &Claims| {
         claims.best.iter().all(|cell| other.cells[*cell].standing == Standing::Slower)
     };
-    winner(a) != winner(b) || outside(a, b) || outside(b, a)
+    let another = winner(without).is_some_and(|cell| winner(claims) != Some(cell));
+    another || outside(claims, without) || outside(without, claims)
 }
 
 fn graded(

@@ -7,8 +7,8 @@ use super::draft::Draft;
 use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
 use crate::catalog::{
-    CacheState, Capability, Factor, FileOperation, Level, Levels, Part, Sizes, WorkloadInfo,
-    bytes_text, count_text, path_to_text,
+    AxisWord, CacheState, Capability, Factor, FileOperation, Level, Levels, Part, Sizes,
+    WorkloadInfo, bytes_text, count_text, path_to_text,
 };
 use crate::spec::{Experiment, NO_METHOD, Vocabulary};
 use crate::tree::TreeOrder;
@@ -40,6 +40,7 @@ pub fn make(
     let copies = info.capability == Capability::Copy;
     let mut instances = Instances { copies, ..Instances::default() };
     let cells = place(&draft, &axes, experiment, vocabulary, facts, &mut instances)?;
+    changed.extend(unused_size(experiment, &axes));
     notes.splice(0..0, trace_notes(facts));
     notes.extend(tree_notes(&instances, facts));
     notes.extend(whole_machine_note(&cells, facts));
@@ -286,6 +287,17 @@ fn no_bytes(axes: &Axes) -> bool {
     };
     let operations = axes.get(&Factor::Operation).filter(|_| axes.contains_key(&Factor::Layout));
     is_empty || operations.is_some_and(|operations| operations.iter().all(idle))
+}
+
+/// A size that was asked for and that no operation makes use of.
+fn unused_size(experiment: &Experiment, axes: &Axes) -> Option<String> {
+    let asked = [Factor::FileSize, Factor::Sizes];
+    let sized = asked.into_iter().find(|factor| experiment.factors.contains_key(factor))?;
+    let operations = axes.get(&Factor::Operation).filter(|_| axes.contains_key(&Factor::Layout))?;
+    let makes = operations.iter().any(|level| *level == FileOperation::Create.level());
+    (makes && no_bytes(axes)).then(|| {
+        format!("files create makes empty files, so --{sized} is not used; files write fills them")
+    })
 }
 
 /// What the run is about: `read data.bin: method × block`.

@@ -2,7 +2,7 @@
 
 use super::Screen;
 use super::tests::{all, shown};
-use iolab_model::catalog::{AxisWord, Code, Factor, Level, Severity, Sync};
+use iolab_model::catalog::{AxisWord, Code, Factor, Level, Severity, Sync, Target};
 use iolab_model::result::{AnswerKind, Regret, Warning};
 use iolab_test::fakes::{document, fake, levels};
 use iolab_test::{documents, scenes};
@@ -145,4 +145,37 @@ fn no_screen_speaks_in_keys_or_of_what_nobody_asked() {
             assert!(ends.fold(0.0, f64::max) <= 200.0, "{seed}: {pair:?}\n{screen}");
         }
     }
+}
+
+/// Of four ways that were asked for two stood there and "2 more" were the others, because a name of two
+/// lines left no room.
+#[test]
+fn ways_that_were_asked_for_have_their_rows_where_shorter_names_make_room() {
+    let cell = |sync: Sync, target: Target, wall_ns: f64| {
+        let word = |factor, level| (factor, level);
+        let ways = [word(Factor::Sync, sync.level()), word(Factor::Target, target.level())];
+        let mut cell = fake(levels(&ways), wall_ns, 1 << 20);
+        cell.operations = 256;
+        cell
+    };
+    let ways = [Sync::Fsync, Sync::Fdatasync, Sync::Dsync, Sync::Sync];
+    let targets = [Target::Append, Target::Preallocated];
+    let all = ways.into_iter().flat_map(|sync| targets.map(|target| (sync, target)));
+    let cells: Vec<_> =
+        (0..).zip(all).map(|(at, (s, t))| cell(s, t, 3e7 + 1e6 * f64::from(at))).collect();
+    let mut doc = document(3, "write", &[Factor::Sync, Factor::Target], 8, cells);
+    let text =
+        "writes vary from run to run, and so do ratios, by more than any interval shows".to_owned();
+    doc.warnings = vec![
+        Warning { code: Code::PageReporting, text: text.clone() },
+        Warning { code: Code::BusyMachine, text },
+    ];
+    let screen = shown("table", &doc, 80, false);
+    let folded = |line: &str| line.split_whitespace().nth(1) == Some("more");
+    assert!(!screen.lines().any(folded), "{screen}");
+    for way in ["fsync", "fdatasync", "O_DSYNC", "O_SYNC"] {
+        let rows = screen.lines().filter(|line| line.starts_with(way) && line.contains(" µs"));
+        assert_eq!(rows.count(), 2, "{way}:\n{screen}");
+    }
+    assert!(screen.lines().count() <= 23, "{screen}");
 }

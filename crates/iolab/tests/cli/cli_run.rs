@@ -274,6 +274,22 @@ fn what_a_budget_cannot_give_is_said_before_the_start() {
     assert!(said.err.find("round").is_some_and(|report| report <= told), "{said:?}");
 }
 
+/// 28 s went into empty files, where files of 4 KiB had been asked for.
+#[test]
+fn a_size_of_files_that_are_made_empty_is_said_to_be_unused() {
+    let home = Home::new();
+    let asked = ["files", "create", "--files", "20", "--file-size", "4Ki", "--budget", "2s"];
+    for more in [&["--plan"][..], &["--rounds", "2"]] {
+        let said = home.run(&[&asked[..], more].concat()).fine();
+        let words: Vec<&str> =
+            said.out.split_whitespace().chain(said.err.split_whitespace()).collect();
+        let told = words.join(" ").contains("--file-size is not used; files write fills them");
+        assert!(told, "{said:?}");
+    }
+    let plain = home.run(&["files", "create", "--files", "20", "--plan"]).fine();
+    assert!(!plain.out.contains("is not used"), "{plain:?}");
+}
+
 #[test]
 fn the_agent_ends_when_nobody_speaks_to_it() {
     let home = Home::new();

@@ -4,10 +4,11 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use crate::method::open_for_reading;
 use crate::tool::{Walk, compare_trees};
-use iolab_model::catalog::{Capability, Code, Consume, FileOperation, shell_text};
+use iolab_model::catalog::{Capability, Code, Consume, FileOperation, shell_text, so_many};
 use iolab_model::result::{Digest, Fault, Measurement};
 
 use super::super::Trial;
@@ -18,6 +19,12 @@ use super::order::{CommandOrder, failed};
 /// Bytes compared at a time.
 const PIECE_BYTES: u64 = 256 << 10;
 
+/// The whole command stands in the plan: here it would push the reason off the screen.
+fn checking(order: &CommandOrder) -> String {
+    let program = order.argv.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
+    format!("check what {} made", shell_text(&[program.to_owned()]))
+}
+
 /// Looks at the file that a command was to make.
 pub fn file(
     capability: Capability,
@@ -25,9 +32,7 @@ pub fn file(
     measurement: &mut Measurement,
 ) -> Result<(), Fault> {
     let order = CommandOrder::new(capability, trial)?;
-    let wrong = |cause: String| {
-        Err(Fault::new(format!("check what {} made", shell_text(&order.argv)), cause))
-    };
+    let wrong = |cause: String| Err(Fault::new(checking(&order), cause));
     let about = match fs::symlink_metadata(&order.target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return wrong("it made no {target}, though it ended well".into());
@@ -105,9 +110,11 @@ pub fn tree(trial: &Trial<'_>) -> Result<(), Fault> {
     match first {
         None => Ok(()),
         Some(line) => {
-            let doing = format!("check what {} made", shell_text(&order.argv));
-            let cause = format!("{differences} differences, the first: {line}");
-            Err(Fault::new(&doing, cause))
+            let cause = format!(
+                "{}, the first: {line}; the copy must be at {{target}}, as cp -R makes it",
+                so_many(differences as usize, "difference")
+            );
+            Err(Fault::new(checking(&order), cause))
         }
     }
 }
