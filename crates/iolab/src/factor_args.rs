@@ -84,11 +84,12 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
         Kind::Count => "COUNTS",
         _ => "WORDS",
     };
-    let repeated = axis.factor == Factor::Contender;
+    let is_command = axis.factor == Factor::Contender;
+    // Levels with commas of their own are easier to write one by one.
     let option = Arg::new(axis.factor.name())
         .long(axis.factor.name())
-        .value_name(if repeated { "COMMAND" } else { name })
-        .action(if repeated { ArgAction::Append } else { ArgAction::Set })
+        .value_name(if is_command { "COMMAND" } else { name })
+        .action(ArgAction::Append)
         .allow_hyphen_values(true)
         .help_heading(HEADING)
         .help(short_help(info, axis))

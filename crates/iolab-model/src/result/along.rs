@@ -32,18 +32,13 @@ fn level_text(factor: Factor, level: u64) -> String {
 /// matters (`delta`, a share) of the best, of the series that the answer's pick is in.
 pub fn within(answer: &Answer, levels: &LevelsOf<'_>, ask: &[Factor], delta: f64) -> Vec<Finding> {
     let factors = ask.iter().copied().filter(|factor| is_ordered(*factor));
-    factors.filter_map(|factor| along(answer, levels, factor, (ask, delta))).collect()
+    factors.filter_map(|factor| along(answer, levels, factor, delta)).collect()
 }
 
 /// Compared cells of a series by their level of the factor.
 type Axis<'a> = Vec<(u64, &'a str)>;
 
-fn along(
-    answer: &Answer,
-    levels: &LevelsOf<'_>,
-    factor: Factor,
-    (ask, delta): (&[Factor], f64),
-) -> Option<Finding> {
+fn along(answer: &Answer, levels: &LevelsOf<'_>, factor: Factor, delta: f64) -> Option<Finding> {
     if answer.kind == AnswerKind::Invalid {
         return None;
     }
@@ -78,25 +73,13 @@ fn along(
         level: level_text,
     };
     if factor == Factor::Threads {
-        let of_series = |id: &str| axis.iter().any(|(_, own)| *own == id);
-        let alone = answer.regret.iter().all(|regret| of_series(&regret.cell));
-        let ways = ask.iter().filter(|other| **other != factor && !alone);
-        let ways: Vec<String> =
-            ways.filter_map(|other| Some(phrase(*other, kin.get(*other)?))).collect();
-        scaling(&mut found, answer, &axis, level, (&near, &ways.join(", ")));
+        scaling(&mut found, answer, &axis, level, &near);
     }
     Some(found)
 }
 
-/// How far more workers help: what the fewest of them take, where that is shown to be longer. `way`: what
-/// they do, where others do otherwise.
-fn scaling(
-    found: &mut Finding,
-    answer: &Answer,
-    axis: &Axis<'_>,
-    level: u64,
-    (near, way): (&str, &str),
-) {
+/// How far more workers help: what the fewest of them take, where that is shown to be longer.
+fn scaling(found: &mut Finding, answer: &Answer, axis: &Axis<'_>, level: u64, near: &str) {
     found.kind = FindingKind::Scaling;
     let threads = |n: u64| so_many(usize::try_from(n).unwrap_or(usize::MAX), "thread");
     let (first, base) = axis[0];
@@ -119,8 +102,7 @@ fn scaling(
         (false, 1) => "is",
         (false, _) => "are",
     };
-    let with = if way.is_empty() { String::new() } else { format!(" with {way}") };
-    found.sentence += &format!("; {}{with} {verb} {slower}", threads(first));
+    found.sentence += &format!("; {} {verb} {slower}", threads(first));
 }
 
 /// Where one way gives way to another along an ordered factor of the conditions: by the index of the

@@ -159,6 +159,26 @@ fn on_an_axis_of_sizes_the_smallest_good_one_is_named() {
     assert!(answer.sentence.contains("the other 2 are slower"));
 }
 
+/// "1 thread takes 1.018–1.12× as long" stood below a row "pread 1 thread, 4.12–6.23× as long": it was
+/// said of io_uring, and did not say so.
+#[test]
+fn what_is_said_of_threads_names_the_method_where_there_are_several() {
+    let mut plan = plan(&PlanShape { own_instances: false, ..shape(4, 60) });
+    plan.ask = vec![Factor::Method, Factor::Threads];
+    let ways = [("io_uring", 8), ("io_uring", 1), ("pread", 8), ("pread", 1)];
+    for (cell, (method, threads)) in plan.cells.iter_mut().zip(ways) {
+        cell.levels = cell.levels.only(|f| f != Factor::QueueDepth);
+        cell.levels.set(Factor::Method, Level::word(method));
+        cell.levels.set(Factor::Threads, Level::Number(threads));
+        cell.id = format!("{method}/threads={threads}");
+    }
+    let mut machine = machine(&[1e5, 1.3e5, 1.1e5, 5e5], 0.004);
+    machine.names = plan.cells.iter().map(|c| c.id.clone()).collect();
+    let said = run(&plan, &mut machine).1.answers[0].sentence.clone();
+    let found = "With io_uring, 8 threads are the fewest within 2 % of the best; 1 thread ";
+    assert!(said.contains(found), "{said}");
+}
+
 #[test]
 fn too_small_a_budget_is_said_in_the_answer() {
     let plan = plan(&PlanShape { file_bytes: 1 << 30, ..shape(24, 1) });

@@ -294,3 +294,20 @@ fn a_switch_takes_its_level_after_a_space_or_an_equals_sign() {
     let plan = home.run(&["read", "--latency", "./on", "--plan"]).fine().out;
     assert!(plan.contains("/on (4.88 KiB)") || plan.contains("/on ("), "{plan}");
 }
+
+/// `--place device:/dev/a,fs=ext4 --place device:/dev/b,fs=ext4` was refused: an option may stand there
+/// only once.
+#[test]
+fn levels_may_be_given_one_by_one() {
+    let home = Home::new();
+    home.file("data", 1 << 20);
+    let plan = |words: &str| home.run(&words.split(' ').collect::<Vec<_>>()).fine().out;
+    let read = |blocks: &str| {
+        plan(&format!("read data --method pread --seed 1 --plan --format json {blocks}"))
+    };
+    assert_eq!(read("--block 4Ki --block 64Ki,4Ki"), read("--block 4Ki,64Ki"));
+    let write = |places: &str| {
+        plan(&format!("write --file-size 1Mi --seed 1 --plan --format json {places}"))
+    };
+    assert_eq!(write("--place dir:. --place dir:/tmp"), write("--place dir:.,dir:/tmp"));
+}

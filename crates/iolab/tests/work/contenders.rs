@@ -307,7 +307,11 @@ fn trees_are_copied_and_read_by_commands() {
     assert_eq!(done(cp).operations, 20);
     let wrong = named("sh");
     assert_eq!(wrong.status, CellStatus::Failed);
-    assert!(wrong.reason.as_deref().unwrap().contains("1 differences"), "{:?}", wrong.reason);
+    assert!(
+        wrong.reason.as_deref().unwrap().contains("1 difference, the first"),
+        "{:?}",
+        wrong.reason
+    );
     assert_eq!(home.names(), ["state"], "nothing is left");
     let read = ["files", "read", "--files", "20", "--file-size", "4Ki"];
     let protocol = ["--threads", "1", "--rounds", "10", "--budget", "20s"];
