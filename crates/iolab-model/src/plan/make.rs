@@ -275,12 +275,16 @@ fn middle(cells: &[Cell], axes: &Axes) -> Option<usize> {
 /// So many files are named in a title.
 const NAMED_FILES: usize = 3;
 
+/// The word for files without bytes.
+fn is_no_size(level: &Level) -> bool {
+    matches!(level, Level::Word(word) if word.parse() == Ok(Sizes::Fixed(0)))
+}
+
 /// Whether all files of a tree are empty: by that word, or because nothing that is done with them has
 /// to do with bytes.
 fn no_bytes(axes: &Axes) -> bool {
     let sizes = axes.get(&Factor::Sizes).map(Vec::as_slice);
-    let is_empty =
-        matches!(sizes, Some([Level::Word(word)]) if word.parse() == Ok(Sizes::Fixed(0)));
+    let is_empty = sizes.is_some_and(|sizes| matches!(sizes, [one] if is_no_size(one)));
     let idle = |level: &Level| match level {
         Level::Word(word) => word.parse().is_ok_and(|word: FileOperation| !word.moves_bytes()),
         _ => false,
@@ -292,7 +296,10 @@ fn no_bytes(axes: &Axes) -> bool {
 /// A size that was asked for and that no operation makes use of.
 fn unused_size(experiment: &Experiment, axes: &Axes) -> Option<String> {
     let asked = [Factor::FileSize, Factor::Sizes];
-    let sized = asked.into_iter().find(|factor| experiment.factors.contains_key(factor))?;
+    let has_size = |factor: &Factor| {
+        experiment.factors.get(factor).is_some_and(|levels| !levels.iter().all(is_no_size))
+    };
+    let sized = asked.into_iter().find(has_size)?;
     let operations = axes.get(&Factor::Operation).filter(|_| axes.contains_key(&Factor::Layout))?;
     let makes = operations.iter().any(|level| *level == FileOperation::Create.level());
     (makes && no_bytes(axes)).then(|| {

@@ -286,8 +286,11 @@ fn a_size_of_files_that_are_made_empty_is_said_to_be_unused() {
         let told = words.join(" ").contains("--file-size is not used; files write fills them");
         assert!(told, "{said:?}");
     }
-    let plain = home.run(&["files", "create", "--files", "20", "--plan"]).fine();
-    assert!(!plain.out.contains("is not used"), "{plain:?}");
+    for empty in [&[][..], &["--sizes", "empty"]] {
+        let plain = [&["files", "create", "--files", "20", "--plan"][..], empty].concat();
+        let plain = home.run(&plain).fine();
+        assert!(!plain.out.contains("is not used"), "{plain:?}");
+    }
 }
 
 #[test]
