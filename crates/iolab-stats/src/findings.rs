@@ -128,11 +128,21 @@ pub(crate) fn shape_findings(seen: &Observations, context: &Context) -> Vec<Find
     found
 }
 
-/// Without them another answer may be found, or only less: what more rounds settle is open again.
+/// What the rounds without outliers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WithoutOutliers {
+    /// The same.
+    Same,
+    /// Less: which is best is open, for they are fewer.
+    Open,
+    /// Another answer.
+    Another,
+}
+
 pub(crate) fn outlier_findings(
     seen: &Observations,
     outliers: &[(usize, usize)],
-    (changes, opens): (bool, bool),
+    without: WithoutOutliers,
 ) -> Vec<Finding> {
     if outliers.is_empty() {
         return Vec::new();
@@ -140,9 +150,12 @@ pub(crate) fn outlier_findings(
     let mut cells: Vec<usize> = outliers.iter().map(|(cell, _)| *cell).collect();
     cells.dedup();
     let detail = format!("{} of {} trials", outliers.len(), trials(seen));
-    let less = if opens { "; the rounds without them leave open which is best" } else { "" };
+    let less = match without {
+        WithoutOutliers::Open => "; the rounds without them leave open which is best",
+        WithoutOutliers::Same | WithoutOutliers::Another => "",
+    };
     let mut found = vec![Finding::new(Code::Outlier, cells, format!("{detail}{less}"))];
-    if changes {
+    if without == WithoutOutliers::Another {
         found.push(Finding::new(Code::OutliersMatter, vec![], detail));
     }
     found

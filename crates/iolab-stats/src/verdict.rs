@@ -8,7 +8,8 @@ use super::claims::{
 use super::compare::pairs_of_use;
 use super::finding::{Context, Finding};
 use super::findings::{
-    context_findings, machine_finding, outlier_findings, shape_findings, twin_finding,
+    WithoutOutliers, context_findings, machine_finding, outlier_findings, shape_findings,
+    twin_finding,
 };
 use super::outlier::{Parts, outliers, parts, without};
 use super::sign::fixed_rank;
@@ -103,17 +104,19 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     let outliers = outliers(&parts);
     let rest = || without(seen, &outliers).watch(rules).claims(&ours, &facts);
     let rest = (!outliers.is_empty()).then(rest);
-    let opens =
-        rest.as_ref().is_some_and(|rest| winner(rest).is_none() && winner(&claims).is_some());
-    let without_outliers = rest.filter(|rest| contradicts(&claims, rest));
-    let opens = opens && without_outliers.is_none();
+    let change = match &rest {
+        Some(rest) if contradicts(&claims, rest) => WithoutOutliers::Another,
+        Some(rest) if winner(rest) != winner(&claims) => WithoutOutliers::Open,
+        _ => WithoutOutliers::Same,
+    };
+    let without_outliers = rest.filter(|_| change == WithoutOutliers::Another);
     let mut findings = context_findings(context, &claims);
     findings.extend(twin_finding(control.as_ref(), rules.delta));
     findings.extend(biases);
     let machine: Vec<f64> = parts.machine.iter().copied().filter(|b| b.is_finite()).collect();
     findings.extend(machine_finding(&machine, rules));
     findings.extend(shape_findings(seen, context));
-    findings.extend(outlier_findings(seen, &outliers, (without_outliers.is_some(), opens)));
+    findings.extend(outlier_findings(seen, &outliers, change));
     findings.sort_by_key(|f| std::cmp::Reverse(f.code.severity()));
 
     let open = !wanting(&claims, &PROGRESS).is_empty();

@@ -289,8 +289,12 @@ fn no_bytes(axes: &Axes) -> bool {
         Level::Word(word) => word.parse().is_ok_and(|word: FileOperation| !word.moves_bytes()),
         _ => false,
     };
-    let operations = axes.get(&Factor::Operation).filter(|_| axes.contains_key(&Factor::Layout));
-    is_empty || operations.is_some_and(|operations| operations.iter().all(idle))
+    is_empty || tree_operations(axes).is_some_and(|operations| operations.iter().all(idle))
+}
+
+/// What is done with the files of a tree, where there is one.
+fn tree_operations(axes: &Axes) -> Option<&Vec<Level>> {
+    axes.get(&Factor::Operation).filter(|_| axes.contains_key(&Factor::Layout))
 }
 
 /// A size that was asked for and that no operation makes use of.
@@ -300,8 +304,7 @@ fn unused_size(experiment: &Experiment, axes: &Axes) -> Option<String> {
         experiment.factors.get(factor).is_some_and(|levels| !levels.iter().all(is_no_size))
     };
     let sized = asked.into_iter().find(has_size)?;
-    let operations = axes.get(&Factor::Operation).filter(|_| axes.contains_key(&Factor::Layout))?;
-    let makes = operations.iter().any(|level| *level == FileOperation::Create.level());
+    let makes = tree_operations(axes)?.iter().any(|level| *level == FileOperation::Create.level());
     (makes && no_bytes(axes)).then(|| {
         format!("files create makes empty files, so --{sized} is not used; files write fills them")
     })

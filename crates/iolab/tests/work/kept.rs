@@ -71,10 +71,15 @@ fn made_anew(what: &str, change: impl FnOnce(&Path, &Home)) {
     let whole = fs::read(&path).unwrap();
     change(&path, &home);
     read(&home, "--keep");
-    let about = fs::symlink_metadata(&path).unwrap();
+    is_ours_and_whole(&path, &whole, what);
+}
+
+/// A file of its own, of this user, that holds what it held.
+fn is_ours_and_whole(path: &Path, whole: &[u8], what: &str) {
+    let about = fs::symlink_metadata(path).unwrap();
     assert!(about.is_file() && about.nlink() == 1, "{what}");
     assert_eq!(about.uid(), rustix::process::geteuid().as_raw(), "{what}");
-    assert!(fs::read(&path).unwrap() == whole, "{what}");
+    assert!(fs::read(path).unwrap() == whole, "{what}");
 }
 
 #[test]
@@ -155,10 +160,7 @@ fn made_anew_in_a_tree(what: &str, change: impl FnOnce(&Path, &Home)) {
     let whole = fs::read(&file).unwrap();
     change(&file, &home);
     home.run(&FILES).fine();
-    let about = fs::symlink_metadata(&file).unwrap();
-    assert!(about.is_file() && about.nlink() == 1, "{what}");
-    assert_eq!(about.uid(), rustix::process::geteuid().as_raw(), "{what}");
-    assert!(fs::read(&file).unwrap() == whole, "{what}");
+    is_ours_and_whole(&file, &whole, what);
 }
 
 #[test]
