@@ -307,7 +307,10 @@ impl TreeInstance {
     pub fn remove(self) -> Result<(), Fault> {
         match self.stands {
             Stands::Made => clear(&self.listing, &self.path, &self.listing.whole()),
-            Stands::Recorded => remove_tree(&self.path)
+            Stands::Recorded => self
+                .scene
+                .as_ref()
+                .map_or_else(|| remove_tree(&self.path), |scene| replay::remove(scene, &self.path))
                 .map_err(|error| fault(format!("remove {}", path_to_text(&self.path)), &error)),
             Stands::Nowhere | Stands::Theirs => Ok(()),
         }

@@ -24,7 +24,7 @@ pub(super) fn first(doc: &Document) -> Option<String> {
         let bytes = share("lost_bytes", "bytes").unwrap_or(0.0);
         (calls.max(bytes) > MUCH).then(|| left_out(trace)).flatten()
     };
-    let much = |cell: &CellRecord| cached(cell, MUCH);
+    let much = |cell: &CellRecord| cached(cell, MUCH).or_else(|| clones(cell, MUCH));
     let of_a_replay = || traces(doc).find_map(lost).or_else(|| doc.cells.iter().find_map(much));
     doc.experiment.is(WorkloadId::Replay).then(of_a_replay).flatten()
 }
@@ -33,8 +33,8 @@ pub(super) fn first(doc: &Document) -> Option<String> {
 pub(super) fn notes(doc: &Document) -> Vec<String> {
     match doc.experiment.is(WorkloadId::Replay) {
         true => {
-            let cached = doc.cells.iter().filter_map(|cell| cached(cell, 0.0));
-            traces(doc).filter_map(left_out).chain(cached).collect()
+            let of_cell = |cell| [cached(cell, 0.0), clones(cell, 0.0)].into_iter().flatten();
+            traces(doc).filter_map(left_out).chain(doc.cells.iter().flat_map(of_cell)).collect()
         }
         false => Vec::new(),
     }
@@ -49,6 +49,22 @@ fn cached(cell: &CellRecord, little: f64) -> Option<String> {
         format!(
             "{}: {} of the bytes are moved at offsets or by lengths that direct I/O cannot have, and \
              went through the page cache",
+            cell.id,
+            percent_text(share)
+        )
+    })
+}
+
+/// How many clones a replay left out that were refused to the program and would be made here, where that
+/// is more than this share of its calls.
+fn clones(cell: &CellRecord, little: f64) -> Option<String> {
+    let seen = &cell.samples.iter().find(|sample| sample.fault.is_none())?.measurement;
+    let clones = *seen.metrics.get("clones_left_out")?;
+    let share = clones / (seen.operations as f64 + clones);
+    (share > little).then(|| {
+        format!(
+            "{}: {} of its calls are attempts to clone a file that were refused, and are left out: \
+             here they would be taken",
             cell.id,
             percent_text(share)
         )
@@ -174,6 +190,20 @@ mod tests {
             let told = notes(&doc);
             assert!(told[0].starts_with("recorded/64Ki: 1"), "{told:?}");
             assert_eq!(first(&doc).is_some(), is_much, "{share}");
+        }
+    }
+
+    /// On the disk cp was refused what the scratch place has: its replay there is another program's.
+    #[test]
+    fn clones_that_were_left_out_are_told() {
+        for (calls, is_much) in [(999, false), (9, true)] {
+            let mut doc = replay(&|levels| levels);
+            let seen = &mut doc.cells[1].samples[0].measurement;
+            seen.operations = calls;
+            seen.metrics.insert("clones_left_out".into(), 1.0);
+            let told = notes(&doc);
+            assert!(told[0].starts_with("recorded/recorded: ") && told.len() == 1, "{told:?}");
+            assert_eq!(first(&doc), is_much.then(|| told[0].clone()));
         }
     }
 }

@@ -100,7 +100,7 @@ kinds! {
     SendFile 33 "sendfile",
     /// splice. `other`: the handle written to.
     Splice 34 "splice",
-    /// FICLONE. `other`: the handle read from.
+    /// FICLONE. `other`: the handle written to.
     Clone 35 "reflink",
     /// dup, dup2, dup3, F_DUPFD.
     Duplicate 36 "dup",

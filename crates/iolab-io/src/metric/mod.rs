@@ -128,6 +128,12 @@ pub const METRICS: &[Metric] = &[
     ),
     given!("limit_peak_bytes", Bytes, "most memory that was charged to a memory limit"),
     given!("direct_calls", Count, "reads and writes of a replay that went past the page cache"; Higher),
+    given!("clones_left_out", Count, "refused clones of a replay that would be made here"),
+    given!(
+        "clock_pair_ns",
+        Nanoseconds,
+        "what timing a call adds to it, taken off each call of a replay"
+    ),
     given!("direct_bytes", Bytes, "bytes of them"; Higher),
     given!("copy_up_inodes", Count, "inodes that came to the upper layer of an overlay"),
     given!("copy_up_bytes", Bytes, "data that came to the upper layer of an overlay"),

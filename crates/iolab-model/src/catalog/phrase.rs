@@ -221,6 +221,7 @@ fn think(think: ReplayThink) -> String {
     match think {
         ReplayThink::None => "no time between calls".to_owned(),
         ReplayThink::Recorded => "the program's own time between its calls included".to_owned(),
+        ReplayThink::Uncounted => "the program's own time between its calls not counted".to_owned(),
     }
 }
 

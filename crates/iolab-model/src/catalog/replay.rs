@@ -53,6 +53,8 @@ words! {
     None "none",
     /// As much time as the program spent in its own code.
     Recorded "recorded",
+    /// The same, through memory, and the calls alone are counted.
+    Uncounted "uncounted",
 }
 
 axis_words!(

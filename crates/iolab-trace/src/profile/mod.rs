@@ -20,6 +20,7 @@ use crate::trace::Trace;
 
 pub use cost::Turn;
 pub use pattern::Pattern;
+pub(crate) use times::part_of_each;
 
 /// Times and counts of the whole program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

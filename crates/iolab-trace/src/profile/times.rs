@@ -109,7 +109,7 @@ fn share_out(took_ns: &[f64], sorts: &BTreeMap<Sort, OfSort>, kept_ns: f64) -> V
 
 /// What is to be taken off each of these, which stand for so many calls, so that `kept` is left of all
 /// where none is left with less than nothing.
-fn part_of_each(mut means: Vec<(f64, f64)>, kept: f64) -> f64 {
+pub(crate) fn part_of_each(mut means: Vec<(f64, f64)>, kept: f64) -> f64 {
     means.sort_unstable_by(|(a, _), (b, _)| b.total_cmp(a));
     let (mut sum, mut count, mut part) = (0.0, 0.0, f64::INFINITY);
     for (mean, calls) in means {

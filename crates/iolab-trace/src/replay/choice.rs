@@ -37,6 +37,9 @@ pub struct Choice {
     pub readahead: Advice,
     /// Whether the program's own time passes between its calls.
     pub think: bool,
+    /// Whether files can be clones of one another where it is done: a clone that was refused is then
+    /// left out, for here it would be made.
+    pub clones: bool,
     /// How many threads work in the place of each of the program's; 0: as recorded.
     pub threads: u32,
 }

@@ -50,6 +50,8 @@ pub(super) const EISDIR: i64 = 21;
 pub(super) const EINVAL: i64 = 22;
 pub(super) const ENOTEMPTY: i64 = 39;
 pub(super) const ENODATA: i64 = 61;
+/// The file system has no such call.
+pub(super) const EOPNOTSUPP: i64 = 95;
 
 /// What a call on names does here: nothing of note, or an error's number.
 pub(super) type Done<T = ()> = Result<T, i64>;

@@ -27,6 +27,8 @@ pub struct Change {
     pub before: Vec<Node>,
     /// What is there afterwards, itself alone.
     pub after: Option<Node>,
+    /// The files that it is afterwards, or that are in it.
+    pub files: Vec<CString>,
 }
 
 /// Files that a directory is filled up with, at most, in all.
@@ -138,6 +140,14 @@ fn change(
             below(first, names, *inode, path, &mut all);
         }
     }
-    let after = after.map(|inode| node(last, names, *inode, path));
-    Change { path: names.path(path), before: all, after }
+    let mut left = Vec::new();
+    if let Some(inode) = after {
+        left.push(node(last, names, *inode, path));
+        if last.inode(*inode).kind == NodeKind::Directory {
+            below(last, names, *inode, path, &mut left);
+        }
+    }
+    let files = left.iter().filter(|node| node.kind == NodeKind::File);
+    let files = files.map(|node| node.path.clone()).collect();
+    Change { path: names.path(path), before: all, after: left.into_iter().next(), files }
 }

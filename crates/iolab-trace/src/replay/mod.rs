@@ -68,6 +68,8 @@ pub struct Replay {
     pub written_bytes: u64,
     /// What of the trace it is.
     pub coverage: Coverage,
+    /// Clones that were refused: they are made again where they are refused, too.
+    pub refused_clones: u64,
 }
 
 /// The steps of a replay done in one way.
@@ -87,6 +89,8 @@ pub struct Program {
     pub bytes: u64,
     /// Recorded calls that are replayed.
     pub calls: u64,
+    /// Clones that were refused and would be made here, so that they are left out.
+    pub clones_left_out: u64,
     /// Calls that go past the page cache where [`How::Direct`] asks for it, and their bytes.
     pub direct: (u64, u64),
 }
@@ -106,8 +110,16 @@ impl Replay {
             space_bytes: peaks.fold(0, u64::saturating_add),
             read_bytes: read_bytes(&sifter.acts),
             written_bytes: written.fold(0, u64::saturating_add),
+            refused_clones: sifter.acts.iter().filter(|act| is_refused_clone(act)).count() as u64,
             coverage: sifter.coverage,
         }
+    }
+
+    /// Files that it begins with, and that it makes.
+    pub fn made_files(&self) -> u64 {
+        let begun = self.files.iter().filter(|node| node.kind == NodeKind::File).count();
+        let made = self.changes.iter().map(|change| change.files.len());
+        (begun + made.sum::<usize>()) as u64
     }
 
     /// Bytes of the files that it begins with.
@@ -124,6 +136,10 @@ impl Program {
             true => think::with_think(std::mem::take(&mut sifter.acts), trace),
             false => std::mem::take(&mut sifter.acts),
         };
+        let made = acts.len();
+        let acts: Vec<Act> =
+            acts.into_iter().filter(|act| !(choice.clones && is_refused_clone(act))).collect();
+        let clones_left_out = (made - acts.len()) as u64;
         let team = choice.threads.max(1);
         let acts = match team {
             1 => acts,
@@ -154,7 +170,8 @@ impl Program {
         let (lanes, events) = lanes::lanes(order::order(acts, &sifter, team), team);
         let lanes = lanes.into_iter().map(think::joined).collect();
         let inherited = sifter.inherited;
-        Program { lanes, paths, inherited, slots, events, bytes, calls, direct }
+        let calls = calls - clones_left_out;
+        Program { lanes, paths, inherited, slots, events, bytes, calls, direct, clones_left_out }
     }
 
     /// Calls that are made.
@@ -162,6 +179,10 @@ impl Program {
         let calls = |lane: &Vec<Step>| lane.iter().filter(|step| step.action.is_call()).count();
         self.lanes.iter().map(calls).sum::<usize>() as u64
     }
+}
+
+fn is_refused_clone(act: &Act) -> bool {
+    act.step.action == Action::Clone && act.step.expected < 0
 }
 
 /// Different bytes of files that no act writes to.

@@ -258,13 +258,16 @@ impl On<'_> {
     }
 
     fn clone_of(&self, sifter: &mut Sifter<'_>) -> Judged {
-        let from = sifter.opened(self.call.other, None)?;
-        let size = sifter.disk.inode(from.inode).size;
-        mark_written(sifter, self.call.handle);
-        sifter.disk.resized(self.opened.inode, size);
-        sifter.disk.inode_mut(self.opened.inode).has_holes = false;
+        let to = sifter.opened(self.call.other, None)?;
         let step = Step { other: self.call.other, ..self.step(Action::Clone) };
-        let (inode, to_inode) = (from.inode, self.opened.inode);
+        mark_written(sifter, self.call.other);
+        if self.call.result < 0 {
+            return self.put(sifter, Step { expected: self.call.result, ..step });
+        }
+        let size = sifter.disk.inode(self.opened.inode).size;
+        sifter.disk.resized(to.inode, size);
+        sifter.disk.inode_mut(to.inode).has_holes = false;
+        let (inode, to_inode) = (self.opened.inode, to.inode);
         sifter.acts.push(Act { inode, to_inode, ..Act::new(step, self.call.thread) });
         Ok(())
     }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::by_name;
+use super::disk::EOPNOTSUPP;
 use super::first_state::first_state;
 use super::left_out::{Coverage, Reason};
 use super::locks::Locks;
@@ -74,6 +75,8 @@ impl<'a> Sifter<'a> {
             _ if by_name::is_by_name(call) => by_name::judge(self, index, call, errno),
             _ if call.handle == NONE => Err(Reason::Kind),
             _ if by_name::asks_in_vain(call) => on_handle::judge(self, index, call),
+            // Where a copy lies it may be taken: then it is left out (`Choice::clones`).
+            CallKind::Clone if errno == Some(EOPNOTSUPP) => on_handle::judge(self, index, call),
             _ if errno.is_some() => Err(Reason::Error),
             _ => on_handle::judge(self, index, call),
         }

@@ -71,7 +71,7 @@ pub enum Action {
     CopyRange,
     /// sendfile from `slot` to the slot `other`.
     SendFile,
-    /// FICLONE of the slot `other` into `slot`.
+    /// FICLONE of `slot` into the slot `other`.
     Clone,
     /// dup, and its close.
     Duplicate,

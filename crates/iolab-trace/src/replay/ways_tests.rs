@@ -3,9 +3,9 @@
 use std::io::Cursor;
 
 use super::logs::{on_a, plain, reads, steps, trace, written_and_synced};
-use super::{Action, Advice, Choice, How, Program, Step};
+use super::{Action, Advice, Choice, How, Program, Replay, Step};
 use crate::strace::{Limits, parse};
-use crate::trace::{Trace, TracerCost};
+use crate::trace::{Run, Trace, TracerCost};
 
 fn by(trace: &Trace, choice: Choice) -> Vec<Step> {
     Program::of(trace, choice).lanes.into_iter().flatten().collect()
@@ -66,6 +66,10 @@ fn think_time_is_what_lies_between_calls() {
     trace.tracer_cost = Some(TracerCost { ns: 7000, tail_ns: 1000, wall_ns: 28_000, ..zero });
     let less = [open, think(880), read, think(880 + 980), read, read];
     assert_eq!(with(&trace, None, true), less);
+    // It added more where calls were dearer to it: by itself the program's own code took 1.24 ms.
+    trace.runs = vec![Run { wall_ns: 3_000_000, user_ns: 1_240_000, system_ns: 0 }];
+    let own = [open, think(380), read, think(380 + 480), read, read];
+    assert_eq!(with(&trace, None, true), own);
 }
 
 #[test]
@@ -210,4 +214,33 @@ fn what_files_share_keeps_its_order() {
     let mut all: Vec<u64> = team.lanes.iter().flat_map(|lane| offsets(lane)).collect();
     all.sort_unstable();
     assert_eq!(all, [0, 5, 10]);
+}
+
+/// Where a copy lies a refused clone may be taken, and would change what comes after.
+#[test]
+fn a_clone_goes_to_the_copy_and_a_refused_one_where_it_is_refused() {
+    let log = |answer| {
+        format!(
+            "1 1.0 openat(AT_FDCWD</d>, \"a\", O_RDONLY) = 3</d/a> <0.1>\n\
+             1 1.1 read(3</d/a>, \"\"..., 50) = 50 <0.1>\n\
+             1 1.2 openat(AT_FDCWD</d>, \"b\", O_WRONLY|O_CREAT|O_EXCL, 0644) = 4</d/b> <0.1>\n\
+             1 1.3 ioctl(4</d/b>, BTRFS_IOC_CLONE or FICLONE, 3</d/a>) = {answer} <0.1>\n"
+        )
+    };
+    let steps = |answer, clones| {
+        let trace = parse(Cursor::new(log(answer)), &Limits::default()).unwrap();
+        let replay = Replay::of(&trace);
+        assert_eq!(replay.coverage.lost(), (0, 0));
+        let all = by(&trace, Choice { clones, ..Choice::default() });
+        let clone = all.iter().find(|step| step.action == Action::Clone).copied();
+        let size = replay.changes[0].after.as_ref().unwrap().bytes;
+        (clone.map(|step| (step.slot, step.other, step.expected)), size, replay.refused_clones)
+    };
+    // From the first that was opened to the second.
+    for clones in [false, true] {
+        assert_eq!(steps("0", clones), (Some((0, 1, 0)), 50, 0));
+    }
+    let refused = "-1 EOPNOTSUPP (Operation not supported)";
+    assert_eq!(steps(refused, false), (Some((0, 1, -95)), 0, 1));
+    assert_eq!(steps(refused, true), (None, 0, 1));
 }

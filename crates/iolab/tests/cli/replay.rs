@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::cli_support::{Home, document, programs, traceable};
 use iolab_model::catalog::{Factor, Family, ReplayThink};
-use iolab_model::result::{CellStatus, Document};
+use iolab_model::result::{CellStatus, Document, Sample};
 
 /// A log of a program that reads a file of these bytes, a byte at a time.
 fn slow_reader(bytes: usize) -> String {
@@ -112,7 +112,8 @@ fn rings_and_direct_io_are_ways_where_they_can_be_had() {
     }
 }
 
-/// Three calls with 20 ms between them: that time is in all times, and both runs of the words.
+/// Two calls with 20 ms between them: that time is in all times where it is asked for and counted, and
+/// the words say so.
 #[test]
 fn think_time_is_a_condition_that_is_told() {
     let home = Home::new();
@@ -120,15 +121,18 @@ fn think_time_is_a_condition_that_is_told() {
                9 1.020010 read(3</w/in>, \"\"..., 10) = 10 <0.000010>\n";
     fs::write(home.path("slow.log"), log).unwrap();
     home.run(&["import", "slow.log"]).fine();
-    let ways = ["--think", "none,recorded", "--block", "recorded,4Ki", "--rounds", "2"];
+    let ways = ["--think", "none,recorded,uncounted", "--block", "recorded,4Ki", "--rounds", "2"];
     let run = replayed(&home, &[&ways[..], &["--budget", "60s"]].concat());
     programs::is_whole(&run, "think");
-    assert_eq!(run.answers.len(), 2, "blocks are compared with it and without it");
+    assert_eq!(run.answers.len(), 3, "blocks are compared with it, without it and beside it");
     for cell in &run.cells {
         let thinks = cell.factors.word() == Some(ReplayThink::Recorded);
-        let recorded_ns = if thinks { 20_000_000 } else { 0 };
-        assert!(cell.samples.iter().all(|s| s.measurement.wall_ns > recorded_ns), "{}", cell.id);
+        let has = |sample: &Sample| (sample.measurement.wall_ns > 20_000_000) == thinks;
+        assert!(cell.samples.iter().all(has), "{}", cell.id);
     }
+    let side_by_side = ["--think", "uncounted", "--threads", "2", "--block", "recorded"];
+    let said = home.run(&[&["replay", "slow.trace", "--rounds", "2"], &side_by_side[..]].concat());
+    assert!(said.err.contains("take --think none or recorded"), "{said:?}");
     let alone = [&["replay", "slow.trace", "--think", "recorded"], &ways[2..]].concat();
     let flat = home.run(&alone).fine().out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("the program's own time between its calls included"), "{flat}");

@@ -8,15 +8,17 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, openat, statat, symlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, statat, symlinkat};
 use rustix::io::Errno;
 
+use super::aside;
+use super::root::open_root;
 use super::scene::{LEADS_TO, Scene, State};
 use crate::method::fill;
-use crate::sys::remove::{Whose, remove_contents, remove_entry};
+use crate::sys::remove::{Whose, remove_contents, remove_entry, remove_tree};
 use iolab_model::catalog::{Fill, path_to_text};
 use iolab_model::result::Fault;
-use iolab_trace::replay::{Change, Node, NodeKind};
+use iolab_trace::replay::{Node, NodeKind};
 
 /// Bytes of one write, and of the pool that all contents are taken from.
 const POOL_BYTES: usize = 1 << 20;
@@ -35,7 +37,7 @@ pub fn make(scene: &Scene, root: &Path, wanted: &dyn Fn() -> bool) -> Result<(),
             _ => "",
         })
     };
-    std::fs::create_dir(root).map_err(|error| failed(&error))?;
+    aside::make(root, scene.replay.made_files()).map_err(|error| failed(&error))?;
     let made = open_root(root).map_err(io::Error::from).and_then(|root| {
         make_nodes(&root, &scene.replay.files, scene.seed, wanted)?;
         Ok(rustix::fs::syncfs(&root)?)
@@ -43,12 +45,6 @@ pub fn make(scene: &Scene, root: &Path, wanted: &dyn Fn() -> bool) -> Result<(),
     made.map_err(|error| failed(&error))?;
     scene.set(State::First);
     Ok(())
-}
-
-/// The directory of all copies.
-pub(super) fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(CWD, root, flags, Mode::empty())
 }
 
 fn make_nodes(
@@ -108,14 +104,10 @@ pub(super) fn restore(scene: &Scene, root: &Path) -> Result<(), Fault> {
         Fault::of(format!("make the files of a trace anew in {}", path_to_text(root)), &error)
     };
     let again = || -> io::Result<()> {
-        let root = open_root(root)?;
+        let (root, path) = (open_root(root)?, root);
         match scene.state() {
             State::First => return Ok(()),
-            State::Foreseen => {
-                for change in &scene.replay.changes {
-                    undo(&root, change, scene.seed)?;
-                }
-            }
+            State::Foreseen => undo(scene, &root, path)?,
             State::Unknown => {
                 remove_contents(&root, None, Whose::Anyones)?;
                 make_nodes(&root, &scene.replay.files, scene.seed, &|| true)?;
@@ -128,12 +120,34 @@ pub(super) fn restore(scene: &Scene, root: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-fn undo(root: &OwnedFd, change: &Change, seed: u64) -> io::Result<()> {
-    if change.after.is_some() {
-        let (above, name) = parent_and_name(root, &change.path)?;
-        remove_entry(&above, &name)?;
+fn undo(scene: &Scene, root: &OwnedFd, path: &Path) -> io::Result<()> {
+    let made = || scene.replay.changes.iter().filter(|change| change.after.is_some());
+    let files: Vec<&CStr> = made().flat_map(|change| &change.files).map(|f| &**f).collect();
+    let whole = made().map(|change| &*change.path);
+    if !aside::take((root, path), whole, &files)? {
+        for change in made() {
+            let (above, name) = parent_and_name(root, &change.path)?;
+            remove_entry(&above, &name)?;
+        }
     }
-    make_nodes(root, &change.before, seed, &|| true)
+    let mut all = scene.replay.changes.iter();
+    all.try_for_each(|change| make_nodes(root, &change.before, scene.seed, &|| true))
+}
+
+/// Takes all of them away, or aside: those of another trace may be made beside them at once.
+///
+/// # Errors
+/// They cannot be taken.
+pub fn remove(scene: &Scene, path: &Path) -> io::Result<()> {
+    let root = open_root(path)?;
+    let nodes = || scene.replay.files.iter();
+    let files: Vec<&CStr> =
+        nodes().filter(|node| node.kind == NodeKind::File).map(|node| &*node.path).collect();
+    let top = nodes().map(|node| &*node.path).filter(|path| !path.to_bytes().contains(&b'/'));
+    if scene.state() == State::First {
+        aside::take((&root, path), top, &files)?;
+    }
+    remove_tree(path)
 }
 
 /// The directory that a path is in, opened, and the rest.

@@ -4,16 +4,20 @@
 //! A pass is the whole program. Each call is held against what was recorded, in the loop itself: one
 //! comparison. What cannot be made again is left out before (`iolab_trace::replay`).
 
+mod aside;
+mod clones;
 mod files;
 mod os_flags;
 mod play;
+mod root;
 mod run;
 mod scene;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod walk;
 
-pub use files::make;
+pub use files::{make, remove};
 pub use scene::Scene;
 
 use iolab_model::catalog::{
@@ -35,7 +39,7 @@ pub const WORKLOAD: Workload = Workload {
     run: run::run,
     visits: |trial| run::scene(trial).map(|(scene, _)| Some(visit(scene))),
     around: SetupTeardown { prepare, verify, clear },
-    impossible: |_| None,
+    impossible: settings::impossible,
 };
 
 const REPLAYS: &[Capability] = &[Capability::Replay];
@@ -120,7 +124,7 @@ fn visit(scene: &Scene) -> Visit {
 fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     let (scene, subject) = run::scene(trial)?;
     files::restore(scene, subject.path)?;
-    scene.compile(settings::choice(trial.levels, subject.path)?);
+    scene.compile(run::way(trial, scene, subject)?);
     scene.set(State::Unknown);
     Ok(())
 }

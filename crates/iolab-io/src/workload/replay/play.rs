@@ -6,8 +6,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use super::scene::LEADS_TO;
+use super::walk::Walk;
 use crate::sys::call_ring::CallRing;
-use crate::sys::clock;
+use crate::sys::clock::{self, now_ns};
 use crate::sys::raw_call::{self as raw, MapOrder, RawMapping};
 use crate::sys::raw_control as control;
 use crate::sys::raw_name;
@@ -71,6 +72,34 @@ pub(super) fn play(stage: &Stage<'_>, steps: &[Step], own: &mut Own<'_>) {
             own.tally.note(number, result);
         }
     }
+}
+
+/// The same, and the time in calls alone is counted, in nanoseconds: what the program did between them
+/// passes in a walk.
+#[inline(never)]
+pub(super) fn play_counting_calls(
+    stage: &Stage<'_>,
+    steps: &[Step],
+    own: &mut Own<'_>,
+    walk: &mut Walk,
+) -> u64 {
+    let mut in_calls_ns: u64 = 0;
+    for (number, step) in steps.iter().enumerate() {
+        if step.action == Action::Think {
+            walk.pass(step.asked);
+            continue;
+        }
+        let began_ns = now_ns();
+        let result = take(stage, step, own);
+        let took_ns = now_ns().saturating_sub(began_ns);
+        // Waiting for another thread is none of it.
+        in_calls_ns += if step.action.is_call() { took_ns } else { 0 };
+        let expected = if step.action.counts_bytes() { result } else { result.min(0) };
+        if expected != step.expected {
+            own.tally.note(number, result);
+        }
+    }
+    in_calls_ns
 }
 
 #[inline(always)]
@@ -161,7 +190,7 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         Action::Advise => raw::advise(stage.fd(step), step.offset, step.asked, step.flags),
         Action::CopyRange => raw::copy_range(stage.fd(step), stage.other(step), step.asked),
         Action::SendFile => raw::send_file(stage.fd(step), stage.other(step), step.asked),
-        Action::Clone => raw::clone_file(stage.other(step), stage.fd(step)),
+        Action::Clone => raw::clone_file(stage.fd(step), stage.other(step)),
         Action::Duplicate => raw::duplicate(stage.fd(step)),
         Action::RingRead | Action::RingWrite | Action::RingSync | Action::RingDataSync => {
             own.ring.as_mut().map_or(0, |ring| in_ring(stage, step, ring, own.buffer))

@@ -6,21 +6,22 @@ use std::sync::atomic::{AtomicI32, AtomicU32};
 use rustix::fs::{Mode, OFlags, SeekFrom, openat, seek};
 use rustix::process::{Resource, Rlimit, getegid, geteuid, getrlimit, setrlimit};
 
-use super::files::open_root;
-use super::play::{Own, Stage, Tally, play};
+use super::play::{Own, Stage, Tally, play, play_counting_calls};
+use super::root::open_root;
 use super::scene::Scene;
-use super::settings::choice;
+use super::settings::{choice, counts_calls_alone};
+use super::walk::Walk;
 use crate::method::{Buffer, MeasuredWindow, Stop, fill, run_threads};
 use crate::sys::call_ring::CallRing;
-use crate::sys::clock::now_ns;
+use crate::sys::clock::{measure, now_ns};
 use crate::sys::page::page_bytes;
 use crate::sys::path;
 use crate::sys::raw_call::RawMapping;
-use crate::sys::usage::usage;
+use crate::sys::usage::{Usage, usage};
 use crate::workload::{Subject, Trial};
 use iolab_model::catalog::{Fill, path_to_text};
 use iolab_model::result::{Fault, Measurement, Metrics};
-use iolab_trace::replay::{Action, How, Program, Step};
+use iolab_trace::replay::{Action, Choice, How, Program, Step};
 use iolab_trace::{CallKind, NONE};
 
 /// Room for names that are listed, and for where links lead.
@@ -34,17 +35,23 @@ pub(super) fn scene<'a>(trial: &Trial<'a>) -> Result<(&'a Scene, Subject<'a>), F
     Ok((scene, subject))
 }
 
+/// How it does the work.
+pub(super) fn way(trial: &Trial<'_>, scene: &Scene, subject: Subject<'_>) -> Result<Choice, Fault> {
+    let clones = scene.clones(subject.path)?;
+    Ok(Choice { clones, ..choice(trial.levels, subject.path)? })
+}
+
 pub(super) fn run(
     trial: &Trial<'_>,
     window: &mut dyn MeasuredWindow,
 ) -> Result<Measurement, Fault> {
     let (scene, subject) = scene(trial)?;
-    let choice = choice(trial.levels, subject.path)?;
+    let choice = way(trial, scene, subject)?;
     let program = scene.compile(choice);
     if program.lanes.is_empty() {
         return Err(Fault::new(DOING, "no call of it can be made again"));
     }
-    let metrics = direct_metrics(choice.how, &program)?;
+    let mut metrics = direct_metrics(choice.how, &program)?;
     allow_as_many_files_as_can_be();
     let doing = || format!("{DOING} in {}", path_to_text(subject.path));
     let failed = |stop: Stop| stop.fault(doing());
@@ -62,7 +69,11 @@ pub(super) fn run(
         owner: (geteuid().as_raw(), getegid().as_raw()),
         page_bytes: page_bytes() as usize,
     };
-    let timed = played(&stage, window).map_err(failed)?;
+    let clock_ns = counts_calls_alone(trial.levels).then(|| measure().1);
+    let left_out = Some(program.clones_left_out).filter(|clones| *clones > 0);
+    metrics.extend(left_out.map(|clones| ("clones_left_out".to_owned(), clones as f64)));
+    metrics.extend(clock_ns.map(|ns| ("clock_pair_ns".to_owned(), ns)));
+    let timed = played(&stage, clock_ns, window).map_err(failed)?;
     accuse(scene, &program, &timed.tallies)?;
     Ok(Measurement {
         wall_ns: timed.wall_ns,
@@ -173,28 +184,60 @@ fn names_by_directory(step: &Step) -> bool {
     by_either.contains(&step.action) && step.path != NONE
 }
 
-fn played(stage: &Stage<'_>, window: &mut dyn MeasuredWindow) -> Result<Timed, Stop> {
-    let ready = |steps| Ready::new(stage, steps);
-    let work = |ready: Ready<'_>| {
+/// What a thread has done: when, with what results, and how long it was in its calls where that is
+/// what counts.
+struct Done {
+    begin_ns: u64,
+    end_ns: u64,
+    in_calls_ns: u64,
+    tally: Tally,
+}
+
+/// Where calls alone count, with what a pair of clock readings takes: that much is not theirs.
+fn played(
+    stage: &Stage<'_>,
+    clock_ns: Option<f64>,
+    window: &mut dyn MeasuredWindow,
+) -> Result<Timed, Stop> {
+    let lanes: Vec<&[Step]> = stage.program.lanes.iter().map(Vec::as_slice).collect();
+    let threads = lanes.len();
+    let ready = |steps| {
+        let walk = clock_ns.is_some().then(|| Walk::new(threads));
+        Ok((Ready::new(stage, steps)?, walk))
+    };
+    let work = |(ready, walk): (Ready<'_>, Option<Walk>)| {
         let Ready { steps, mut buffer, maps, made, ring } = ready;
         let mut own = Own { buffer: buffer.as_mut(), maps, made, ring, tally: Tally::default() };
-        let begin_ns = now_ns();
-        play(stage, steps, &mut own);
-        Ok((begin_ns, now_ns(), own.tally))
+        let (begin_ns, mut in_calls_ns) = (now_ns(), 0);
+        match walk {
+            Some(mut walk) => in_calls_ns = play_counting_calls(stage, steps, &mut own, &mut walk),
+            None => play(stage, steps, &mut own),
+        }
+        Ok(Done { begin_ns, end_ns: now_ns(), in_calls_ns, tally: own.tally })
     };
-    let lanes: Vec<&[Step]> = stage.program.lanes.iter().map(Vec::as_slice).collect();
     let (done, before) = run_threads(&lanes, window, |lane| ready(lane), work)?;
     let after = usage();
     window.close();
-    let done = done.into_iter().collect::<Result<Vec<(u64, u64, Tally)>, Stop>>()?;
-    let begin = done.iter().map(|lane| lane.0).min().unwrap_or(0);
-    let end = done.iter().map(|lane| lane.1).max().unwrap_or(0);
-    Ok(Timed {
-        wall_ns: end.saturating_sub(begin).max(1),
-        user_ns: after.user_ns.saturating_sub(before.user_ns),
+    let done = done.into_iter().collect::<Result<Vec<Done>, Stop>>()?;
+    Ok(timed(done, &before, &after, clock_ns.map(|ns| ns * stage.program.made_calls() as f64)))
+}
+
+fn timed(done: Vec<Done>, before: &Usage, after: &Usage, clock_ns: Option<f64>) -> Timed {
+    let begin = done.iter().map(|lane| lane.begin_ns).min().unwrap_or(0);
+    let end = done.iter().map(|lane| lane.end_ns).max().unwrap_or(0);
+    let in_calls: u64 = done.iter().map(|lane| lane.in_calls_ns).sum();
+    let user_ns = after.user_ns.saturating_sub(before.user_ns);
+    let (wall_ns, user_ns) = match clock_ns {
+        // Its own code is the walk, which is not counted.
+        Some(clock_ns) => (in_calls.saturating_sub(clock_ns as u64), 0),
+        None => (end.saturating_sub(begin), user_ns),
+    };
+    Timed {
+        wall_ns: wall_ns.max(1),
+        user_ns,
         system_ns: after.system_ns.saturating_sub(before.system_ns),
-        tallies: done.into_iter().map(|lane| lane.2).collect(),
-    })
+        tallies: done.into_iter().map(|lane| lane.tally).collect(),
+    }
 }
 
 /// The first call that came back otherwise than recorded, with its file and offset.

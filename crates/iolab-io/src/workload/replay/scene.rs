@@ -1,10 +1,16 @@
 //! A trace as trials work on it: what it needs, and what state its files are in.
 
 use std::ffi::CStr;
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::clones::are_made;
 use super::os_flags::translate;
+use super::root::open_root;
+use iolab_model::catalog::path_to_text;
+use iolab_model::result::Fault;
 use iolab_trace::Trace;
 use iolab_trace::replay::{Choice, Program, Replay};
 
@@ -21,6 +27,8 @@ pub struct Scene {
     /// Decides what the files hold.
     pub seed: u64,
     state: AtomicU8,
+    /// Whether files can be clones where it is done, once that is known.
+    clones: OnceLock<bool>,
     /// What was compiled before, the last one at the end: a trial is a process of its own, and takes
     /// it as it is.
     programs: Mutex<Vec<(Choice, Arc<Program>)>>,
@@ -45,7 +53,25 @@ impl Scene {
     pub fn new(trace: Trace, seed: u64) -> Scene {
         let replay = Replay::of(&trace);
         let programs = Mutex::default();
-        Scene { trace, replay, seed, state: AtomicU8::new(State::Unknown as u8), programs }
+        let (state, clones) = (AtomicU8::new(State::Unknown as u8), OnceLock::new());
+        Scene { trace, replay, seed, state, clones, programs }
+    }
+
+    /// Whether files can be clones of one another below this directory. Asked where it matters alone.
+    ///
+    /// # Errors
+    /// It cannot be tried.
+    pub(super) fn clones(&self, root: &Path) -> Result<bool, Fault> {
+        if self.replay.refused_clones == 0 {
+            return Ok(false);
+        }
+        if let Some(known) = self.clones.get() {
+            return Ok(*known);
+        }
+        let doing = || format!("try to clone a file in {}", path_to_text(root));
+        let tried = open_root(root).map_err(io::Error::from).and_then(|root| are_made(&root));
+        let tried = tried.map_err(|error| Fault::of(doing(), &error))?;
+        Ok(*self.clones.get_or_init(|| tried))
     }
 
     /// The steps of a way to do it.

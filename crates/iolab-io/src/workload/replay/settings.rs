@@ -14,8 +14,8 @@ const USUAL_UNIT_BYTES: u64 = 4096;
 /// Side by side for each thread of the program, at most: a program may have had a thousand.
 const MOST_THREADS: u32 = 256;
 
-/// The way that levels ask for, of files below this directory. A block that is no number is as
-/// recorded.
+/// The way that levels ask for, of files below this directory: that clones are made there is not known
+/// here. A block that is no number is as recorded.
 pub(super) fn choice(levels: &Levels, root: &Path) -> Result<Choice, Fault> {
     let refuse = |unknown: UnknownWord| Fault::new("replay a trace", unknown.to_string());
     let how = match levels.word_or(ReplayMethod::Recorded).map_err(refuse)? {
@@ -37,9 +37,24 @@ pub(super) fn choice(levels: &Levels, root: &Path) -> Result<Choice, Fault> {
         ReplayReadahead::Sequential => Advice::Sequential,
         ReplayReadahead::Random => Advice::Random,
     };
-    let think = levels.word_or(ReplayThink::None).map_err(refuse)? == ReplayThink::Recorded;
+    let think = levels.word_or(ReplayThink::None).map_err(refuse)? != ReplayThink::None;
     let (block_bytes, threads) = (levels.number(Factor::Block), threads(levels)?);
-    Ok(Choice { how, block_bytes, sync, readahead, think, threads })
+    Ok(Choice { how, block_bytes, sync, readahead, think, threads, ..Choice::default() })
+}
+
+/// Whether the calls alone are counted.
+pub(super) fn counts_calls_alone(levels: &Levels) -> bool {
+    levels.word() == Some(ReplayThink::Uncounted)
+}
+
+/// Why it cannot be done with these levels together.
+pub(super) fn impossible(levels: &Levels) -> Option<String> {
+    let side_by_side = levels.number(Factor::Threads).is_some_and(|threads| threads > 1);
+    (side_by_side && counts_calls_alone(levels)).then(|| {
+        "--think uncounted adds up the calls of all threads, however many work side by side: leave \
+         --threads out, or take --think none or recorded"
+            .into()
+    })
 }
 
 /// How many threads work in the place of each of the program's; 0 where as many as there were.

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::{METHODS, Scene, WORKLOAD, make};
 use crate::method::NoWindow;
+use crate::sys::clock::now_ns;
 use crate::sys::direct::alignment_in;
 use crate::sys::resident::{may_mincore, mincore_pages};
 use crate::sys::testing::skip;
-use crate::workload::{Extent, Subject, Trial};
+use crate::workload::{Extent, Subject, Trial, impossible};
 use iolab_model::catalog::{
     AxisWord, Capability, Factor, Level, Levels, ReplayMethod, ReplayReadahead, ReplaySync,
     ReplayThink,
@@ -22,7 +23,7 @@ fn directory() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap()
 }
 
-fn scene(lines: &[&str]) -> Scene {
+pub(super) fn scene(lines: &[&str]) -> Scene {
     let line = |(at, line): (usize, &&str)| {
         let (thread, call) = line.split_once(' ').unwrap();
         format!("{thread} {}.{:06} {call} <0.000010>\n", 100 + at / 1000, at % 1000)
@@ -32,18 +33,18 @@ fn scene(lines: &[&str]) -> Scene {
 }
 
 /// The same with its files, below a directory that goes with it.
-struct Made {
-    scene: Scene,
+pub(super) struct Made {
+    pub(super) scene: Scene,
     dir: tempfile::TempDir,
-    root: PathBuf,
+    pub(super) root: PathBuf,
 }
 
 impl Made {
-    fn of(scene: Scene) -> Made {
+    pub(super) fn of(scene: Scene) -> Made {
         Made::below(directory(), scene)
     }
 
-    fn below(dir: tempfile::TempDir, scene: Scene) -> Made {
+    pub(super) fn below(dir: tempfile::TempDir, scene: Scene) -> Made {
         let root = dir.path().join("files");
         make(&scene, &root, &|| true).unwrap();
         Made { scene, dir, root }
@@ -54,7 +55,7 @@ impl Made {
         listing(&self.root).into_iter().find(|(_, size)| *size > 0).unwrap().0
     }
 
-    fn trial(&self, levels: &Levels) -> Result<Measurement, Fault> {
+    pub(super) fn trial(&self, levels: &Levels) -> Result<Measurement, Fault> {
         trial(&self.scene, &self.root, levels)
     }
 }
@@ -251,6 +252,18 @@ fn the_programs_own_time_passes_where_it_is_asked_for() {
     let done = made.trial(&levels).unwrap();
     assert_eq!((done.bytes, done.operations), (20, 3));
     assert!(done.wall_ns >= 30_500_000, "30 ms and 500 µs: {done:?}");
+    // The same passes, and is no part of the time.
+    let (began, levels) = (now_ns(), levels.with(Factor::Think, ReplayThink::Uncounted.level()));
+    let done = made.trial(&levels).unwrap();
+    assert!(now_ns() - began >= 30_500_000);
+    assert!((1..30_000_000).contains(&done.wall_ns) && done.user_ns == 0, "three calls: {done:?}");
+    assert!(done.metrics.get("clock_pair_ns").is_some_and(|ns| *ns > 0.0), "{:?}", done.metrics);
+    // Of threads side by side the sum would say nothing.
+    let levels = levels.with(Factor::Threads, Level::Number(2));
+    let why = impossible("replay", &levels).unwrap();
+    assert!(why.contains("--threads") && why.contains("--think none"), "{why}");
+    let levels = levels.with(Factor::Threads, Level::word("recorded"));
+    assert_eq!(impossible("replay", &levels), None);
 }
 
 #[test]
