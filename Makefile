@@ -20,6 +20,8 @@ setup:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets --features iolab/parquet -- -D warnings
+	@if command -v mpicc >/dev/null; then $(CARGO) clippy --locked -p iolab-mpi --features mpi -- -D warnings; \
+	else echo "lint: no mpicc here: the relay of MPI ranks is not looked at"; fi
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet

@@ -25,6 +25,11 @@ ssh:openssh-client
 /usr/sbin/sshd:openssh-server
 ip:iproute2
 strace:strace
+mpicc.openmpi:libopenmpi-dev
+mpirun.openmpi:openmpi-bin
+mpicc.mpich:libmpich-dev
+mpirun.mpich:mpich
+/usr/share/doc/libclang-dev:libclang-dev
 asciidoctor:asciidoctor
 /usr/include/benchmark/benchmark.h:libbenchmark-dev
 /usr/share/benchmark/compare.py:libbenchmark-tools

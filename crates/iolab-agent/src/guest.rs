@@ -14,7 +14,7 @@ pub fn is_guest() -> bool {
 pub fn serve_guest() -> ExitCode {
     let served = vm::become_init()
         .and_then(|port| Ok((port.file.try_clone()?, port.file)))
-        .and_then(|(input, output)| serve_streams(input, output, None));
+        .and_then(|(input, output)| serve_streams(input, output, None, None));
     if let Err(error) = served {
         eprintln!("iolab guest: {error}");
     }

@@ -152,8 +152,8 @@ impl Location for Host {
         Ok(Box::new(agent))
     }
 
-    fn host(&self) -> Option<&str> {
-        Some(&self.name)
+    fn note(&self) -> Option<String> {
+        Some(format!("on {}, by ssh; the record stays here", self.name))
     }
 
     /// The history stays on this side.

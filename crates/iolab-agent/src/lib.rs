@@ -3,6 +3,7 @@
 //! [`Transport`] to it; the agent's is `serve`.
 
 mod asked;
+mod bind;
 pub mod catalog;
 mod content;
 mod copy_up;
@@ -21,6 +22,9 @@ mod look;
 mod messages;
 mod place_needs;
 mod places;
+mod rank;
+mod ranks_location;
+mod ranks_merge;
 mod recorded;
 mod renewal;
 mod serve;
@@ -39,10 +43,11 @@ pub use guest_location::Guest;
 pub use host_location::Host;
 pub use location::{Here, Location, Started, SurveyError, unexpected_reply};
 pub use messages::{
-    InspectOrder, Inspection, InstanceOrder, LookOrder, Objection, PlaceTerms, Reply, Request,
-    Sight, Subject, SurveyOrder, TrialRequest,
+    Beacon, InspectOrder, Inspection, InstanceOrder, LookOrder, Objection, PlaceTerms, Reply,
+    Request, Sight, Subject, SurveyOrder, TrialRequest,
 };
 pub use place_needs::named as places_named;
+pub use ranks_location::{Ranks, is_controller};
 pub use serve::serve_streams;
 pub use transport::{LocalChild, Transport};
 pub use tree_instance::MOST_LOOKED_AT;

@@ -59,8 +59,13 @@ pub trait Location: fmt::Debug {
         look_by(agent, order)
     }
 
-    /// The machine, where it is another one, by the name that it is reached under.
-    fn host(&self) -> Option<&str> {
+    /// What is to be said of it before the start, where it is not simply here.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
+    /// How many ranks of an MPI job it has; absent where it is none.
+    fn ranks(&self) -> Option<u64> {
         None
     }
 

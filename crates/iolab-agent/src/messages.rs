@@ -47,6 +47,10 @@ pub enum Request {
     Renew(Vec<usize>),
     /// One trial.
     Trial(Box<TrialRequest>),
+    /// What tells the agent's scratch directory from any other.
+    Beacon,
+    /// Whether that of another agent is seen from here.
+    Sees(Beacon),
     /// Whether what commands were to read is as it was.
     LookBack,
     /// Remove the scratch directory and end.
@@ -261,6 +265,15 @@ impl PlaceTerms {
     }
 }
 
+/// What tells a scratch directory from any other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Beacon {
+    /// Where it is, as lossless text.
+    pub path: String,
+    /// What its marker says: who made it, and when.
+    pub text: String,
+}
+
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrialRequest {
@@ -298,7 +311,9 @@ pub enum Reply {
     },
     /// To `Describe`.
     Described(Vec<PlaceFacts>),
-    /// To `Places`, `Make`, `Renew`, `LookBack` and `End`.
+    /// To `Beacon`.
+    Lit(Beacon),
+    /// To `Places`, `Make`, `Renew`, `Sees`, `LookBack` and `End`.
     Done,
     /// To `Trial`.
     Measured(Box<Measurement>),

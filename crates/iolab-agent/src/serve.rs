@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::bind::bind;
 use super::frame::{is_heard, read_frame, write_frame};
 use super::inspect::inspect;
 use super::instance::Instance;
@@ -16,6 +17,7 @@ use super::kept;
 use super::look::look;
 use super::messages::{InstanceOrder, PlaceTerms, Reply, Request, TrialRequest};
 use super::places::Places;
+use super::rank::{self, Rank};
 use super::renewal::{Renewed, renew_all};
 use super::survey::survey;
 use super::tree_instance::TreeInstance;
@@ -44,12 +46,13 @@ pub fn serve_streams(
     mut input: File,
     mut output: File,
     silence: Option<Duration>,
+    rank: Option<&Rank>,
 ) -> io::Result<()> {
     let mut session: Option<AgentState> = None;
     while is_heard(&input, silence)? {
         let Some(request) = read_frame::<Request>(&mut input)? else { break };
         let last = request == Request::End;
-        let reply = match answer(&mut session, request, &input) {
+        let reply = match answer(&mut session, request, (&input, rank)) {
             Some(reply) => reply,
             None => break,
         };
@@ -61,7 +64,11 @@ pub fn serve_streams(
 }
 
 /// `None`: the controller has gone.
-fn answer(session: &mut Option<AgentState>, request: Request, input: &File) -> Option<Reply> {
+fn answer(
+    session: &mut Option<AgentState>,
+    request: Request,
+    (input, rank): (&File, Option<&Rank>),
+) -> Option<Reply> {
     let reply = match (request, session.as_mut()) {
         (Request::Survey(order), _) => same_version(&order.version).map(|()| {
             let survey = survey(&order).map(|facts| Reply::Surveyed(Box::new(facts)));
@@ -83,10 +90,15 @@ fn answer(session: &mut Option<AgentState>, request: Request, input: &File) -> O
             let facts = session.places.as_ref().map(Places::facts);
             Ok(Reply::Described(facts.unwrap_or_default()))
         }
-        (Request::Make(order), Some(session)) => session.make(&order, input),
+        (Request::Beacon, Some(session)) => rank::beacon(&session.scratch).map(Reply::Lit),
+        (Request::Sees(beacon), Some(_)) => rank::sees(&beacon).map(|()| Reply::Done),
+        (Request::Make(mut order), Some(session)) => {
+            order.seed = rank.map_or(order.seed, |rank| rank.seed(order.seed));
+            session.make(&order, input)
+        }
         (Request::Renew(order), Some(session)) => session.renew(&order),
         (Request::LookBack, Some(session)) => session.left_as_it_was().map(|()| Reply::Done),
-        (Request::Trial(request), Some(session)) => match session.trial(&request, input) {
+        (Request::Trial(request), Some(session)) => match session.trial(&request, (input, rank)) {
             Ended::Here(Ok(measurement)) => Ok(Reply::Measured(measurement)),
             Ended::Here(Err(fault)) => Ok(Reply::Lost(fault)),
             Ended::Deserted => return None,
@@ -161,22 +173,6 @@ fn start(
     })
 }
 
-/// Binds this process, and so every trial, to these processors; none: as it is.
-fn bind(cpus: &[u32]) -> Result<(), Fault> {
-    if cpus.is_empty() {
-        return Ok(());
-    }
-    let doing = format!("bind to processors {cpus:?}");
-    let mut set = rustix::thread::CpuSet::new();
-    for cpu in cpus {
-        if *cpu as usize >= rustix::thread::CpuSet::MAX_CPU {
-            return Err(Fault::new(doing, "there are not so many; `--cpus` takes numbers from 0"));
-        }
-        set.set(*cpu as usize);
-    }
-    rustix::thread::sched_setaffinity(None, &set).map_err(|e| Fault::of(doing, &e.into()))
-}
-
 impl AgentState {
     fn enter_places(&mut self, terms: &PlaceTerms) -> Result<Reply, Fault> {
         if self.places.is_none() {
@@ -239,7 +235,7 @@ impl AgentState {
         Ok(Reply::Done)
     }
 
-    fn trial(&mut self, request: &TrialRequest, input: &File) -> Ended {
+    fn trial(&mut self, request: &TrialRequest, (input, rank): (&File, Option<&Rank>)) -> Ended {
         self.has_commanded |= request.levels.get(Factor::Contender).is_some();
         let reached = match self.prepare(request) {
             Ok(reached) => reached,
@@ -273,6 +269,7 @@ impl AgentState {
             copy_up_syncs: target.as_ref().is_some_and(|(place, all)| all.copy_up_syncs(place)),
             upper: target.filter(|_| is_touch(request)).and_then(|(place, all)| all.upper(&place)),
             watch: input.as_fd(),
+            rank,
             drain_limit: self.drain_limit,
         };
         let mut ended = trial::run(request, instance, &setting);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::instance::{Instance, fault};
 use super::messages::TrialRequest;
+use super::rank::{ABANDONED, NOT_STARTED, Rank, RankTimes, WAITING};
 use super::space_watch::SpaceWatch;
 use super::tree_instance::TreeInstance;
 use super::{copy_up, limited};
@@ -13,6 +14,7 @@ use iolab_io::cache::{self, Prober};
 use iolab_io::method::MeasuredWindow;
 use iolab_io::metric;
 use iolab_io::place::memory::Limit;
+use iolab_io::sys::clock::now_ns;
 use iolab_io::sys::command::Reaper;
 use iolab_io::sys::fork::{End, Watch, run_watched};
 use iolab_io::sys::process::signal_name;
@@ -39,6 +41,8 @@ pub struct Setting<'a> {
     pub prober: &'a Prober,
     /// Closed by the controller when it ends.
     pub watch: BorrowedFd<'a>,
+    /// Of an MPI job: trials start together with those of the other ranks.
+    pub rank: Option<&'a Rank>,
     /// Longest wait for dirty pages.
     pub drain_limit: Duration,
     /// The tree that it works on.
@@ -81,6 +85,9 @@ fn attempt(
     })?;
     if let Some(instance) = instance.as_deref() {
         instance.check()?;
+    }
+    if let Some(rank) = setting.rank {
+        rank.count();
     }
     let path = instance.as_deref().map(|i| i.path.clone());
     let subject = match (&path, instance.as_deref()) {
@@ -218,18 +225,24 @@ fn in_child(
     let lost = |cause: String, signal| Fault::new(doing(), cause).signal(signal);
     let work = || {
         let on = trial.subject.map_or(trial.scratch, |subject| subject.path);
-        let mut counted = Counted { on, baseline: None, metrics: Metrics::default() };
+        let rank = setting.rank.map(|rank| (rank, RankTimes::default()));
+        let mut counted = Counted { on, rank, baseline: None, metrics: Metrics::default() };
         let entered = setting.limit.map_or(Ok(()), Limit::enter);
         let run = entered.and_then(|()| (workload.run)(trial, &mut counted));
         let result = run.map(|mut measurement| {
             // What the workload has measured itself stays.
             let own = std::mem::replace(&mut measurement.metrics, counted.metrics);
             measurement.metrics.extend(own.iter());
+            if let Some((rank, times)) = counted.rank {
+                times.put(&mut measurement.metrics);
+                rank.done();
+            }
             measurement
         });
         serde_json::to_vec(&result).unwrap_or_default()
     };
-    let limit = Duration::from_nanos(request.limit_ns);
+    let waiting = setting.rank.map_or(Duration::ZERO, |_| WAITING);
+    let limit = Duration::from_nanos(request.limit_ns).saturating_add(waiting);
     let is_command = request.levels.get(Factor::Contender).is_some();
     let expected_bytes = trial.subject.map_or(0, |subject| subject.bytes);
     let space = is_command.then(|| SpaceWatch::start(trial.scratch, expected_bytes)).transpose()?;
@@ -246,6 +259,7 @@ fn in_child(
             None => lost("it was ended".into(), None),
         }),
         End::Limit => Err(lost(format!("it passed its limit of {limit:.1?} and was ended"), None)),
+        End::Exit(ABANDONED) if setting.rank.is_some() => Err(lost(NOT_STARTED.into(), None)),
         End::Exit(status) => Err(lost(format!("it ended with exit status {status}"), None)),
         End::Signal(signal) => Err(lost(why(signal), Some(signal))),
     }
@@ -268,16 +282,27 @@ fn why(signal: i32) -> String {
 struct Counted<'a> {
     /// What lies on the disk that the trial is about.
     on: &'a Path,
+    rank: Option<(&'a Rank, RankTimes)>,
     baseline: Option<metric::Baseline>,
     metrics: Metrics,
 }
 
 impl MeasuredWindow for Counted<'_> {
     fn open(&mut self) {
+        if let Some((rank, _)) = &self.rank {
+            rank.ready();
+        }
         self.baseline = Some(metric::start(self.on));
+        if let Some((rank, times)) = &mut self.rank {
+            times.go_ns = rank.go();
+            times.opened_ns = now_ns();
+        }
     }
 
     fn close(&mut self) {
+        if let Some((_, times)) = &mut self.rank {
+            times.closed_ns = now_ns();
+        }
         if let Some(baseline) = &self.baseline {
             self.metrics = metric::finish(baseline);
         }

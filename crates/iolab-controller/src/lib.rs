@@ -10,6 +10,7 @@ mod history;
 mod placement;
 mod prepared;
 pub mod quick;
+mod ranks;
 mod recorder;
 mod resume;
 mod session;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::error::Error;
-use iolab_agent::{Guest, Here, Host, Location, PlaceTerms, places_named};
+use iolab_agent::{Guest, Here, Host, Location, PlaceTerms, Ranks, places_named};
 use iolab_model::catalog::Factor;
 use iolab_model::plan::Plan;
 use iolab_model::spec::Experiment;
@@ -20,6 +20,8 @@ pub struct Placement {
     pub on: Option<String>,
     /// The iolab there; absent: a copy of this one.
     pub program: Option<String>,
+    /// At the ranks of an MPI job.
+    pub mpi: bool,
     /// In a virtual machine; taken by itself where nothing else has what is named.
     pub vm: bool,
     /// The kernel of the virtual machine; absent: the one that is found.
@@ -54,6 +56,7 @@ impl Placement {
         if !theirs
             && !self.wants_guest()
             && self.on.is_none()
+            && !self.mpi
             && let Some(guest) = Guest::taken_for(&places_named(&experiment.factors), modules)
         {
             return Ok(Box::new(guest));
@@ -70,6 +73,11 @@ impl Placement {
             let host = Host::new(name, self.program.as_deref());
             let host = host.map_err(|fault| Error::NoLocation(format!("--on: {fault}")))?;
             return Ok(Box::new(host));
+        }
+        if self.mpi {
+            let ranks = Ranks::join();
+            let ranks = ranks.map_err(|fault| Error::NoLocation(format!("--mpi: {fault}")))?;
+            return Ok(Box::new(ranks));
         }
         if !self.wants_guest() {
             return Ok(Box::new(Here));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::access_times;
 use super::error::Error;
 use super::placement::Placement;
+use super::ranks;
 use iolab_agent::{Location, PlaceTerms, Subject, SurveyOrder, catalog};
 use iolab_model::catalog::{Contender, Factor, Level, with_program};
 use iolab_model::plan::{self, Plan};
@@ -32,9 +33,10 @@ impl Prepared {
     /// What was asked wrongly or cannot be had.
     pub fn of(experiment: &Experiment, placement: &Placement) -> Result<Prepared, Error> {
         let location = placement.location(experiment)?;
+        let experiment = &ranks::settle(experiment, &*location)?;
         let mut plan = plan_at(&*location, experiment)?;
-        let there = location.host().map(|host| format!("on {host}, by ssh; the record stays here"));
-        plan.notes.splice(0..0, there);
+        ranks::spread(&mut plan);
+        plan.notes.splice(0..0, location.note());
         plan.notes.extend(access_times::warning(&plan).map(|warning| warning.text));
         let places = placement.terms(&plan);
         Ok(Prepared { plan, location, places, named: experiment.factors.clone() })

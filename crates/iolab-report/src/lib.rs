@@ -24,6 +24,7 @@ mod outline;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod published;
+mod ranks;
 mod rates;
 mod replayed;
 mod samples;

@@ -36,7 +36,7 @@ pub fn closed() -> Value {
 
 /// Says what the types cannot: the name of the format, the names of the factors.
 fn pin(schema: &mut Schema) {
-    let names = json!({"enum": Factor::ALL.map(Factor::name)});
+    let names = json!({"enum": Factor::ALL.map(Factor::name).as_slice()});
     let pins = [
         ("/properties/schema/const", SCHEMA.into()),
         ("/$defs/ExperimentRecord/properties/factors/propertyNames", names.clone()),

@@ -4,6 +4,7 @@
 use super::explain::why;
 use super::latency::{self, Latency, interval_text};
 use super::metadata_table;
+use super::ranks;
 use super::rates;
 use super::replayed;
 pub(super) use super::verdict_word::Mark;
@@ -92,7 +93,7 @@ impl View {
         View {
             title: doc.run.title.clone(),
             warnings: warning_summary(doc),
-            notes: replayed::notes(doc).into_iter().chain(metadata_table::notes(doc)).collect(),
+            notes: [replayed::notes(doc), metadata_table::notes(doc), ranks::notes(doc)].concat(),
             twin: twin(doc),
             legend: figures.then(|| legend(doc)),
             timed: {

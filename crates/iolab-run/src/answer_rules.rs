@@ -22,13 +22,14 @@ pub(super) fn rules_of(plan: &Plan, index: usize, epoch_rounds: u32) -> Rules {
     }
 }
 
-/// What taking each cell costs beside time, as ranks: the smallest block, then the fewest threads,
+/// What taking each cell costs beside time, as ranks: the smallest block, then the fewest ranks and threads,
 /// the shallowest queue, the simplest method (the order of the plan is that of the catalog).
 fn costs_of(plan: &Plan, condition: &Condition) -> Vec<u64> {
     let key = |cell: &usize| {
         let levels = &plan.cells[*cell].levels;
         let number = |factor, missing| levels.number(factor).unwrap_or(missing);
         (
+            number(Factor::Ranks, 1),
             number(Factor::Threads, 1),
             number(Factor::QueueDepth, 1),
             number(Factor::Block, u64::MAX),

@@ -7,7 +7,7 @@ use std::io;
 use std::rc::Rc;
 
 use iolab_agent::{
-    Extent, Inspection, Location, Objection, Reply, Request, Sight, Transport, TrialRequest,
+    Beacon, Extent, Inspection, Location, Objection, Reply, Request, Sight, Transport, TrialRequest,
 };
 use iolab_model::catalog::{Factor, path_from_text};
 use iolab_model::plan::Facts;
@@ -99,7 +99,8 @@ impl Transport for FarAgent {
             Request::LookBack => Reply::Done,
             Request::Describe => Reply::Described(Vec::new()),
             Request::Trial(request) => Reply::Measured(Box::new(self.trial(request))),
-            Request::Places(_) | Request::Renew(_) | Request::End => Reply::Done,
+            Request::Beacon => Reply::Lit(Beacon::default()),
+            Request::Places(_) | Request::Renew(_) | Request::Sees(_) | Request::End => Reply::Done,
         })
     }
 

@@ -37,6 +37,7 @@ mod profile_text;
 mod progress;
 mod protocol_args;
 mod quick;
+mod ranks;
 mod record;
 mod report;
 mod reported;
@@ -72,6 +73,9 @@ pub fn main() -> ExitCode {
     // the reading of arguments, happens in that process.
     if std::env::args_os().nth(1).is_some_and(|word| word == "agent") {
         return iolab_agent::serve();
+    }
+    if let Some(relay) = ranks::wanted() {
+        return terminal_io::guard(|| ranks::become_relay(&relay));
     }
     if google_benchmark_flags::wanted() {
         return terminal_io::guard(google_benchmark_flags::run);

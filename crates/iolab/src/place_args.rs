@@ -58,6 +58,11 @@ pub struct MachineArgs {
     /// The iolab there [default: a copy of this one, kept in ~/.cache/iolab there]
     #[arg(long, value_name = "PATH", requires = "on")]
     on_program: Option<String>,
+    /// Measure with all ranks of an MPI job: mpirun -np 4 iolab write DIR --mpi; PATH is the relay that
+    /// was built with this MPI [default: iolab-mpi beside iolab]
+    #[arg(long, value_name = "PATH", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "iolab-mpi", conflicts_with_all = ["vm", "kernel", "on"])]
+    mpi: Option<String>,
     /// Run every cell in a small virtual machine; taken by itself where this kernel lacks a file
     /// system that is named
     #[arg(long)]
@@ -76,6 +81,7 @@ impl MachineArgs {
         Placement {
             on: self.on.clone(),
             program: self.on_program.clone(),
+            mpi: self.mpi.is_some(),
             vm: self.vm,
             kernel: self.kernel.clone(),
             modules: self.modules.clone(),
@@ -84,6 +90,10 @@ impl MachineArgs {
     }
 
     fn is_named(&self) -> bool {
-        self.on.is_some() || self.vm || self.kernel.is_some() || self.modules.is_some()
+        self.on.is_some()
+            || self.mpi.is_some()
+            || self.vm
+            || self.kernel.is_some()
+            || self.modules.is_some()
     }
 }

@@ -140,6 +140,13 @@ pub const METRICS: &[Metric] = &[
     given!("copy_up_allocated_bytes", Bytes, "space that they take there"),
     given!("copy_up_metacopies", Count, "files of which metadata alone came to the upper layer"),
     given!("copy_up_whiteouts", Count, "names of the lower layer that were covered"),
+    given!("ranks_first_ns", Nanoseconds, "from the barrier until the first rank was done"),
+    given!("ranks_spread", Ratio, "time of the last rank to that of the first"),
+    given!("ranks_slowest", Count, "the rank that was done last"),
+    given!("ranks_sum_rate", Count, "work a second, each rank's own rate added up"; Higher),
+    given!("barrier_ns", Nanoseconds, "what a barrier costs the last rank that comes to it"),
+    given!("barrier_skew_ns", Nanoseconds, "from the first to the last rank that left the barrier"),
+    given!("barrier_to_call_ns", Nanoseconds, "from there to the first call, at the last rank"),
     // With --latency; of many files by their steps, of which a stat and a remove have one, the call.
     given!("latency_p50_ns", Nanoseconds, "half of the operations took no longer"),
     given!("latency_p90_ns", Nanoseconds, "90 % of the operations took no longer"),

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, openat, renameat,
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, openat, renameat,
     unlinkat,
 };
 use rustix::io::Errno;
@@ -107,6 +108,17 @@ impl Marker {
             Err(format!("made on the machine {:?}, which may still use it", self.host))
         }
     }
+}
+
+/// What the marker of a directory says; no two directories have the same.
+///
+/// # Errors
+/// It has none, or is not there.
+pub fn text(directory: &Path) -> io::Result<String> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = openat(CWD, directory, flags, Mode::empty())?;
+    let (text, _) = text_of(directory.as_fd(), NAME)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The text of a marker, up to the longest one.

@@ -33,6 +33,7 @@ pub use cleanup_watchdog::CleanupWatchdog;
 pub use image::sweep_loops;
 pub use kept::{Kept, clean_kept};
 pub use kind::{Consent, IMAGE_BYTES, Kind, LEAST_IMAGE_BYTES, Missing, Place, PlaceOrder};
+pub use marker::text as marker_text;
 pub use mounts::Mounts;
 pub use packages::install_commands;
 pub use scratch::Scratch;

@@ -1,5 +1,7 @@
 //! Signals: which are ignored, and what they are called; descriptors: whose they are, how many.
 
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::UnshareFlags;
@@ -20,6 +22,27 @@ pub fn restore(signals: &[i32]) {
     for signal in signals {
         // SAFETY: SIG_DFL runs no code of ours.
         unsafe { libc::signal(*signal, libc::SIG_DFL) };
+    }
+}
+
+/// The descriptor of this number, which whoever started this process has left open for it; from now
+/// on it is nobody's after that.
+///
+/// # Errors
+/// There is none.
+pub fn inherited(number: i32) -> std::io::Result<OwnedFd> {
+    if number < 3 {
+        return Err(Errno::BADF.into());
+    }
+    // SAFETY: the caller was told the number by its parent, and takes it once; where nothing is open
+    // under it, the next call says so and the descriptor is forgotten.
+    let inherited = unsafe { OwnedFd::from_raw_fd(number) };
+    match rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::CLOEXEC) {
+        Ok(()) => Ok(inherited),
+        Err(errno) => {
+            let _ = inherited.into_raw_fd();
+            Err(errno.into())
+        }
     }
 }
 

@@ -150,6 +150,9 @@ facts! {
     GuestNote "guest.note",
     RunWorkingDirectory "run.working_directory",
     RunHost "run.host",
+    RunRanks "run.ranks",
+    RunNodes "run.nodes",
+    RunMpi "run.mpi",
     ImportTool "import.tool",
     ImportFile "import.file",
 }

@@ -35,6 +35,8 @@ pub enum Factor {
     Block,
     /// Threads that do the work.
     Threads,
+    /// Ranks of an MPI job that work; the others wait.
+    Ranks,
     /// Threads that only sleep beside the work (a second thread makes descriptor look-ups atomic).
     IdleThreads,
     /// In which order the blocks are visited.
@@ -99,7 +101,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 32] = [
+    pub const ALL: [Factor; 33] = [
         Factor::Place,
         Factor::SourcePlace,
         Factor::File,
@@ -113,6 +115,7 @@ impl Factor {
         Factor::Contender,
         Factor::Block,
         Factor::Threads,
+        Factor::Ranks,
         Factor::IdleThreads,
         Factor::Pattern,
         Factor::Consume,
@@ -161,6 +164,12 @@ impl Factor {
             Factor::Contender => ("contender", Question, Word, "a command that runs as a cell"),
             Factor::Block => ("block", Question, Bytes, "bytes per call"),
             Factor::Threads => ("threads", Question, Count, "threads that do the work"),
+            Factor::Ranks => (
+                "ranks",
+                Question,
+                Count,
+                "ranks that work, with --mpi; all, where nothing is said",
+            ),
             Factor::IdleThreads => ("idle-threads", Question, Count, "threads asleep beside it"),
             Factor::Pattern => ("pattern", Condition, Word, "order in which blocks are visited"),
             Factor::Consume => ("consume", Condition, Word, "what is done with the bytes"),

@@ -263,7 +263,7 @@ impl schemars::JsonSchema for Levels {
         schemars::json_schema!({
             "type": "object",
             "description": "factor name → level: bytes and counts are integers, words and paths text",
-            "propertyNames": {"enum": Factor::ALL.map(Factor::name)},
+            "propertyNames": {"enum": Factor::ALL.map(Factor::name).as_slice()},
             "additionalProperties": {"type": ["integer", "string"]}
         })
     }

@@ -55,7 +55,7 @@ fn says_several(factor: Factor, level: &Level) -> bool {
         (Factor::Block, Level::Number(_)) => true,
         (Factor::FileSize, Level::Number(bytes)) => *bytes == 0,
         (
-            Factor::Threads | Factor::IdleThreads | Factor::Files | Factor::Repeats,
+            Factor::Threads | Factor::Ranks | Factor::IdleThreads | Factor::Files | Factor::Repeats,
             Level::Number(count),
         ) => *count != 1,
         (Factor::Method | Factor::Block | Factor::Sync | Factor::Threads, Level::Word(word)) => {
@@ -77,6 +77,7 @@ fn number_phrase(factor: Factor, number: u64) -> String {
     match factor {
         Factor::Block => format!("{} blocks", bytes_text(number)),
         Factor::Threads => so_many(count, "thread"),
+        Factor::Ranks => so_many(count, "rank"),
         Factor::IdleThreads => so_many(count, "idle thread"),
         Factor::Files => match number {
             1 => "1 file".to_owned(),

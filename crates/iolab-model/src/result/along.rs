@@ -72,24 +72,31 @@ fn along(answer: &Answer, levels: &LevelsOf<'_>, factor: Factor, delta: f64) -> 
         },
         level: level_text,
     };
-    if factor == Factor::Threads {
-        scaling(&mut found, answer, &axis, level, &near);
+    let workers = [(Factor::Threads, "thread"), (Factor::Ranks, "rank")];
+    if let Some((_, one)) = workers.into_iter().find(|(workers, _)| *workers == factor) {
+        scaling(&mut found, answer, (&axis, one), level, &near);
     }
     Some(found)
 }
 
 /// How far more workers help: what the fewest of them take, where that is shown to be longer.
-fn scaling(found: &mut Finding, answer: &Answer, axis: &Axis<'_>, level: u64, near: &str) {
+fn scaling(
+    found: &mut Finding,
+    answer: &Answer,
+    (axis, one): (&Axis<'_>, &str),
+    level: u64,
+    near: &str,
+) {
     found.kind = FindingKind::Scaling;
-    let threads = |n: u64| so_many(usize::try_from(n).unwrap_or(usize::MAX), "thread");
+    let workers = |n: u64| so_many(usize::try_from(n).unwrap_or(usize::MAX), one);
     let (first, base) = axis[0];
     if first == level {
         let verb = if first == 1 { "is" } else { "are" };
         found.sentence =
-            format!("{} {verb} {near}, more gain nothing that matters", threads(first));
+            format!("{} {verb} {near}, more gain nothing that matters", workers(first));
         return;
     }
-    found.sentence = format!("{} are the fewest {near}", threads(level));
+    found.sentence = format!("{} are the fewest {near}", workers(level));
     let Some(regret) = answer.regret_of(base).filter(|regret| regret.excluded && regret.low > 1.0)
     else {
         return;
@@ -102,7 +109,7 @@ fn scaling(found: &mut Finding, answer: &Answer, axis: &Axis<'_>, level: u64, ne
         (false, 1) => "is",
         (false, _) => "are",
     };
-    found.sentence += &format!("; {} {verb} {slower}", threads(first));
+    found.sentence += &format!("; {} {verb} {slower}", workers(first));
 }
 
 /// Where one way gives way to another along an ordered factor of the conditions: by the index of the
@@ -201,6 +208,7 @@ fn with_unit(factor: Factor, level: &str) -> String {
     match factor {
         _ if factor.kind() == Kind::Bytes => level.to_owned(),
         Factor::Threads => format!("{level} threads"),
+        Factor::Ranks => format!("{level} ranks"),
         Factor::Files => format!("{level} files"),
         _ => format!("{} {level}", factor.name().replace('-', " ")),
     }

@@ -112,6 +112,8 @@ fn how_far_it_scales_is_what_the_fewest_workers_take() {
     assert_eq!(found[0].sentence, expected);
     assert_eq!(found[0].kind, FindingKind::Scaling);
     assert_eq!(found[0].fewest.and_then(|times| times.low), Some(3.1));
+    let ranks = along(Factor::Ranks, &[1, 2, 4, 8], &["4", "8"], &four);
+    assert_eq!(ranks[0].sentence, expected.replace("thread", "rank"));
     let none = along(Factor::Threads, &[1, 2], &["1", "2"], &[("1", 1.0, 1.01), ("2", 1.0, 1.01)]);
     assert_eq!(
         none[0].sentence,

@@ -19,6 +19,7 @@ fn is_of_cells(chart: &Chart) -> bool {
         "ranking",
         "files",
         "throughput-by-threads",
+        "throughput-by-ranks",
     ];
     of_cells.contains(&chart.slug.as_str()) || chart.slug.starts_with("by-")
 }

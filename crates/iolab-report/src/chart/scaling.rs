@@ -1,4 +1,4 @@
-//! Throughput against workers: the ideal and its band, the efficiency beside it, the number of
+//! Throughput against workers, threads or ranks: the ideal and its band, the efficiency beside it, the number of
 //! processors, and where more workers stop paying. Of many files the throughput is files a second,
 //! and the processor time of each file stands beside.
 
@@ -18,27 +18,38 @@ use crate::latency::over_rounds;
 use iolab_model::catalog::{Fact, Factor, time_text};
 use iolab_model::result::Summary;
 
-/// The chart, where at least two numbers of threads were measured.
+/// Who works: ranks of an MPI job where several numbers of them were measured, else threads.
+#[derive(Clone, Copy)]
+struct Workers {
+    factor: Factor,
+    one: &'static str,
+    many: &'static str,
+}
+
+const RANKS: Workers = Workers { factor: Factor::Ranks, one: "rank", many: "ranks" };
+const THREADS: Workers = Workers { factor: Factor::Threads, one: "thread", many: "threads" };
+
+/// The chart, where at least two numbers of workers were measured.
 pub fn chart(index: &Index<'_>) -> Option<Chart> {
-    let levels = index.numbers(Factor::Threads);
-    if levels.len() < 2 {
-        return None;
-    }
+    let several = |workers: &Workers| index.numbers(workers.factor).len() > 1;
+    let workers = [RANKS, THREADS].into_iter().find(several)?;
+    let Workers { factor, one, many } = workers;
+    let levels = index.numbers(factor);
     let pace = Pace::of(index);
     let files = pace == Pace::Files;
     // What is done with files differs by orders of magnitude: a panel and an axis each.
     let apart: &[Factor] = if files { &[Factor::Operation, Factor::Sync] } else { &[] };
-    let cells = at_best_block(index, Factor::Threads);
-    let facets = index.facets_apart(&cells, &[Factor::Threads, Factor::Block], apart);
+    let cells = at_best_block(index, factor);
+    let facets = index.facets_apart(&cells, &[factor, Factor::Block], apart);
     let lines: Vec<Vec<Line<'_>>> = facets
         .groups
         .iter()
-        .map(|g| g.series.iter().map(|(_, cells)| Line::of(cells, pace)).collect())
+        .map(|g| g.series.iter().map(|(_, cells)| Line::of(cells, pace, factor)).collect())
         .collect();
     if lines.iter().flatten().all(|l| l.base().is_none()) {
         return None;
     }
-    let x = x_axis(&levels);
+    let x = x_axis(&levels, many);
     let axis = |lines: &[Line<'_>]| pace.axis(lines.iter().flat_map(Line::ends));
     let shared = pace.axis(lines.iter().flatten().flat_map(Line::ends));
     let across = if files { 3 } else { 2 };
@@ -59,28 +70,26 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
         notes.push(format!("{hidden} more panels are in the table only"));
     }
     let mut guide = vec![
-        format!(
-            "Dashed: the ideal, the {unit} of the fewest threads multiplied, with its interval"
-        ),
-        format!("Efficiency: {unit} per thread against that of the fewest threads"),
+        format!("Dashed: the ideal, the {unit} of the fewest {many} multiplied, with its interval"),
+        format!("Efficiency: {unit} per {one} against that of the fewest {many}"),
     ];
     let flagged = panels.iter().flat_map(|p: &Panel| &p.layers).any(|layer| match layer {
         Layer::Series(s) => s.points.iter().any(|p| matches!(p.mark, Mark::Flagged(_))),
         _ => false,
     });
     if flagged {
-        guide.push("Ring: the fewest threads that are shown to be as good as the best".to_owned());
+        guide.push(format!("Ring: the fewest {many} that are shown to be as good as the best"));
     }
     if files {
         guide.push("Processor time: of all workers together, user and system".to_owned());
     }
     guide.extend(hollow_guide(&cells));
     Some(Chart {
-        slug: "throughput-by-threads".to_owned(),
+        slug: format!("throughput-by-{many}"),
         // What belongs to one group stands side by side.
         rows: vec![across; panels.len() / across],
-        title: title(index, &facets, &lines, pace),
-        subtitle: subtitle(index, &[Factor::Threads]),
+        title: title(index, &facets, &lines, (pace, workers)),
+        subtitle: subtitle(index, &[factor]),
         panels,
         keys: keys(&facets),
         notes,
@@ -89,14 +98,14 @@ pub fn chart(index: &Index<'_>) -> Option<Chart> {
     })
 }
 
-fn x_axis(levels: &[u64]) -> Axis {
+fn x_axis(levels: &[u64], many: &str) -> Axis {
     let levels: Vec<f64> = levels.iter().map(|n| *n as f64).collect();
     let most = levels.iter().copied().fold(1.0, f64::max);
     // Doublings over a long range, else equal steps.
     if most > 16.0 {
-        Axis::counts("threads (log2)", &levels)
+        Axis::counts(&format!("{many} (log2)"), &levels)
     } else {
-        Axis::whole("threads", levels)
+        Axis::whole(many, levels)
     }
 }
 
@@ -232,7 +241,12 @@ fn processors(index: &Index<'_>, x: &Axis) -> Vec<Layer> {
     known.collect()
 }
 
-fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: Pace) -> String {
+fn title(
+    index: &Index<'_>,
+    facets: &Facets<'_>,
+    lines: &[Vec<Line<'_>>],
+    (pace, Workers { one, many, .. }): (Pace, Workers),
+) -> String {
     let name = |panel: &str, series: &str| {
         let words = [panel, series].into_iter().filter(|word| !word.is_empty());
         words.collect::<Vec<_>>().join(", ")
@@ -248,25 +262,25 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
             key(&a.1).cmp(&key(&b.1)).then(a.1.speed.total_cmp(&b.1.speed))
         });
     let Some((name, best)) = best else {
-        return "Throughput by threads: nothing measured yet".to_owned();
+        return format!("Throughput by {many}: nothing measured yet");
     };
     let who = if name.is_empty() { name } else { format!("{name}: ") };
     let base = match best.base > 1.0 {
-        true => format!("{:.0} threads", best.base),
-        false => "one thread".to_owned(),
+        true => format!("{:.0} {many}", best.base),
+        false => format!("one {one}"),
     };
     let speed = pace.text(best.speed);
     match (best.found, best.is_answered, best.most) {
         (Some(found), ..) => format!("{who}{}", found.sentence),
         (None, true, _) => {
-            format!("{who}how many threads are enough is open ({speed} at most, by the medians)")
+            format!("{who}how many {many} are enough is open ({speed} at most, by the medians)")
         }
         (None, false, (most, _)) if most as f64 <= best.base => {
             format!("{who}{base} {speed}, more are no faster by the medians")
         }
         (None, false, (most, times)) => {
             let times = digits_plain((times * 100.0).round() / 100.0);
-            format!("{who}{most} threads are {times}× as fast as {base} by the medians ({speed})")
+            format!("{who}{most} {many} are {times}× as fast as {base} by the medians ({speed})")
         }
     }
 }
@@ -275,7 +289,27 @@ fn title(index: &Index<'_>, facets: &Facets<'_>, lines: &[Vec<Line<'_>>], pace: 
 mod tests {
     use crate::chart::charts_for;
     use crate::drawing::model::Layer;
+    use iolab_model::catalog::{Factor, Level};
     use iolab_test::scenes;
+
+    /// The same run, of ranks: nothing of it speaks of threads any more.
+    #[test]
+    fn ranks_have_the_chart_of_threads_in_words_of_their_own() {
+        let mut run = scenes::threads();
+        for cell in &mut run.cells {
+            let count = cell.factors.number(Factor::Threads).unwrap();
+            cell.factors.set(Factor::Threads, Level::Number(1));
+            cell.factors.set(Factor::Ranks, Level::Number(count));
+        }
+        run.answers.clear();
+        let charts = charts_for(&[run]);
+        assert!(charts.iter().all(|chart| chart.slug != "throughput-by-threads"));
+        let chart = charts.iter().find(|c| c.slug == "throughput-by-ranks").unwrap();
+        assert!(chart.title.contains(" ranks "), "{}", chart.title);
+        let words = chart.guide.join(" ");
+        assert!(words.contains("per rank") && !words.contains("thread"), "{words}");
+        assert!(chart.panels.iter().all(|panel| panel.x.label == "ranks"));
+    }
 
     #[test]
     fn the_base_of_the_efficiency_has_no_interval() {

@@ -74,6 +74,7 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
         Factor::Files => format!("{text} {}", plural("file")),
         Factor::Block => format!("{text} blocks"),
         Factor::Threads => format!("{text} {}", plural("thread")),
+        Factor::Ranks => format!("{text} {}", plural("rank")),
         Factor::IdleThreads => match level {
             Some(Level::Number(0)) => "no idle thread".to_owned(),
             _ => format!("{text} idle {}", plural("thread")),

@@ -83,23 +83,22 @@ pub fn ends(summary: &Summary) -> impl Iterator<Item = f64> + use<> {
     [Some(summary.median), summary.low, summary.high].into_iter().flatten()
 }
 
-/// Cells of one series by number of threads, each with its speed.
+/// Cells of one series by number of workers, each with its speed.
 pub struct Line<'a> {
-    /// In ascending order of threads.
+    /// In ascending order of workers.
     pub points: Vec<(u64, Source<'a>, Option<Summary>)>,
 }
 
 impl<'a> Line<'a> {
-    /// Those cells that have a number of threads.
-    pub fn of(cells: &[Source<'a>], pace: Pace) -> Line<'a> {
-        let threads =
-            |s: &Source<'a>| Some((s.cell.factors.number(Factor::Threads)?, *s, pace.speed(s)));
-        let mut points: Vec<_> = cells.iter().filter_map(threads).collect();
+    /// Those cells that have a number of workers: threads, or ranks.
+    pub fn of(cells: &[Source<'a>], pace: Pace, workers: Factor) -> Line<'a> {
+        let count = |s: &Source<'a>| Some((s.cell.factors.number(workers)?, *s, pace.speed(s)));
+        let mut points: Vec<_> = cells.iter().filter_map(count).collect();
         points.sort_by_key(|(n, ..)| *n);
         Line { points }
     }
 
-    /// The fewest threads that were measured, and their speed.
+    /// The fewest workers that were measured, and their speed.
     pub fn base(&self) -> Option<(f64, &Summary)> {
         let first = self.points.iter().find_map(|(n, _, s)| Some((*n as f64, s.as_ref()?)));
         first.filter(|(n, _)| *n > 0.0)

@@ -10,10 +10,10 @@ mod rows;
 
 pub(super) use rows::{Line, Part};
 
-use super::replayed;
 use super::verdict_word::is_alone;
 use super::view_model::{self, divided, varying_text};
 use super::warning_summary::warning_summary;
+use super::{ranks, replayed};
 use iolab_model::catalog::{Code, Severity};
 use iolab_model::result::{Answer, AnswerKind, Document, Grade};
 
@@ -65,7 +65,7 @@ impl Screen {
             held: held::held_constant(doc, &parts),
             careful: careful(doc),
             confidence: confidence(doc),
-            answers: replayed::first(doc).into_iter().chain(answers.flatten()).collect(),
+            answers: before(doc).chain(answers.flatten()).collect(),
             asked_answers: doc.answers.len(),
             next: next(doc),
             parts,
@@ -91,6 +91,11 @@ impl Screen {
     pub(super) fn most_lines(&self) -> usize {
         LINES + LINES_MORE * self.asked_answers.saturating_sub(1)
     }
+}
+
+/// What must be known before the answers.
+fn before(doc: &Document) -> impl Iterator<Item = String> {
+    replayed::first(doc).into_iter().chain(ranks::first(doc))
 }
 
 /// What is said of an answer, each with its condition where there are several.

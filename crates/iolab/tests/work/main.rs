@@ -23,5 +23,6 @@ mod kept;
 mod load;
 mod location;
 mod meta_calls;
+mod ranks;
 mod read_ways;
 mod write_run;

@@ -75,6 +75,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Contender, ""),
         FactorUse::new(Factor::Block, "128Ki"),
         FactorUse::new(Factor::Threads, "1,2,4").giving_way(),
+        FactorUse::new(Factor::Ranks, ""),
         FactorUse::new(Factor::Consume, Consume::Xor.word())
             .among(&[Consume::None.word(), Consume::Xor.word()]),
         FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),

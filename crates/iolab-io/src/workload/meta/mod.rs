@@ -55,6 +55,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Files, "1000"),
         FactorUse::new(Factor::Operation, ""),
         FactorUse::new(Factor::Place, ""),
+        FactorUse::new(Factor::Ranks, ""),
         FactorUse::new(Factor::Repeats, "1"),
         FactorUse::new(Factor::Pass, Touch::Steady.word()).among(Touch::WORDS),
         FactorUse::new(Factor::Latency, Switch::Off.word()).among(Switch::WORDS),

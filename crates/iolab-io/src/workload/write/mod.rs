@@ -37,6 +37,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Place, ""),
         FactorUse::new(Factor::Block, "4Ki,16Ki,64Ki,256Ki,1Mi"),
         FactorUse::new(Factor::Threads, "1"),
+        FactorUse::new(Factor::Ranks, ""),
         FactorUse::new(Factor::Pattern, Pattern::USUAL).among(Pattern::WORDS),
         FactorUse::new(Factor::Sync, Sync::WORDS[0]).among(Sync::WORDS),
         FactorUse::new(Factor::Direct, Switch::Off.word()).among(Switch::WORDS),

@@ -1,0 +1,247 @@
+//! The ranks of an MPI job as a place for agents: one at each, all asked the same, through the relay
+//! of rank 0, which has started this process as its controller.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use iolab_io::sys::process::inherited;
+use iolab_model::catalog::{Fact, Factor, count_text};
+use iolab_model::plan::Plan;
+use iolab_model::result::{Environment, Fault};
+use iolab_mpi::wire::{self, Answer, Kind, Order, State};
+
+use super::location::{Location, Started, devices_of};
+use super::messages::{PlaceTerms, Reply, Request};
+use super::ranks_merge::{Crew, Said, merge};
+use super::transport::Transport;
+
+/// What is not timed may take so long at one rank: files of a terabyte are made, too.
+const LIMIT_NS: u64 = 6 * 3600 * 1_000_000_000;
+
+/// Whether this process is the controller of an MPI job: a relay has started it.
+pub fn is_controller() -> bool {
+    std::env::var_os(wire::STREAMS).is_some()
+}
+
+/// The agents of all ranks.
+#[derive(Clone, Debug)]
+pub struct Ranks {
+    relay: Arc<Mutex<Relay>>,
+    crew: Arc<Crew>,
+    library: String,
+}
+
+#[derive(Debug)]
+struct Relay {
+    orders: File,
+    answers: File,
+    /// The agents have begun something, or ended: another run takes fresh ones.
+    used: bool,
+}
+
+impl Relay {
+    fn exchange(&mut self, order: &Order) -> io::Result<Vec<Answer>> {
+        wire::write_message(&mut self.orders, &order.to_bytes())?;
+        wire::split(&wire::read_message(&mut self.answers)?)
+    }
+}
+
+impl Ranks {
+    /// The job that this process is the controller of; it meets the ranks once.
+    ///
+    /// # Errors
+    /// It is none, or the ranks do not fit together.
+    pub fn join() -> Result<Ranks, Fault> {
+        static MET: OnceLock<Result<Ranks, Fault>> = OnceLock::new();
+        MET.get_or_init(Ranks::meet).clone()
+    }
+
+    fn meet() -> Result<Ranks, Fault> {
+        const DOING: &str = "meet the ranks";
+        let failed = |error: io::Error| Fault::of(DOING, &error);
+        let (answers, orders) = streams().map_err(failed)?;
+        let mut relay = Relay { orders: orders.into(), answers: answers.into(), used: false };
+        let greeting = wire::read_message(&mut relay.answers).and_then(|bytes| wire::split(&bytes));
+        let greeting = greeting.map_err(failed)?;
+        let about: Vec<String> =
+            greeting.iter().map(|rank| String::from_utf8_lossy(&rank.text).into_owned()).collect();
+        let line = |of: &str, at: usize| of.lines().nth(at).unwrap_or_default().to_owned();
+        let first = about.first().cloned().unwrap_or_default();
+        let other = (0..).zip(&about).find(|(_, rank)| line(rank, 2) != line(&first, 2));
+        if let Some((number, rank)) = other {
+            let cause = format!(
+                "rank 0 on {} has iolab {}, rank {number} on {} has {}: start the same program on all",
+                line(&first, 0),
+                line(&first, 2),
+                line(rank, 0),
+                line(rank, 2)
+            );
+            return Err(Fault::new(DOING, cause));
+        }
+        let crew =
+            Crew { hosts: about.iter().map(|rank| (line(rank, 0), line(rank, 1))).collect() };
+        let library = line(&first, 3);
+        Ok(Ranks { relay: Arc::new(Mutex::new(relay)), crew: Arc::new(crew), library })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.crew.hosts.len() as u64
+    }
+
+    fn nodes(&self) -> usize {
+        self.crew.hosts.iter().collect::<BTreeSet<_>>().len()
+    }
+
+    fn relay(&self) -> MutexGuard<'_, Relay> {
+        self.relay.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn line(&self) -> RanksLine {
+        RanksLine { ranks: self.clone(), ending: None }
+    }
+}
+
+/// The streams to the relay, and back: taken once.
+fn streams() -> io::Result<(std::os::fd::OwnedFd, std::os::fd::OwnedFd)> {
+    let told = std::env::var(wire::STREAMS).unwrap_or_default();
+    let numbers: Vec<i32> = told.split(',').filter_map(|number| number.parse().ok()).collect();
+    match numbers[..] {
+        [answers, orders] => Ok((inherited(answers)?, inherited(orders)?)),
+        _ => Err(io::Error::other(format!("{} is {told:?}", wire::STREAMS))),
+    }
+}
+
+impl Location for Ranks {
+    fn connect(&self) -> Result<Box<dyn Transport>, Fault> {
+        let mut line = self.line();
+        if self.relay().used {
+            line.restart().map_err(|error| Fault::of("start the agents of all ranks", &error))?;
+        }
+        Ok(Box::new(line))
+    }
+
+    fn start(&self, plan: &Plan, terms: &PlaceTerms) -> Result<Started, Fault> {
+        let mut environment = Environment::default();
+        environment.put(Fact::RunRanks, self.count());
+        environment.put(Fact::RunNodes, self.nodes());
+        environment.put(Fact::RunMpi, self.library.clone());
+        Ok(Started {
+            agent: self.connect()?,
+            directory: plan.directory.clone(),
+            terms: terms.clone(),
+            environment,
+            warnings: Vec::new(),
+        })
+    }
+
+    fn note(&self) -> Option<String> {
+        let many = |count: usize, what: &str| {
+            format!("{} {what}{}", count_text(count as u64), if count == 1 { "" } else { "s" })
+        };
+        let (ranks, nodes) = (many(self.crew.hosts.len(), "rank"), many(self.nodes(), "machine"));
+        Some(format!(
+            "on {ranks} of {nodes}, by {}; --file-size is what each of them reads or writes",
+            self.library
+        ))
+    }
+
+    fn ranks(&self) -> Option<u64> {
+        Some(self.count())
+    }
+
+    fn devices_shared(&self, paths: &[PathBuf]) -> Vec<u64> {
+        devices_of(paths.iter().map(PathBuf::as_path))
+    }
+}
+
+/// The line to all agents.
+#[derive(Debug)]
+struct RanksLine {
+    ranks: Ranks,
+    ending: Option<String>,
+}
+
+impl RanksLine {
+    /// Asks the first so many and puts together what they answer.
+    fn ask_first(&mut self, count: u64, request: &Request) -> io::Result<Reply> {
+        let (kind, limit_ns) = match request {
+            Request::Trial(trial) => (Kind::Trial, trial.limit_ns),
+            _ => (Kind::Ask, LIMIT_NS),
+        };
+        let ranks = u32::try_from(count).unwrap_or(u32::MAX);
+        let order = Order { kind, ranks, limit_ns, request: serde_json::to_vec(request)? };
+        let answers = self.ranks.relay().exchange(&order)?;
+        let mut all = Vec::with_capacity(answers.len());
+        for (number, answer) in answers.into_iter().enumerate() {
+            match answer.state {
+                State::Waited => {}
+                State::Gone => {
+                    let how = String::from_utf8_lossy(&answer.text).into_owned();
+                    self.ending = Some(format!("{}: {how}", self.ranks.crew.name(number)));
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                State::Answered => {
+                    let reply = serde_json::from_slice(&answer.text)?;
+                    let (entered_ns, left_ns) = (answer.entered_ns, answer.left_ns);
+                    all.push(Said { number, reply, entered_ns, left_ns });
+                }
+            }
+        }
+        Ok(merge(&self.ranks.crew, all))
+    }
+
+    /// A directory that is another one elsewhere would be measured as if all shared it.
+    fn check_target(&mut self) -> io::Result<Reply> {
+        match self.ask_first(1, &Request::Beacon)? {
+            Reply::Lit(beacon) => self.ask_first(self.ranks.count(), &Request::Sees(beacon)),
+            other => Ok(other),
+        }
+    }
+}
+
+impl Transport for RanksLine {
+    fn ask(&mut self, request: &Request) -> io::Result<Reply> {
+        self.ending = None;
+        if matches!(request, Request::Start { .. } | Request::End) {
+            self.ranks.relay().used = true;
+        }
+        let all = self.ranks.count();
+        let count = match request {
+            Request::Trial(trial) => trial.levels.number(Factor::Ranks).unwrap_or(all),
+            _ => all,
+        };
+        let reply = self.ask_first(count, request)?;
+        match (request, reply) {
+            (Request::Start { .. }, started @ Reply::Started { .. }) => {
+                Ok(match self.check_target()? {
+                    Reply::Done => started,
+                    other => other,
+                })
+            }
+            (_, reply) => Ok(reply),
+        }
+    }
+
+    fn restart(&mut self) -> io::Result<()> {
+        let all = u32::try_from(self.ranks.count()).unwrap_or(u32::MAX);
+        let order =
+            Order { kind: Kind::Restart, ranks: all, limit_ns: LIMIT_NS, request: Vec::new() };
+        let mut relay = self.ranks.relay();
+        let answers = relay.exchange(&order)?;
+        let gone = answers.iter().position(|answer| answer.state == State::Gone);
+        if let Some(number) = gone {
+            let how = String::from_utf8_lossy(&answers[number].text);
+            return Err(io::Error::other(format!("{}: {how}", self.ranks.crew.name(number))));
+        }
+        relay.used = false;
+        Ok(())
+    }
+
+    fn ending(&mut self) -> Option<String> {
+        self.ending.take()
+    }
+}

@@ -1,0 +1,73 @@
+//! An experiment at the ranks of an MPI job: how many of them work in each cell, and what they cannot do
+//! together.
+
+use iolab_agent::{Location, catalog};
+use iolab_model::catalog::{Factor, Level, Switch};
+use iolab_model::plan::Plan;
+use iolab_model::spec::Experiment;
+
+use super::error::Error;
+
+/// What would be of one rank alone, or cannot be put together from all, and why.
+const NOT_TOGETHER: [(Factor, &str); 4] = [
+    (Factor::Contender, "commands are not started at ranks"),
+    (Factor::Place, "a place that is made is of one machine; name a directory that all share"),
+    (Factor::SourcePlace, "a place that is made is of one machine"),
+    (Factor::Memory, "a memory limit is of one machine"),
+];
+
+/// The experiment as it is measured at a location: at ranks all of them work where nothing else is said.
+///
+/// # Errors
+/// Ranks are asked for where there are none, or more than there are; what they cannot do together.
+pub fn settle(experiment: &Experiment, location: &dyn Location) -> Result<Experiment, Error> {
+    let mut experiment = experiment.clone();
+    let refuse = |why: String| Err(Error::NoLocation(why));
+    let Some(all) = location.ranks() else {
+        return match experiment.factors.contains_key(&Factor::Ranks) {
+            true => refuse(format!(
+                "--{}: ranks are those of an MPI job: mpirun -np 4 iolab {} … --mpi",
+                Factor::Ranks,
+                experiment.workload
+            )),
+            false => Ok(experiment),
+        };
+    };
+    let info = catalog::workload(&experiment.workload);
+    let has_ranks = |axes: &[_]| {
+        axes.iter().any(|axis: &iolab_model::catalog::FactorUse| axis.factor == Factor::Ranks)
+    };
+    if !info.is_some_and(|info| has_ranks(info.factors)) {
+        return refuse(format!("--mpi: {} is not measured at ranks", experiment.workload));
+    }
+    let asked = |factor: &Factor| experiment.factors.contains_key(factor);
+    if let Some((factor, why)) = NOT_TOGETHER.iter().find(|(factor, _)| asked(factor)) {
+        return refuse(format!("--mpi with --{factor}: {why}"));
+    }
+    let timed = Level::word(Switch::On.word());
+    if experiment.factors.get(&Factor::Latency).is_some_and(|levels| levels.contains(&timed)) {
+        return refuse("--mpi with --latency: single operations are timed on one machine".into());
+    }
+    let levels =
+        experiment.factors.entry(Factor::Ranks).or_insert_with(|| vec![Level::Number(all)]);
+    let fits = |level: &Level| matches!(level, Level::Number(count) if (1..=all).contains(count));
+    match levels.iter().find(|level| !fits(level)) {
+        Some(level) => refuse(format!(
+            "--{}: there are {all} ranks, and {level} are none of them; start more: mpirun -np N",
+            Factor::Ranks
+        )),
+        None => Ok(experiment),
+    }
+}
+
+/// What a plan costs where each of several ranks makes and writes as much.
+pub fn spread(plan: &mut Plan) {
+    let most = plan.factors.get(&Factor::Ranks).into_iter().flatten();
+    let most = most.filter_map(|level| match level {
+        Level::Number(count) => Some(*count),
+        _ => None,
+    });
+    let most = most.max().unwrap_or(1);
+    plan.cost.bytes_written = plan.cost.bytes_written.saturating_mul(most);
+    plan.cost.space_bytes = plan.cost.space_bytes.saturating_mul(most);
+}

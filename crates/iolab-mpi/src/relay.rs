@@ -1,0 +1,246 @@
+//! A rank: carries what the controller asks to the agent and the answers back, and starts the trials of
+//! all ranks together. What it says to the other ranks it says in collectives, and each of them has a
+//! limit; while a trial is timed it says nothing.
+
+use std::fs::File;
+use std::io;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::agent::{AgentChild, Heard};
+use super::group::{Group, Lost};
+use super::line::Signal;
+use super::wire::{Answer, Kind, Order, State, join, read_message, write_message};
+
+/// Ranks that are alive come to a collective within milliseconds, on a machine that has too much to
+/// do within seconds.
+const LIMIT: Duration = Duration::from_secs(60);
+/// So often whoever waits for the controller hears that it is still there.
+const STILL_HERE: Duration = Duration::from_secs(5);
+/// Beyond the limit of a trial: its agent has one of its own, and tells what passed it.
+const ALLOWANCE: Duration = Duration::from_secs(60);
+/// The pauses between two looks whether all have answered.
+const LOOKS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(20)];
+
+/// Rank 0's ends of the streams to the controller.
+#[derive(Debug)]
+pub struct Controller {
+    /// What it orders.
+    pub orders: File,
+    /// What it is answered.
+    pub answers: File,
+}
+
+/// One rank.
+pub struct Relay<'a> {
+    group: &'a mut dyn Group,
+    agent: AgentChild,
+    controller: Option<Controller>,
+    limit: Duration,
+    /// Called many times a second while nothing is timed.
+    between: &'a dyn Fn(),
+}
+
+impl<'a> Relay<'a> {
+    /// A rank with its agent; rank 0 has the controller.
+    pub fn new(
+        group: &'a mut dyn Group,
+        agent: AgentChild,
+        controller: Option<Controller>,
+        between: &'a dyn Fn(),
+    ) -> Relay<'a> {
+        Relay { group, agent, controller, limit: LIMIT, between }
+    }
+
+    /// The same, where the others are waited for no longer than this.
+    #[must_use]
+    pub fn waiting(self, limit: Duration) -> Relay<'a> {
+        Relay { limit, ..self }
+    }
+
+    /// Says who is here (`about` is what is to be known of this rank), then carries until the
+    /// controller says so or has gone. The agents have cleaned up when it returns.
+    ///
+    /// # Errors
+    /// The others were waited for in vain.
+    pub fn serve(&mut self, about: &str) -> Result<(), Lost> {
+        self.report(Answer { text: about.as_bytes().to_vec(), ..Answer::waited() })?;
+        loop {
+            let order = self.next_order()?;
+            let answer = match order.kind {
+                Kind::Idle => continue,
+                Kind::Ask => self.ask(&order)?,
+                Kind::Trial => self.trial(&order)?,
+                Kind::Restart => self.restart(),
+                Kind::End => break,
+            };
+            self.report(answer)?;
+        }
+        self.agent.end();
+        self.group.barrier(self.limit)
+    }
+
+    /// What the controller orders, at all ranks.
+    fn next_order(&mut self) -> Result<Order, Lost> {
+        let mut bytes = match self.controller.is_some() {
+            true => self.wait_for_order().unwrap_or_else(|_| order_of(Kind::End)),
+            false => Vec::new(),
+        };
+        self.group.broadcast(&mut bytes, self.limit)?;
+        let strange = |_| Lost { awaited: "an order that can be read", after: Duration::ZERO };
+        Order::from_bytes(&bytes).map_err(strange)
+    }
+
+    fn wait_for_order(&mut self) -> io::Result<Vec<u8>> {
+        let Some(controller) = &mut self.controller else { return Ok(order_of(Kind::End)) };
+        let since = Instant::now();
+        let often = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        while since.elapsed() < STILL_HERE {
+            (self.between)();
+            let mut asked = [PollFd::new(&controller.orders, PollFlags::IN)];
+            if matches!(poll(&mut asked, Some(&often)), Ok(1..)) {
+                return read_message(&mut controller.orders);
+            }
+        }
+        Ok(order_of(Kind::Idle))
+    }
+
+    /// The answers of all ranks go to the controller. One that has gone says so itself.
+    fn report(&mut self, answer: Answer) -> Result<(), Lost> {
+        let all = self.group.gather(&answer.to_bytes(), self.limit)?;
+        if let Some(controller) = &mut self.controller {
+            let _ = write_message(&mut controller.answers, &join(&all));
+        }
+        Ok(())
+    }
+
+    fn is_asked(&self, order: &Order) -> bool {
+        self.group.rank() < order.ranks
+    }
+
+    fn ask(&mut self, order: &Order) -> Result<Answer, Lost> {
+        let asked = self.is_asked(order);
+        if asked {
+            self.agent.ask(&order.request);
+        }
+        self.until_all(Heard::is_over, asked, limit_of(order))?;
+        Ok(self.answer(asked, (0, 0)))
+    }
+
+    fn restart(&mut self) -> Answer {
+        match self.agent.restart() {
+            Ok(()) => Answer { state: State::Answered, ..Answer::waited() },
+            Err(error) => gone(&format!("no agent can be started: {error}")),
+        }
+    }
+
+    /// On your marks, set, go: prepared, counters read, and a barrier between that and the first call.
+    fn trial(&mut self, order: &Order) -> Result<Answer, Lost> {
+        let asked = self.is_asked(order);
+        if asked {
+            self.agent.ask(&order.request);
+        }
+        let limit = limit_of(order);
+        let stands = |wanted: Signal| {
+            move |heard: &Heard| {
+                heard.is_over() || heard.signal.is_some_and(|(signal, _)| signal == wanted)
+            }
+        };
+        let mut times = (0, 0);
+        let mut failed = self.until_all(stands(Signal::Ready), asked, limit)?;
+        if failed == 0 {
+            self.agent.tell(Signal::Set, 0);
+            failed = self.until_all(stands(Signal::Steady), asked, limit)?;
+        }
+        if failed > 0 {
+            self.agent.tell(Signal::Abandon, 0);
+        } else {
+            let entered_ns = now_ns();
+            self.group.barrier(self.limit)?;
+            times = (entered_ns, now_ns());
+            self.agent.tell(Signal::Go, times.1);
+            self.listen_for(&stands(Signal::Done), asked, limit);
+            self.group.sum([0, 0], limit + self.limit)?;
+            self.agent.tell(Signal::Proceed, 0);
+        }
+        self.until_all(Heard::is_over, asked, limit)?;
+        Ok(self.answer(asked, times))
+    }
+
+    /// Listens to the own agent until it stands there, and says nothing to anybody.
+    fn listen_for(&mut self, stands: &dyn Fn(&Heard) -> bool, asked: bool, limit: Duration) {
+        let since = Instant::now();
+        while asked && !stands(self.agent.heard()) {
+            match limit.checked_sub(since.elapsed()) {
+                Some(left) => self.agent.listen(left),
+                None => self.too_long(limit),
+            }
+        }
+    }
+
+    /// Until it is so at all ranks; gives back at how many it ended otherwise, with no trial at the
+    /// start line. Ranks whose agents work for long see of each other that they are alive.
+    fn until_all(
+        &mut self,
+        stands: impl Fn(&Heard) -> bool,
+        asked: bool,
+        limit: Duration,
+    ) -> Result<u32, Lost> {
+        let (since, [mut pause, longest]) = (Instant::now(), LOOKS);
+        loop {
+            let looked = Instant::now();
+            while asked && !stands(self.agent.heard()) {
+                let Some(left) = pause.checked_sub(looked.elapsed()) else { break };
+                self.agent.listen(left);
+            }
+            if asked && !stands(self.agent.heard()) && since.elapsed() > limit {
+                self.too_long(limit);
+            }
+            (self.between)();
+            let pending = asked && !stands(self.agent.heard());
+            let failed = asked && self.agent.heard().is_over();
+            let [pending, failed] =
+                self.group.sum([u32::from(pending), u32::from(failed)], self.limit)?;
+            if pending == 0 {
+                return Ok(failed);
+            }
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    fn too_long(&mut self, limit: Duration) {
+        self.agent.give_up(&format!("it did not answer within {} s", limit.as_secs()));
+    }
+
+    fn answer(&self, asked: bool, (entered_ns, left_ns): (u64, u64)) -> Answer {
+        let heard = self.agent.heard();
+        let answer = match (asked, &heard.answer, &heard.ended) {
+            (false, ..) => Answer::waited(),
+            (true, Some(text), _) => {
+                Answer { state: State::Answered, text: text.clone(), ..Answer::waited() }
+            }
+            (true, None, ended) => gone(ended.as_deref().unwrap_or("it does not answer")),
+        };
+        Answer { entered_ns, left_ns, ..answer }
+    }
+}
+
+fn gone(how: &str) -> Answer {
+    Answer { state: State::Gone, text: how.as_bytes().to_vec(), ..Answer::waited() }
+}
+
+fn order_of(kind: Kind) -> Vec<u8> {
+    Order { kind, ranks: 0, limit_ns: 0, request: Vec::new() }.to_bytes()
+}
+
+fn limit_of(order: &Order) -> Duration {
+    Duration::from_nanos(order.limit_ns).saturating_add(ALLOWANCE)
+}
+
+/// The clock that trials are timed with.
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

@@ -1,0 +1,89 @@
+/* What a program with MPI measures by itself: a file for each rank, a barrier, one pass, the time of the
+ * last rank. argv: read|write DIRECTORY BYTES BLOCK ROUNDS. Prints the median span in nanoseconds. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static void must(int fine, const char *what) {
+    if (!fine) {
+        perror(what);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+static int order(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static volatile uint64_t sink;
+
+static void pass_read(int fd, char *buffer, size_t bytes, size_t block) {
+    uint64_t sum = 0;
+    for (size_t at = 0; at < bytes; at += block) {
+        must(pread(fd, buffer, block, at) == (ssize_t)block, "pread");
+        for (size_t i = 0; i < block / 8; i++) sum ^= ((uint64_t *)buffer)[i];
+    }
+    sink = sum;
+}
+
+static void pass_write(int fd, const char *buffer, size_t bytes, size_t block) {
+    for (size_t at = 0; at < bytes; at += block)
+        must(pwrite(fd, buffer, block, at) == (ssize_t)block, "pwrite");
+    must(fdatasync(fd) == 0, "fdatasync");
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    if (argc != 6) return 2;
+    int rank, writes = strcmp(argv[1], "write") == 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    size_t bytes = strtoull(argv[3], NULL, 10), block = strtoull(argv[4], NULL, 10);
+    int rounds = atoi(argv[5]);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/plain-%d", argv[2], rank);
+    char *buffer = aligned_alloc(4096, block);
+    double *spans = calloc(rounds, sizeof *spans);
+    unsigned seed = rank + 1;
+    for (size_t i = 0; i < block; i++) buffer[i] = rand_r(&seed);
+    int fd = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);
+    must(fd >= 0, path);
+    pass_write(fd, buffer, bytes, block);
+    if (!writes) pass_read(fd, buffer, bytes, block);
+    for (int round = 0; round < rounds; round++) {
+        if (writes) {
+            close(fd);
+            unlink(path);
+            fd = open(path, O_CREAT | O_EXCL | O_RDWR, 0600);
+            must(fd >= 0, path);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        double from = now();
+        if (writes)
+            pass_write(fd, buffer, bytes, block);
+        else
+            pass_read(fd, buffer, bytes, block);
+        double own = now() - from;
+        MPI_Reduce(&own, &spans[round], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    }
+    close(fd);
+    unlink(path);
+    if (rank == 0) {
+        qsort(spans, rounds, sizeof *spans, order);
+        printf("%.0f\n", spans[rounds / 2]);
+    }
+    MPI_Finalize();
+    return 0;
+}
