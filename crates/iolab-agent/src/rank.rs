@@ -7,7 +7,7 @@ use std::time::Duration;
 use iolab_io::place;
 use iolab_io::sys::clock::now_ns;
 use iolab_io::sys::fork::leave;
-use iolab_io::sys::process::inherited;
+use iolab_io::sys::process::{end_after, inherited};
 use iolab_model::catalog::{mix, path_from_text};
 use iolab_model::result::{Fault, Metrics};
 use iolab_mpi::{StartLine, line::Signal};
@@ -18,8 +18,9 @@ use super::messages::Beacon;
 pub const ABANDONED: i32 = 75;
 /// So a trial says why it was not started.
 pub const NOT_STARTED: &str = "the trial of another rank could not be started";
-/// Beyond its own limit a trial may wait for others: to get ready, and to be done.
-pub const WAITING: Duration = Duration::from_secs(30);
+/// Beyond its own limit a trial may wait for others: to get ready, and to be done. Where a file is made
+/// for each trial one machine may need minutes more than another.
+pub const WAITING: Duration = Duration::from_secs(3600);
 
 /// From the barrier to the first call of a rank, and to the end of its work.
 pub const LEAD: &str = "rank_lead_ns";
@@ -60,16 +61,19 @@ impl Rank {
         });
     }
 
-    /// Waits at the barrier: when it let go, by this machine's clock.
-    pub fn go(&self) -> u64 {
-        self.or_leave(|rank| {
+    /// Waits at the barrier: when it let go, by this machine's clock. From then on the trial has its limit.
+    pub fn go(&self, limit: Duration) -> u64 {
+        let go_ns = self.or_leave(|rank| {
             rank.say(Signal::Steady)?;
             rank.line.wait_for(Signal::Go, rank.trial.get())
-        })
+        });
+        end_after(Some(limit));
+        go_ns
     }
 
     /// The work is done: waits until it is so at all ranks.
     pub fn done(&self) {
+        end_after(None);
         self.or_leave(|rank| {
             rank.say(Signal::Done)?;
             rank.line.wait_for(Signal::Proceed, rank.trial.get()).map(drop)

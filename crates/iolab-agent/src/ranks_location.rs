@@ -18,9 +18,6 @@ use super::messages::{PlaceTerms, Reply, Request};
 use super::ranks_merge::{Crew, Said, merge};
 use super::transport::Transport;
 
-/// What is not timed may take so long at one rank: files of a terabyte are made, too.
-const LIMIT_NS: u64 = 6 * 3600 * 1_000_000_000;
-
 /// Whether this process is the controller of an MPI job: a relay has started it.
 pub fn is_controller() -> bool {
     std::env::var_os(wire::STREAMS).is_some()
@@ -170,7 +167,7 @@ impl RanksLine {
     fn ask_first(&mut self, count: u64, request: &Request) -> io::Result<Reply> {
         let (kind, limit_ns) = match request {
             Request::Trial(trial) => (Kind::Trial, trial.limit_ns),
-            _ => (Kind::Ask, LIMIT_NS),
+            _ => (Kind::Ask, 0),
         };
         let ranks = u32::try_from(count).unwrap_or(u32::MAX);
         let order = Order { kind, ranks, limit_ns, request: serde_json::to_vec(request)? };
@@ -228,8 +225,7 @@ impl Transport for RanksLine {
 
     fn restart(&mut self) -> io::Result<()> {
         let all = u32::try_from(self.ranks.count()).unwrap_or(u32::MAX);
-        let order =
-            Order { kind: Kind::Restart, ranks: all, limit_ns: LIMIT_NS, request: Vec::new() };
+        let order = Order { kind: Kind::Restart, ranks: all, limit_ns: 0, request: Vec::new() };
         let mut relay = self.ranks.relay();
         let answers = relay.exchange(&order)?;
         let gone = answers.iter().position(|answer| answer.state == State::Gone);

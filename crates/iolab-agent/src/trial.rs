@@ -17,7 +17,7 @@ use iolab_io::place::memory::Limit;
 use iolab_io::sys::clock::now_ns;
 use iolab_io::sys::command::Reaper;
 use iolab_io::sys::fork::{End, Watch, run_watched};
-use iolab_io::sys::process::signal_name;
+use iolab_io::sys::process::{OUT_OF_TIME, signal_name};
 use iolab_io::workload::files::{self, Listing, segments};
 use iolab_io::workload::{self, Subject, Trial, Visit, Workload};
 use iolab_model::catalog::{
@@ -223,10 +223,12 @@ fn in_child(
 ) -> Result<Option<Measurement>, Fault> {
     let doing = || format!("run a trial of {}", request.workload);
     let lost = |cause: String, signal| Fault::new(doing(), cause).signal(signal);
+    let limit = Duration::from_nanos(request.limit_ns);
     let work = || {
         let on = trial.subject.map_or(trial.scratch, |subject| subject.path);
         let rank = setting.rank.map(|rank| (rank, RankTimes::default()));
-        let mut counted = Counted { on, rank, baseline: None, metrics: Metrics::default() };
+        let metrics = Metrics::default();
+        let mut counted = Counted { on, rank, limit, baseline: None, metrics };
         let entered = setting.limit.map_or(Ok(()), Limit::enter);
         let run = entered.and_then(|()| (workload.run)(trial, &mut counted));
         let result = run.map(|mut measurement| {
@@ -241,15 +243,14 @@ fn in_child(
         });
         serde_json::to_vec(&result).unwrap_or_default()
     };
-    let waiting = setting.rank.map_or(Duration::ZERO, |_| WAITING);
-    let limit = Duration::from_nanos(request.limit_ns).saturating_add(waiting);
+    let longest = limit.saturating_add(setting.rank.map_or(Duration::ZERO, |_| WAITING));
     let is_command = request.levels.get(Factor::Contender).is_some();
     let expected_bytes = trial.subject.map_or(0, |subject| subject.bytes);
     let space = is_command.then(|| SpaceWatch::start(trial.scratch, expected_bytes)).transpose()?;
     let holds = || space.as_ref().is_none_or(SpaceWatch::holds);
     let guard: Option<&dyn Fn() -> bool> = if is_command { Some(&holds) } else { None };
     let watch = Watch { alive: Some(setting.watch), guard };
-    match run_watched(work, limit, &watch).map_err(|e| fault(doing(), &e.into()))? {
+    match run_watched(work, longest, &watch).map_err(|e| fault(doing(), &e.into()))? {
         End::Done(bytes) => serde_json::from_slice::<Result<Measurement, Fault>>(&bytes)
             .map_err(|e| lost(format!("its result cannot be read: {e}"), None))?
             .map(Some),
@@ -258,7 +259,9 @@ fn in_child(
             Some(space) => space.fault(doing()),
             None => lost("it was ended".into(), None),
         }),
-        End::Limit => Err(lost(format!("it passed its limit of {limit:.1?} and was ended"), None)),
+        End::Limit | End::Signal(OUT_OF_TIME) => {
+            Err(lost(format!("it passed its limit of {limit:.1?} and was ended"), None))
+        }
         End::Exit(ABANDONED) if setting.rank.is_some() => Err(lost(NOT_STARTED.into(), None)),
         End::Exit(status) => Err(lost(format!("it ended with exit status {status}"), None)),
         End::Signal(signal) => Err(lost(why(signal), Some(signal))),
@@ -283,6 +286,8 @@ struct Counted<'a> {
     /// What lies on the disk that the trial is about.
     on: &'a Path,
     rank: Option<(&'a Rank, RankTimes)>,
+    /// From the barrier on.
+    limit: Duration,
     baseline: Option<metric::Baseline>,
     metrics: Metrics,
 }
@@ -294,7 +299,7 @@ impl MeasuredWindow for Counted<'_> {
         }
         self.baseline = Some(metric::start(self.on));
         if let Some((rank, times)) = &mut self.rank {
-            times.go_ns = rank.go();
+            times.go_ns = rank.go(self.limit);
             times.opened_ns = now_ns();
         }
     }

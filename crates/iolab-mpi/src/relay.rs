@@ -19,8 +19,10 @@ use super::wire::{Answer, Kind, Order, State, join, read_message, write_message}
 const LIMIT: Duration = Duration::from_secs(60);
 /// So often whoever waits for the controller hears that it is still there.
 const STILL_HERE: Duration = Duration::from_secs(5);
-/// Beyond the limit of a trial: its agent has one of its own, and tells what passed it.
+/// Beyond the limit of a trial: it ends itself, and its agent tells.
 const ALLOWANCE: Duration = Duration::from_secs(60);
+/// What is not timed may take so long at one rank: files of a terabyte are made, too.
+const UNTIMED: Duration = Duration::from_secs(6 * 3600);
 /// The pauses between two looks whether all have answered.
 const LOOKS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(20)];
 
@@ -125,7 +127,7 @@ impl<'a> Relay<'a> {
         if asked {
             self.agent.ask(&order.request);
         }
-        self.until_all(Heard::is_over, asked, limit_of(order))?;
+        self.until_all(Heard::is_over, asked)?;
         Ok(self.answer(asked, (0, 0)))
     }
 
@@ -142,17 +144,17 @@ impl<'a> Relay<'a> {
         if asked {
             self.agent.ask(&order.request);
         }
-        let limit = limit_of(order);
+        let limit = Duration::from_nanos(order.limit_ns).saturating_add(ALLOWANCE);
         let stands = |wanted: Signal| {
             move |heard: &Heard| {
                 heard.is_over() || heard.signal.is_some_and(|(signal, _)| signal == wanted)
             }
         };
         let mut times = (0, 0);
-        let mut failed = self.until_all(stands(Signal::Ready), asked, limit)?;
+        let mut failed = self.until_all(stands(Signal::Ready), asked)?;
         if failed == 0 {
             self.agent.tell(Signal::Set, 0);
-            failed = self.until_all(stands(Signal::Steady), asked, limit)?;
+            failed = self.until_all(stands(Signal::Steady), asked)?;
         }
         if failed > 0 {
             self.agent.tell(Signal::Abandon, 0);
@@ -165,7 +167,7 @@ impl<'a> Relay<'a> {
             self.group.sum([0, 0], limit + self.limit)?;
             self.agent.tell(Signal::Proceed, 0);
         }
-        self.until_all(Heard::is_over, asked, limit)?;
+        self.until_all(Heard::is_over, asked)?;
         Ok(self.answer(asked, times))
     }
 
@@ -182,12 +184,7 @@ impl<'a> Relay<'a> {
 
     /// Until it is so at all ranks; gives back at how many it ended otherwise, with no trial at the
     /// start line. Ranks whose agents work for long see of each other that they are alive.
-    fn until_all(
-        &mut self,
-        stands: impl Fn(&Heard) -> bool,
-        asked: bool,
-        limit: Duration,
-    ) -> Result<u32, Lost> {
+    fn until_all(&mut self, stands: impl Fn(&Heard) -> bool, asked: bool) -> Result<u32, Lost> {
         let (since, [mut pause, longest]) = (Instant::now(), LOOKS);
         loop {
             let looked = Instant::now();
@@ -195,8 +192,8 @@ impl<'a> Relay<'a> {
                 let Some(left) = pause.checked_sub(looked.elapsed()) else { break };
                 self.agent.listen(left);
             }
-            if asked && !stands(self.agent.heard()) && since.elapsed() > limit {
-                self.too_long(limit);
+            if asked && !stands(self.agent.heard()) && since.elapsed() > UNTIMED {
+                self.too_long(UNTIMED);
             }
             (self.between)();
             let pending = asked && !stands(self.agent.heard());
@@ -233,10 +230,6 @@ fn gone(how: &str) -> Answer {
 
 fn order_of(kind: Kind) -> Vec<u8> {
     Order { kind, ranks: 0, limit_ns: 0, request: Vec::new() }.to_bytes()
-}
-
-fn limit_of(order: &Order) -> Duration {
-    Duration::from_nanos(order.limit_ns).saturating_add(ALLOWANCE)
 }
 
 /// The clock that trials are timed with.

@@ -32,7 +32,7 @@ pub struct Order {
     pub kind: Kind,
     /// By the first so many ranks; the others wait.
     pub ranks: u32,
-    /// An agent that has not answered after this long is ended.
+    /// Of a trial: an agent that is at work much longer than this is ended.
     pub limit_ns: u64,
     /// What the agents are asked.
     pub request: Vec<u8>,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use iolab_model::catalog::{Factor, count_text, rate_text, ratio_digits, so_many, time_text};
+use iolab_model::catalog::{Factor, count_text, rate_text, ratio_text, so_many, time_text};
 use iolab_model::result::{CellRecord, Document, Measurement};
 use iolab_stats::median;
 
@@ -13,9 +13,9 @@ pub(super) fn first(doc: &Document) -> Option<String> {
     let middle = |id: &str| middle(&all, id);
     let spread = middle("ranks_spread")?;
     Some(format!(
-        "Ranks: the last was done {}× after the first{}. They left the barrier, which costs {}, within {}, \
+        "Ranks: the last was done {} after the first{}. They left the barrier, which costs {}, within {}, \
          and made the first call {} after it (medians)",
-        ratio_digits(spread),
+        ratio_text(spread),
         slowest(&all),
         time_text(middle("barrier_ns")?),
         time_text(middle("barrier_skew_ns")?),
@@ -102,7 +102,7 @@ mod tests {
             sample.measurement.metrics = of_ranks(2.0);
         }
         let said = first(&doc).unwrap();
-        assert!(said.contains("1.5× after the first, rank 2 in "), "{said}");
+        assert!(said.contains("1.50× after the first, rank 2 in "), "{said}");
         assert!(said.contains("costs 14.0 µs, within 34.0 µs"), "{said}");
         let id = doc.cells[0].id.clone();
         let [note] = &notes(&doc)[..] else { panic!("{:?}", notes(&doc)) };

@@ -1,6 +1,7 @@
 //! Signals: which are ignored, and what they are called; descriptors: whose they are, how many.
 
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -64,6 +65,16 @@ pub fn own_descriptors() -> Result<(), Errno> {
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }
 }
 
+/// So this process ends once the time of [`end_after`] has passed.
+pub const OUT_OF_TIME: i32 = libc::SIGALRM;
+
+/// Ends this process by [`OUT_OF_TIME`] after so long, to the second above; `None`: not any more.
+pub fn end_after(limit: Option<Duration>) {
+    let seconds = limit.map_or(0, |limit| limit.as_secs().saturating_add(1));
+    // SAFETY: sets a timer of the kernel's; its signal has its default effect here.
+    unsafe { libc::alarm(u32::try_from(seconds).unwrap_or(u32::MAX)) };
+}
+
 /// Allows as many open files as an administrator permits this process.
 pub fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
@@ -97,7 +108,28 @@ pub fn signal_name(signal: i32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::signal_name;
+    use std::time::Duration;
+
+    use super::{OUT_OF_TIME, end_after, signal_name};
+    use crate::sys::fork::{End, run_forked};
+
+    /// A rank waits for others without a limit of its own, and from the barrier on it has one.
+    #[test]
+    fn a_process_that_has_a_limit_ends_by_it_and_one_that_gave_it_back_does_not() {
+        let sleeping = |limit: Option<Duration>| {
+            let work = move || {
+                end_after(Some(Duration::ZERO));
+                if limit.is_none() {
+                    end_after(None);
+                }
+                std::thread::sleep(Duration::from_millis(1500));
+                vec![1]
+            };
+            run_forked(work, Duration::from_secs(60), None).unwrap()
+        };
+        assert_eq!(sleeping(Some(Duration::ZERO)), End::Signal(OUT_OF_TIME));
+        assert_eq!(sleeping(None), End::Done(vec![1]));
+    }
 
     #[test]
     fn signals_have_their_names() {

@@ -10,7 +10,7 @@ use iolab_model::catalog::{Fact, Factor};
 use iolab_model::result::{Document, Sample};
 use rustix::process::Signal;
 
-use crate::cli_support::{Home, Said, children, has_ended, wait_for};
+use crate::cli_support::{Home, Said, children, has_ended, wait_for, wait_for_trials};
 
 /// A library with its launcher.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -377,8 +377,10 @@ fn a_killed_agent_costs_a_trial_and_an_interrupt_ends_the_run() {
     // Once might be between two trials.
     for _ in 0..2 {
         let old = agents();
-        let second = old.iter().find(|pid| words_of(**pid).starts_with("iolab agent 0 2 "));
-        kill(*second.unwrap(), Signal::KILL);
+        let mut ranks = old.iter().filter(|pid| words_of(**pid).starts_with("iolab agent 0 2 "));
+        let second = *ranks.next().unwrap();
+        wait_for_trials(second, 3);
+        kill(second, Signal::KILL);
         wait_for("other agents", || {
             let now = agents();
             now.len() == 4 && now.iter().all(|pid| !old.contains(pid)) && left(&there).len() == 4
