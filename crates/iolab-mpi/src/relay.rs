@@ -153,22 +153,29 @@ impl<'a> Relay<'a> {
         let mut times = (0, 0);
         let mut failed = self.until_all(stands(Signal::Ready), asked)?;
         if failed == 0 {
-            self.agent.tell(Signal::Set, 0);
+            self.tell(asked, Signal::Set, 0);
             failed = self.until_all(stands(Signal::Steady), asked)?;
         }
         if failed > 0 {
-            self.agent.tell(Signal::Abandon, 0);
+            self.tell(asked, Signal::Abandon, 0);
         } else {
             let entered_ns = now_ns();
             self.group.barrier(self.limit)?;
             times = (entered_ns, now_ns());
-            self.agent.tell(Signal::Go, times.1);
+            self.tell(asked, Signal::Go, times.1);
             self.listen_for(&stands(Signal::Done), asked, limit);
             self.group.sum([0, 0], limit + self.limit)?;
-            self.agent.tell(Signal::Proceed, 0);
+            self.tell(asked, Signal::Proceed, 0);
         }
         self.until_all(Heard::is_over, asked)?;
         Ok(self.answer(asked, times))
+    }
+
+    /// What is said to trials is not for an agent whose last trial is over.
+    fn tell(&self, asked: bool, signal: Signal, time_ns: u64) {
+        if asked {
+            self.agent.tell(signal, time_ns);
+        }
     }
 
     /// Listens to the own agent until it stands there, and says nothing to anybody.

@@ -111,8 +111,11 @@ while True:
         if hear() == b's':
             say(b't')
             text += hear()
+            if text.startswith(b'ts') and rank == 1: time.sleep(0.2)
+            done = time.monotonic_ns()
             say(b'd')
             text += hear()
+            if text.startswith(b'ts'): text += b' %d %d ' % (done, time.monotonic_ns())
         else: text += b'a'
     text += b'%d' % rank
     sys.stdout.buffer.write(struct.pack('<I', len(text)) + text)
@@ -207,7 +210,15 @@ fn trials_start_together_or_not_at_all() {
         // Rank 1 has failed while it prepared.
         assert_eq!(texts(&job.ordered(Kind::Trial, 3, "tf")), ["tfa0", "tf1", "tfa2"]);
     }
+    // Those who wait hear nothing of it, at once or later.
     assert_eq!(texts(&job.ordered(Kind::Trial, 1, "t")), ["tgp0", "", ""]);
+    // Rank 1 takes longer: the others go on when it is done.
+    let slow = texts(&job.ordered(Kind::Trial, 3, "ts"));
+    let time = |text: &String, at: usize| -> u64 {
+        text.split(' ').nth(at).and_then(|word| word.parse().ok()).unwrap()
+    };
+    let last_done = slow.iter().map(|text| time(text, 1)).max().unwrap();
+    assert!(slow.iter().all(|text| time(text, 2) >= last_done), "{slow:?}");
     job.end();
 }
 
