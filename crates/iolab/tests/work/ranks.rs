@@ -99,7 +99,6 @@ fn steady(run: &Document, cell: usize) -> Vec<&Sample> {
     run.cells[cell].samples.iter().filter(|sample| sample.is_steady()).collect()
 }
 
-/// What runs have left in a directory.
 fn left(directory: &Path) -> Vec<PathBuf> {
     fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
@@ -374,7 +373,6 @@ fn a_killed_agent_costs_a_trial_and_an_interrupt_ends_the_run() {
         let all = now.filter(|pid| words_of(*pid).starts_with("iolab agent 0 "));
         all.filter(|pid| !has_ended(*pid)).collect::<Vec<_>>()
     };
-    // Once might be between two trials.
     for _ in 0..2 {
         let old = agents();
         let mut ranks = old.iter().filter(|pid| words_of(**pid).starts_with("iolab agent 0 2 "));
