@@ -11,8 +11,8 @@ use super::rounds::{Driver, Halt};
 use super::{Event, ExclusionReason, Left};
 use iolab_model::result::{Phase, SCREENED};
 use iolab_stats::claims::{
-    Claims, Pace, Progress, QUARTER, Verdict, Wanting, given_up, hopeless, leaving,
-    rounds_to_settle, wanting,
+    Claims, Pace, Progress, QUARTER, Verdict, given_up, hopeless, leaving, rounds_to_settle,
+    wanting,
 };
 use iolab_stats::{Observations, half_width};
 
@@ -143,11 +143,11 @@ impl Driver<'_, '_> {
     /// of cells that would take longer than the rounds themselves.
     fn settled(&self, index: usize, claims: &Claims) -> Vec<usize> {
         let cells = &self.plan.conditions[index].cells;
-        let mut settled = leaving(claims, self.plan.protocol.precision);
-        settled.retain(|at| self.is_active(cells[*at]));
+        let is_here = |at: usize| self.is_active(cells[at]);
+        let mut settled = leaving(claims, self.plan.protocol.precision, &is_here);
         if !settled.is_empty() && cells.len() <= DOUBTED {
             // Not only slower: as narrow as was asked for, too, for nothing narrows it later.
-            let stand = leaving(self.doubted(index), self.plan.protocol.precision);
+            let stand = leaving(self.doubted(index), self.plan.protocol.precision, &is_here);
             settled.retain(|at| stand.contains(at));
         }
         settled
@@ -222,13 +222,9 @@ impl Driver<'_, '_> {
         let seen = &self.tracks[index].seen;
         let instances = seen.epoch.chunk_by(|a, b| a == b).count();
         let renewed = self.out.calibration.epoch_rounds > 0 && condition.cells.len() > 1;
-        // Of a cell that has left there is no more to come.
-        let in_vain = |wanted: &Wanting| match wanted {
-            Wanting::Precision(at) => !self.is_active(condition.cells[*at]),
-            _ => false,
-        };
+        let is_here = |at: usize| self.is_active(condition.cells[at]);
         let progress = Progress { instances: None, precision: self.plan.protocol.precision };
-        let enough = |claims: &Claims| wanting(claims, &progress).iter().all(in_vain);
+        let enough = |claims: &Claims| wanting(claims, &progress, &is_here).is_empty();
         n >= self.policy.fewest_rounds
             && (claims.verdict != Verdict::Alone || self.is_precise(claims, seen))
             && (!renewed || instances >= self.policy.fewest_instances)

@@ -119,7 +119,7 @@ pub fn judge(seen: &Observations, rules: &Rules, context: &Context) -> Judgement
     findings.extend(outlier_findings(seen, &outliers, change));
     findings.sort_by_key(|f| std::cmp::Reverse(f.code.severity()));
 
-    let open = !wanting(&claims, &PROGRESS).is_empty();
+    let open = !wanting(&claims, &PROGRESS, &|_| true).is_empty();
     // What rounds alone would have settled by now waits for something else.
     let forecast = watch.forecast(&claims, &facts.bias).filter(|units| open && *units > 0);
     // A unit may be an epoch of several rounds: seven of them were told as seven rounds.

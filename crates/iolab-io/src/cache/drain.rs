@@ -22,8 +22,8 @@ pub struct Drained {
 /// than 1 MiB is dirty or under writeback on the machine.
 pub fn drain(directory: &Path, limit: Duration) -> Result<Drained, Fault> {
     let doing = || format!("write back the file system of {}", directory.display());
-    if left_bytes().is_some_and(|left| left < QUIET_BYTES) {
-        return Ok(Drained { drained: true, left_bytes: left_bytes().unwrap_or(0) });
+    if let Some(left_bytes) = left_bytes().filter(|left| *left < QUIET_BYTES) {
+        return Ok(Drained { drained: true, left_bytes });
     }
     let handle = std::fs::File::open(directory).map_err(|e| Fault::of(doing(), &e))?;
     rustix::fs::syncfs(&handle).map_err(|e| Fault::of(doing(), &e.into()))?;

@@ -14,6 +14,8 @@ use iolab_model::result::{Fault, Residency};
 /// Size of the file that probes are tested on.
 const TEST_BYTES: u64 = 256 * 1024;
 
+const PROBING: &str = "probe the page cache";
+
 /// A probe that is not used, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
@@ -98,20 +100,19 @@ impl Prober {
 
     /// How much of a file is in the page cache, by the best probe that can be believed for it.
     pub fn residency(&self, file: &File) -> Result<Residency, Fault> {
-        Ok(self.look(file, false)?.first)
+        match self.probes_for(file)?.first() {
+            Some(best) => best.look(file).map_err(|e| Fault::of(PROBING, &e)),
+            None => Err(self.no_probe()),
+        }
     }
 
-    /// What two independent probes see; `gently` leaves out a second one that would disturb.
-    pub(super) fn look(&self, file: &File, gently: bool) -> Result<Sight, Fault> {
+    /// What two independent probes see; a second one that would disturb is left out.
+    pub(super) fn look_twice(&self, file: &File) -> Result<Sight, Fault> {
+        let first = self.residency(file)?;
         let probes = self.probes_for(file)?;
-        let doing = "probe the page cache";
-        let Some((best, rest)) = probes.split_first() else {
-            return Err(self.no_probe());
-        };
-        let first = best.look(file).map_err(|e| Fault::of(doing, &e))?;
-        let other = rest.first().filter(|probe| !(gently && probe.disturbs()));
+        let other = probes.get(1).filter(|probe| !probe.disturbs());
         let second = other.map(|probe| probe.look(file)).transpose();
-        Ok(Sight { first, second: second.map_err(|e| Fault::of(doing, &e))? })
+        Ok(Sight { first, second: second.map_err(|e| Fault::of(PROBING, &e))? })
     }
 
     /// Whether the best probe for this file changes what it looks at.
@@ -154,7 +155,7 @@ impl Prober {
             ),
             _ => format!("no probe can be believed here ({}); use --cache any", reasons.join("; ")),
         };
-        Fault::new("probe the page cache", cause)
+        Fault::new(PROBING, cause)
     }
 }
 

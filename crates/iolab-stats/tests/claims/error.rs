@@ -64,7 +64,7 @@ fn run(seed: u64, levels: &[f64], noise: Noise, last: usize) -> [bool; 4] {
         let claims = now(&watch);
         ever |= misses(&claims, levels);
         let progress = Progress { instances: None, precision: 0.05 };
-        if stop.is_none() && wanting(&claims, &progress).is_empty() {
+        if stop.is_none() && wanting(&claims, &progress, &|_| true).is_empty() {
             stop = Some(claims);
         }
     }
@@ -131,11 +131,8 @@ fn leaving_cells_break_nothing() {
             watch.push(&trials, true);
             let claims = now(&watch);
             bad |= misses(&claims, &levels);
-            for cell in leaving(&claims, 0.05) {
-                if !gone.contains(&cell) {
-                    gone.push(cell);
-                }
-            }
+            let left = leaving(&claims, 0.05, &|cell| !gone.contains(&cell));
+            gone.extend(left);
         }
         let claims = now(&watch);
         missed += u64::from(bad);
