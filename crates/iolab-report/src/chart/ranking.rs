@@ -122,10 +122,11 @@ fn rows<'a>(
             })
         })
         .collect();
-    // As the table has them, and the sentence that names the next.
+    // As the table has them, and the sentence that names the next: first what the answer says to take,
+    // which need not be among those that may be the best while nothing of these is bounded.
     let order = |row: &Row<'_>| {
         let leads = row.cell.id == standing.leader.id;
-        (!row.best, !leads, answer.takes_at_least(&row.cell.id), row.ratio)
+        (!leads, !row.best, answer.takes_at_least(&row.cell.id), row.ratio)
     };
     rows.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
     Some(rows)
@@ -202,9 +203,9 @@ fn panel(title: String, kind: AnswerKind, rows: &[Row<'_>], delta: f64) -> Panel
         Layer::Series(Series::marks(points.collect())),
     ];
     let best = shown.iter().filter(|r| r.best).count();
-    if best > 1 {
+    if let Some(from) = shown.iter().position(|r| r.best).filter(|_| best > 1) {
         let label = if kind == AnswerKind::Tie { "tie" } else { "open" }.to_owned();
-        layers.push(Layer::Bracket { from: 0, to: best - 1, label });
+        layers.push(Layer::Bracket { from, to: from + best - 1, label });
     }
     Panel { title, x, y: Axis::category("", names.collect()), layers }
 }

@@ -69,11 +69,9 @@ impl<'a> Standing<'a> {
             let id = regret.cell.as_str();
             let high = regret.high;
             let bounded = |ratio: f64| ratio.max(regret.low).min(high.unwrap_or(f64::INFINITY));
-            let ratio = if id == leader.id {
-                1.0
-            } else {
-                bounded(answer.ratio_of(id, &leader.id).unwrap_or(1.0))
-            };
+            // What is to be taken need not be among those that may be the best: then it has a bound, too.
+            let own = (id == leader.id).then_some(1.0);
+            let ratio = bounded(own.or_else(|| answer.ratio_of(id, &leader.id)).unwrap_or(1.0));
             (id, Against { ratio, low: Some(regret.low), high })
         });
         let delta = document.experiment.protocol.delta;
