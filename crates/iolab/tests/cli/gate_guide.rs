@@ -109,12 +109,13 @@ fn the_workflow_of_the_guide_fails_for_what_became_slower_and_only_then() {
     // What it installs comes over the network: here iolab is built already.
     let parsed = Command::new("bash").args(["-n", "-c", &install.run]).status().unwrap();
     assert!(parsed.success() && install.run.starts_with("cargo install --locked --git"));
-    for (times, wanted, words) in [(3, 10, "### ❌ Regression"), (1, 0, "assed")] {
+    for (times, wanted, words) in [(6, 10, "### ❌ Regression"), (1, 0, "assed")] {
         let home = Home::new();
         repository(&home, times);
         fine(&home, &build.run);
         // A machine that is busy enough spoils the answer, and then the gate says that it saw
-        // nothing: what is tested is what it says of a sound one.
+        // nothing: what is tested is what it says of a sound one. Four attempts beside other tests on
+        // two processors were all open once, with three reads for one.
         for attempt in 1.. {
             let _ = fs::remove_file(home.path("summary.md"));
             let _ = fs::remove_file(home.path("work/data.bin"));
@@ -125,7 +126,7 @@ fn the_workflow_of_the_guide_fails_for_what_became_slower_and_only_then() {
             let commented = fs::read_to_string(home.path("comment.md")).unwrap();
             assert_eq!(commented, summary, "written first, edited when it is tried again");
             let open = !["### ❌", "### ✅"].iter().any(|verdict| summary.starts_with(verdict));
-            if open && attempt < 4 {
+            if open && attempt < 12 {
                 continue;
             }
             assert_eq!(output.status.code(), Some(wanted), "{summary}");
