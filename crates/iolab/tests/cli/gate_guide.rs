@@ -1,5 +1,5 @@
 //! The workflow of the guide's gate, step by step as it stands in its file, on a repository whose
-//! program became three times as slow and on one where it did not.
+//! program became six times as slow and on one where it did not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
