@@ -7,11 +7,10 @@ use std::io::{self, Read};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use super::location::{Location, Started, SurveyError, inspect_by};
-use super::messages::{InspectOrder, Inspection, PlaceTerms};
+use super::location::{Location, SurveyError, inspect_by};
+use super::messages::{InspectOrder, Inspection};
 use super::transport::{LocalChild, Transport};
 use iolab_model::catalog::{Fact, fnv1a};
-use iolab_model::plan::Plan;
 use iolab_model::result::{Environment, Fault};
 
 /// This very program.
@@ -161,16 +160,10 @@ impl Location for Host {
         inspect_by(&mut *self.connect()?, &InspectOrder { state: None, ..order.clone() })
     }
 
-    fn start(&self, plan: &Plan, terms: &PlaceTerms) -> Result<Started, Fault> {
+    fn about(&self) -> Environment {
         let mut environment = Environment::default();
         environment.put(Fact::RunHost, self.name.clone());
-        Ok(Started {
-            agent: self.connect()?,
-            directory: plan.directory.clone(),
-            terms: terms.clone(),
-            environment,
-            warnings: Vec::new(),
-        })
+        environment
     }
 }
 

@@ -46,9 +46,14 @@ pub trait Location: fmt::Debug {
             agent: self.connect()?,
             directory: plan.directory.clone(),
             terms: terms.clone(),
-            environment: Environment::default(),
+            environment: self.about(),
             warnings: Vec::new(),
         })
+    }
+
+    /// The facts that it has beside those of the machine.
+    fn about(&self) -> Environment {
+        Environment::default()
     }
 
     /// What is to be said of the machine in the record; `agent` is one that was started there.

@@ -9,12 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use iolab_io::sys::process::inherited;
 use iolab_model::catalog::{Fact, Factor, count_text};
-use iolab_model::plan::Plan;
 use iolab_model::result::{Environment, Fault};
 use iolab_mpi::wire::{self, Answer, Kind, Order, State};
 
-use super::location::{Location, Started, devices_of};
-use super::messages::{PlaceTerms, Reply, Request};
+use super::location::{Location, devices_of};
+use super::messages::{Reply, Request};
 use super::ranks_merge::{Crew, Said, merge};
 use super::transport::Transport;
 
@@ -121,18 +120,12 @@ impl Location for Ranks {
         Ok(Box::new(line))
     }
 
-    fn start(&self, plan: &Plan, terms: &PlaceTerms) -> Result<Started, Fault> {
+    fn about(&self) -> Environment {
         let mut environment = Environment::default();
         environment.put(Fact::RunRanks, self.count());
         environment.put(Fact::RunNodes, self.nodes());
         environment.put(Fact::RunMpi, self.library.clone());
-        Ok(Started {
-            agent: self.connect()?,
-            directory: plan.directory.clone(),
-            terms: terms.clone(),
-            environment,
-            warnings: Vec::new(),
-        })
+        environment
     }
 
     fn note(&self) -> Option<String> {

@@ -100,19 +100,18 @@ impl Prober {
 
     /// How much of a file is in the page cache, by the best probe that can be believed for it.
     pub fn residency(&self, file: &File) -> Result<Residency, Fault> {
-        match self.probes_for(file)?.first() {
-            Some(best) => best.look(file).map_err(|e| Fault::of(PROBING, &e)),
-            None => Err(self.no_probe()),
-        }
+        let probes = self.probes_for(file)?;
+        look(*probes.first().ok_or_else(|| self.no_probe())?, file)
     }
 
     /// What two independent probes see; a second one that would disturb is left out.
     pub(super) fn look_twice(&self, file: &File) -> Result<Sight, Fault> {
-        let first = self.residency(file)?;
         let probes = self.probes_for(file)?;
-        let other = probes.get(1).filter(|probe| !probe.disturbs());
-        let second = other.map(|probe| probe.look(file)).transpose();
-        Ok(Sight { first, second: second.map_err(|e| Fault::of(PROBING, &e))? })
+        let (best, rest) = probes.split_first().ok_or_else(|| self.no_probe())?;
+        let first = look(*best, file)?;
+        let other = rest.first().filter(|probe| !probe.disturbs());
+        let second = other.map(|probe| look(*probe, file)).transpose()?;
+        Ok(Sight { first, second })
     }
 
     /// Whether the best probe for this file changes what it looks at.
@@ -157,6 +156,10 @@ impl Prober {
         };
         Fault::new(PROBING, cause)
     }
+}
+
+fn look(probe: Probe, file: &File) -> Result<Residency, Fault> {
+    probe.look(file).map_err(|e| Fault::of(PROBING, &e))
 }
 
 /// Holds what a probe said against what is known of the file.
