@@ -7,7 +7,7 @@ use std::ops::Range;
 use iolab_io::method::consume::{CrcStream, CrcSum, Fold, Nothing, Xor};
 use iolab_io::method::{Histogram, Partial};
 use iolab_io::workload::Visit;
-use iolab_model::catalog::{Consume, Pattern};
+use iolab_model::catalog::Consume;
 use iolab_model::result::Fault;
 
 /// Bytes of a file from an offset on, all of them.
@@ -59,10 +59,12 @@ impl ExpectedDigests {
         if consume == Consume::None {
             return Ok(Some(Partial::None));
         }
-        let sequential = layout.pattern == Pattern::Sequential;
-        let in_order = layout.partitions.iter().all(|partition| {
-            partition.block_ranges.len() == 1 && partition.block_ranges[0] == (0..partition.count)
-        });
+        let sequential = layout.is_in_file_order();
+        let in_order = !layout.shared
+            && layout.partitions.iter().all(|partition| {
+                partition.block_ranges.len() == 1
+                    && partition.block_ranges[0] == (0..partition.count)
+            });
         match (in_order, sequential, consume) {
             (true, false, Consume::Crc32c) => {
                 let block = layout.partitions.first().map_or(1, |partition| partition.step_bytes);

@@ -21,7 +21,7 @@ use iolab_model::catalog::{path_from_text, path_to_text};
 use iolab_model::result::Fault;
 
 /// A file is made in pieces of this size; in between it is asked whether anyone still wants it.
-const PIECE_BYTES: u64 = 4 << 20;
+pub(super) const PIECE_BYTES: u64 = 4 << 20;
 
 /// A file that trials work on, or a tree of them.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub struct Instance {
     pub bytes: u64,
     /// Its seed.
     pub seed: u64,
+    /// It is in the scratch directory of another rank, or of the first one for all.
+    pub shared: bool,
     /// Open for reading.
     pub file: File,
     /// Trials change what is in a tree, and bring it back.
@@ -174,7 +176,8 @@ impl Instance {
         Ok(instance)
     }
 
-    fn opened(
+    /// A file that is there.
+    pub(super) fn opened(
         path: PathBuf,
         order: &InstanceOrder,
         content: Option<Content>,
@@ -184,7 +187,8 @@ impl Instance {
         let bytes = if order.files.is_some() { order.bytes } else { known.bytes };
         let ledger = ExpectedDigests::new(bytes);
         let (seed, place) = (order.seed, order.place.clone());
-        Ok(Instance { path, bytes, seed, file, tree: None, place, content, known, ledger })
+        let shared = order.shared.is_some();
+        Ok(Instance { path, bytes, seed, shared, file, tree: None, place, content, known, ledger })
     }
 
     /// Whether iolab made it.
@@ -333,11 +337,15 @@ fn write_content(path: &Path, order: &InstanceOrder, wanted: &dyn Fn() -> bool) 
     if order.content == Content::Islands {
         file.set_len(order.bytes)?;
     }
-    // Dirty pages would be written back beside the first trials; and a full disk shows here.
+    synced(&file)
+}
+
+/// Dirty pages would be written back beside the first trials; and a full disk shows here.
+pub(super) fn synced(file: &File) -> io::Result<()> {
     match file.sync_data() {
         // A file system without fsync (bfs) says so by EINVAL (vfs_fsync_range, fs/sync.c).
         Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
-            Ok(rustix::fs::syncfs(&file)?)
+            Ok(rustix::fs::syncfs(file)?)
         }
         other => other,
     }

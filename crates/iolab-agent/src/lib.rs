@@ -2,11 +2,13 @@
 //! be had where it runs. The controller's end is a [`Location`], which starts it, and the
 //! [`Transport`] to it; the agent's is `serve`.
 
+mod agent_state;
 mod asked;
 mod bind;
 pub mod catalog;
 mod content;
 mod copy_up;
+mod crew;
 mod entry;
 mod expected_digests;
 mod frame;
@@ -25,9 +27,11 @@ mod places;
 mod rank;
 mod ranks_location;
 mod ranks_merge;
+mod ranks_proof;
 mod recorded;
 mod renewal;
 mod serve;
+mod shared_files;
 mod space_watch;
 mod survey;
 mod transport;

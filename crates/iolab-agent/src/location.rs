@@ -69,9 +69,9 @@ pub trait Location: fmt::Debug {
         None
     }
 
-    /// How many ranks of an MPI job it has; absent where it is none.
-    fn ranks(&self) -> Option<u64> {
-        None
+    /// Of an MPI job: on which machine each rank is, by number; none elsewhere.
+    fn machines_of_ranks(&self) -> Vec<usize> {
+        Vec::new()
     }
 
     /// Numbers of the devices of *this* machine that trials on these files touch: nothing else may

@@ -11,7 +11,7 @@ use super::place_needs;
 use iolab_io::host::{Probe, Work};
 use iolab_io::workload::Extent;
 use iolab_model::catalog::{Factor, Level, Levels, path_to_text};
-use iolab_model::plan::{Facts, Plan};
+use iolab_model::plan::{Facts, Plan, SharedBy};
 use iolab_model::result::{Environment, Fault, Measurement, PlaceFacts, Warning};
 use iolab_model::spec::Experiment;
 use iolab_model::tree::TreeOrder;
@@ -43,14 +43,24 @@ pub enum Request {
     Describe,
     /// Make or open a file instance.
     Make(InstanceOrder),
+    /// Of an instance that ranks share, at the first of them: begin it, so that each can `Make` its part.
+    BeginShared(InstanceOrder),
+    /// Open it, when all parts are made.
+    OpenShared(InstanceOrder),
     /// Evict all instances, then prime them in this order.
     Renew(Vec<usize>),
     /// One trial.
     Trial(Box<TrialRequest>),
+    /// Of a trial that ranks share, at the first of them: make what all will find.
+    Lay(Box<TrialRequest>),
+    /// Remove that, when all are done with it.
+    Lift(Box<TrialRequest>),
     /// What tells the agent's scratch directory from any other.
     Beacon,
     /// Whether that of another agent is seen from here.
     Sees(Beacon),
+    /// Let go of what is another rank's, which that one is about to remove.
+    LetGo,
     /// Whether what commands were to read is as it was.
     LookBack,
     /// Remove the scratch directory and end.
@@ -231,6 +241,9 @@ pub struct InstanceOrder {
     /// What is made stays for later runs, as long as all that is kept takes at most so much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_bytes: Option<u64>,
+    /// Where the ranks of a job make it together: how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedBy>,
 }
 
 /// How places are made.
@@ -272,6 +285,9 @@ pub struct Beacon {
     pub path: String,
     /// What its marker says: who made it, and when.
     pub text: String,
+    /// Those of all ranks, by rank, as lossless text.
+    #[serde(default)]
+    pub all: Vec<String>,
 }
 
 /// One trial.
@@ -287,6 +303,22 @@ pub struct TrialRequest {
     pub extent: Extent,
     /// The trial is killed after this long.
     pub limit_ns: u64,
+}
+
+impl TrialRequest {
+    /// The place of its file: the source of a copy may be in a place of its own, and a file of the
+    /// person's is where it is.
+    pub fn source_place(&self) -> Option<&str> {
+        match self.levels.get(Factor::File) {
+            Some(_) => None,
+            None => self.levels.text(Factor::SourcePlace).or(self.levels.text(Factor::Place)),
+        }
+    }
+
+    /// Whether it matters what was touched before: such a trial begins on a fresh upper layer.
+    pub fn is_touch(&self) -> bool {
+        self.levels.get(Factor::Pass).is_some()
+    }
 }
 
 /// What the agent answers.
@@ -313,7 +345,7 @@ pub enum Reply {
     Described(Vec<PlaceFacts>),
     /// To `Beacon`.
     Lit(Beacon),
-    /// To `Places`, `Make`, `Renew`, `Sees`, `LookBack` and `End`.
+    /// To `Places`, `Make`, `Renew`, `Sees`, `LookBack` and `End`, and to what is said of what ranks share.
     Done,
     /// To `Trial`.
     Measured(Box<Measurement>),

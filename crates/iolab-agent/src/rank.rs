@@ -43,6 +43,11 @@ impl Rank {
         Ok(Rank { number, line: StartLine::of(inherited(descriptor)?), trial: Cell::new(0) })
     }
 
+    /// Its number.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Another trial begins.
     pub fn count(&self) {
         self.trial.set(self.trial.get() + 1);
@@ -50,7 +55,7 @@ impl Rank {
 
     /// The seed of what this rank makes: ranks do not have the same bytes, nor the same order.
     pub fn seed(&self, seed: u64) -> u64 {
-        if self.number == 0 { seed } else { mix(seed, self.number) }
+        seed_of(seed, self.number)
     }
 
     /// In a trial that is prepared: waits until all are. Counters are read then.
@@ -90,6 +95,11 @@ impl Rank {
     }
 }
 
+/// The seed of what a rank makes.
+pub fn seed_of(seed: u64, rank: u64) -> u64 {
+    if rank == 0 { seed } else { mix(seed, rank) }
+}
+
 /// When a rank's trial began and ended, seen from the barrier.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RankTimes {
@@ -117,7 +127,7 @@ pub fn beacon(scratch: &place::Scratch) -> Result<Beacon, Fault> {
     let path = iolab_model::catalog::path_to_text(scratch.shown());
     let text = place::marker_text(scratch.shown());
     let text = text.map_err(|error| Fault::of(format!("read the marker in {path}"), &error))?;
-    Ok(Beacon { path, text })
+    Ok(Beacon { path, text, all: Vec::new() })
 }
 
 /// Whether this machine sees the scratch directory of another agent, and no other of its name.

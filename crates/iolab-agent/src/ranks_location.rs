@@ -8,13 +8,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use iolab_io::sys::process::inherited;
+use iolab_io::workload::is_shared;
 use iolab_model::catalog::{Fact, Factor, count_text};
 use iolab_model::result::{Environment, Fault};
 use iolab_mpi::wire::{self, Answer, Kind, Order, State};
 
+use super::crew::Crew;
 use super::location::{Location, devices_of};
-use super::messages::{Reply, Request};
-use super::ranks_merge::{Crew, Said, merge};
+use super::messages::{Beacon, InstanceOrder, Reply, Request, TrialRequest};
+use super::ranks_merge::{Said, merge};
+use super::ranks_proof::Sharing;
 use super::transport::Transport;
 
 /// Whether this process is the controller of an MPI job: a relay has started it.
@@ -139,8 +142,8 @@ impl Location for Ranks {
         ))
     }
 
-    fn ranks(&self) -> Option<u64> {
-        Some(self.count())
+    fn machines_of_ranks(&self) -> Vec<usize> {
+        self.crew.machines()
     }
 
     fn devices_shared(&self, paths: &[PathBuf]) -> Vec<u64> {
@@ -158,6 +161,12 @@ struct RanksLine {
 impl RanksLine {
     /// Asks the first so many and puts together what they answer.
     fn ask_first(&mut self, count: u64, request: &Request) -> io::Result<Reply> {
+        let all = self.ask_each(count, request)?;
+        Ok(merge(&self.ranks.crew, all, Sharing::of(request)))
+    }
+
+    /// Asks the first so many.
+    fn ask_each(&mut self, count: u64, request: &Request) -> io::Result<Vec<Said>> {
         let (kind, limit_ns) = match request {
             Request::Trial(trial) => (Kind::Trial, trial.limit_ns),
             _ => (Kind::Ask, 0),
@@ -181,14 +190,63 @@ impl RanksLine {
                 }
             }
         }
-        Ok(merge(&self.ranks.crew, all))
+        Ok(all)
     }
 
     /// A directory that is another one elsewhere would be measured as if all shared it.
     fn check_target(&mut self) -> io::Result<Reply> {
-        match self.ask_first(1, &Request::Beacon)? {
-            Reply::Lit(beacon) => self.ask_first(self.ranks.count(), &Request::Sees(beacon)),
-            other => Ok(other),
+        let each = self.ask_each(self.ranks.count(), &Request::Beacon)?;
+        let lit = |said: &Said| match &said.reply {
+            Reply::Lit(beacon) => Some(beacon.clone()),
+            _ => None,
+        };
+        let beacons: Option<Vec<Beacon>> = each.iter().map(lit).collect();
+        let all = beacons.iter().flatten().map(|beacon| beacon.path.clone()).collect();
+        match beacons.and_then(|beacons| beacons.into_iter().next()) {
+            Some(first) => {
+                self.ask_first(self.ranks.count(), &Request::Sees(Beacon { all, ..first }))
+            }
+            None => Ok(merge(&self.ranks.crew, each, Sharing::None)),
+        }
+    }
+
+    /// One after the other, until one is not as it should be.
+    fn ask_in_turn(&mut self, requests: &[(u64, Request)]) -> io::Result<Reply> {
+        let mut last = Reply::Done;
+        for (count, request) in requests {
+            last = self.ask_first(*count, request)?;
+            if last != Reply::Done {
+                break;
+            }
+        }
+        Ok(last)
+    }
+
+    /// A file or tree that all make: begun by the first rank, made by each, then opened.
+    fn make_shared(&mut self, order: &InstanceOrder) -> io::Result<Reply> {
+        let (all, order) = (self.ranks.count(), || order.clone());
+        self.ask_in_turn(&[
+            (1, Request::BeginShared(order())),
+            (all, Request::Make(order())),
+            (all, Request::OpenShared(order())),
+        ])
+    }
+
+    /// A trial of what all share: what they find is made by the first rank, and removed by it when all
+    /// have looked at what they left.
+    fn shared_trial(&mut self, count: u64, trial: &TrialRequest) -> io::Result<Reply> {
+        let request = || Box::new(trial.clone());
+        let laid = self.ask_first(1, &Request::Lay(request()))?;
+        let measured = match laid {
+            Reply::Done => self.ask_first(count, &Request::Trial(request()))?,
+            Reply::Refused(fault) => Reply::Lost(fault),
+            other => other,
+        };
+        match self.ask_first(1, &Request::Lift(request()))? {
+            Reply::Refused(fault) if matches!(measured, Reply::Measured(_)) => {
+                Ok(Reply::Lost(fault))
+            }
+            _ => Ok(measured),
         }
     }
 }
@@ -204,7 +262,12 @@ impl Transport for RanksLine {
             Request::Trial(trial) => trial.levels.number(Factor::Ranks).unwrap_or(all),
             _ => all,
         };
-        let reply = self.ask_first(count, request)?;
+        let reply = match request {
+            Request::Make(order) if order.shared.is_some() => self.make_shared(order)?,
+            Request::Trial(trial) if is_shared(&trial.levels) => self.shared_trial(count, trial)?,
+            Request::End => self.ask_in_turn(&[(all, Request::LetGo), (all, Request::End)])?,
+            _ => self.ask_first(count, request)?,
+        };
         match (request, reply) {
             (Request::Start { .. }, started @ Reply::Started { .. }) => {
                 Ok(match self.check_target()? {

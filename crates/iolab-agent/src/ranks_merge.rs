@@ -6,35 +6,15 @@ use std::collections::BTreeMap;
 use iolab_io::metric;
 use iolab_model::catalog::Unit;
 use iolab_model::plan::Facts;
-use iolab_model::result::{Fault, Measurement, Metrics, Proof};
+use iolab_model::result::{Fault, Measurement, Metrics};
 
+use super::crew::Crew;
 use super::messages::{Objection, Reply, Sight};
 use super::rank::{DONE, LEAD, NOT_STARTED};
+use super::ranks_proof::{Measured, Sharing, proof};
 
 /// Files a second, of workloads that have many.
 const RATE: &str = "rate_last";
-
-/// Who the ranks are: the machine of each, and the start of that machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Crew {
-    /// By rank.
-    pub hosts: Vec<(String, String)>,
-}
-
-impl Crew {
-    /// A rank in words.
-    pub fn name(&self, number: usize) -> String {
-        let host = self.hosts.get(number).map_or("?", |(host, _)| host.as_str());
-        format!("rank {number} on {host}")
-    }
-
-    /// The greatest number of ranks on one machine.
-    fn most_on_one(&self) -> u64 {
-        let mut counts: BTreeMap<_, u64> = BTreeMap::new();
-        self.hosts.iter().for_each(|host| *counts.entry(host).or_default() += 1);
-        counts.values().copied().max().unwrap_or(1).max(1)
-    }
-}
 
 /// What one of them said, and when the barrier let it in and out.
 #[derive(Clone, Debug)]
@@ -46,7 +26,7 @@ pub struct Said {
 }
 
 /// All answers as one. What one of them refuses is refused.
-pub fn merge(crew: &Crew, all: Vec<Said>) -> Reply {
+pub fn merge(crew: &Crew, all: Vec<Said>, sharing: Sharing) -> Reply {
     if let Some(no) = refusal(crew, &all) {
         return no;
     }
@@ -67,7 +47,7 @@ pub fn merge(crew: &Crew, all: Vec<Said>) -> Reply {
         }
     }
     if !measured.is_empty() {
-        return Reply::Measured(Box::new(measurement(crew, measured)));
+        return Reply::Measured(Box::new(measurement(crew, measured, sharing)));
     }
     if !surveyed.is_empty() {
         return facts(crew, surveyed)
@@ -146,10 +126,9 @@ fn sight(crew: &Crew, all: Vec<(usize, Sight)>) -> Sight {
     sight
 }
 
-type Measured = (usize, u64, u64, Measurement);
-
 /// One sample of what every rank measured.
-fn measurement(crew: &Crew, all: Vec<Measured>) -> Measurement {
+fn measurement(crew: &Crew, mut all: Vec<Measured>, sharing: Sharing) -> Measurement {
+    sharing.settle(crew, &mut all);
     let done = |measured: &Measurement| measured.metrics.get(DONE).map_or(1, |ns| *ns as u64);
     let sum = |of: fn(&Measurement) -> u64| {
         all.iter().fold(0, |sum: u64, (.., m)| sum.saturating_add(of(m)))
@@ -186,18 +165,6 @@ fn of_files(whole: &Measurement) -> Metrics {
     ];
     let counted = |id: &str| whole.metrics.contains_key(id);
     rows.into_iter().filter(|(id, _)| counted(id)).collect()
-}
-
-/// The proof of the first rank whose proof does not hold, in its words; else that of rank 0.
-fn proof(crew: &Crew, all: &[Measured]) -> Proof {
-    let broken = all.iter().find(|(.., measured)| !measured.proof.holds());
-    let Some((number, .., measured)) = broken.or(all.first()) else { return Proof::default() };
-    let mut proof = Proof::clone(&measured.proof);
-    if let Some(cache) = proof.cache.as_mut().filter(|cache| !cache.proven) {
-        let reason = cache.reason.take().unwrap_or_default();
-        cache.reason = Some(format!("{}: {reason}", crew.name(*number)));
-    }
-    proof
 }
 
 /// What was counted, of all: times are those of the slowest, counts are added up. What is counted of
@@ -258,7 +225,7 @@ mod tests {
     use iolab_model::plan::Facts;
     use iolab_model::result::{CacheProof, Digest, Fault, Measurement, Metrics, Proof};
 
-    use super::{Crew, DONE, LEAD, NOT_STARTED, Said, merge};
+    use super::{Crew, DONE, LEAD, NOT_STARTED, Said, Sharing, merge};
     use crate::{Objection, Reply, Subject};
 
     fn crew() -> Crew {
@@ -303,7 +270,9 @@ mod tests {
             measured(1, (200, 214), (30.0, 800.0)),
             measured(2, (hour, hour + 90), (20.0, 400.0)),
         ];
-        let Reply::Measured(sample) = merge(&crew(), all) else { panic!("no sample") };
+        let Reply::Measured(sample) = merge(&crew(), all, Sharing::None) else {
+            panic!("no sample")
+        };
         assert_eq!((sample.wall_ns, sample.bytes, sample.operations), (800, 3_000, 30));
         assert_eq!((sample.user_ns, sample.repetitions), (9, 2));
         let metric = |id: &str| sample.metrics.get(id).copied();
@@ -331,7 +300,9 @@ mod tests {
         sample.proof =
             Proof { cache: Some(cache), digest: Some(digest), ..Proof::default() }.into();
         sample.flags = vec![Code::CheckFailed];
-        let Reply::Measured(sample) = merge(&crew(), all) else { panic!("no sample") };
+        let Reply::Measured(sample) = merge(&crew(), all, Sharing::None) else {
+            panic!("no sample")
+        };
         assert!(!sample.proof.holds());
         assert_eq!(sample.flags, [Code::CheckFailed]);
         let reason = sample.proof.cache.as_ref().and_then(|cache| cache.reason.clone());
@@ -344,11 +315,13 @@ mod tests {
         let lost = |cause: &str| Reply::Lost(Fault::new("run a trial", cause));
         let all =
             vec![said(0, lost(NOT_STARTED)), said(1, lost("no space")), said(2, lost(NOT_STARTED))];
-        let Reply::Lost(fault) = merge(&crew(), all) else { panic!("not lost") };
+        let Reply::Lost(fault) = merge(&crew(), all, Sharing::None) else { panic!("not lost") };
         assert_eq!(fault.to_string(), "rank 1 on a: run a trial: no space");
         let no = Objection::wrong(Subject::Directory, "it is not there");
         let all = vec![said(0, Reply::Done), said(2, Reply::Objected(no))];
-        let Reply::Objected(no) = merge(&crew(), all) else { panic!("no objection") };
+        let Reply::Objected(no) = merge(&crew(), all, Sharing::None) else {
+            panic!("no objection")
+        };
         assert_eq!(no.to_string(), "rank 2 on b: it is not there");
     }
 
@@ -362,7 +335,9 @@ mod tests {
         other.files.insert(file.clone(), Ok(6));
         let survey = |facts: &Facts| Reply::Surveyed(Box::new(facts.clone()));
         let all = vec![said(0, survey(&facts)), said(1, survey(&facts)), said(2, survey(&other))];
-        let Reply::Surveyed(together) = merge(&crew(), all) else { panic!("no facts") };
+        let Reply::Surveyed(together) = merge(&crew(), all, Sharing::None) else {
+            panic!("no facts")
+        };
         assert_eq!((together.free_bytes, together.available_memory_bytes), (300, 32));
         assert_eq!(together.unavailable["mmap"], "rank 2 on b: no");
         let why = together.files[&file].clone().unwrap_err();

@@ -89,11 +89,13 @@ fn attempt(
     if let Some(rank) = setting.rank {
         rank.count();
     }
+    let number = setting.rank.map_or(0, Rank::number);
     let path = instance.as_deref().map(|i| i.path.clone());
     let subject = match (&path, instance.as_deref()) {
         (Some(path), Some(i)) => Some(Subject::file(path, i.bytes, i.seed)),
         _ => setting.tree.map(TreeInstance::subject),
     };
+    let subject = subject.map(|subject| subject.at_rank(number));
     let (levels, extent, scratch) = (&request.levels, request.extent, setting.scratch);
     let trial = Trial { levels, extent, subject, scratch };
     let around = &workload.around;
@@ -184,7 +186,8 @@ fn reach(
     if let Some(limit) = setting.limit {
         limited::prepare(limit, &instance.file, instance.bytes, wanted)?;
     }
-    cache::prepare(wanted, &instance.file, setting.prober).map(Some)
+    let prepare = if instance.shared { cache::prepare_shared } else { cache::prepare };
+    prepare(wanted, &instance.file, setting.prober).map(Some)
 }
 
 /// The state of every file that the trial visits. Of one that is to be remounted it is the state

@@ -14,6 +14,7 @@ mod ranks;
 mod recorder;
 mod resume;
 mod session;
+mod shift;
 pub mod study;
 mod study_run;
 mod survey_parts;

@@ -7,6 +7,7 @@ use super::access_times;
 use super::error::Error;
 use super::placement::Placement;
 use super::ranks;
+use super::shift;
 use iolab_agent::{Location, PlaceTerms, Subject, SurveyOrder, catalog};
 use iolab_model::catalog::{Contender, Factor, Level, with_program};
 use iolab_model::plan::{self, Plan};
@@ -37,6 +38,7 @@ impl Prepared {
         let mut plan = plan_at(&*location, experiment)?;
         ranks::spread(&mut plan);
         plan.notes.splice(0..0, location.note());
+        plan.notes.extend(shift::note(&plan, &location.machines_of_ranks()));
         plan.notes.extend(access_times::warning(&plan).map(|warning| warning.text));
         let places = placement.terms(&plan);
         Ok(Prepared { plan, location, places, named: experiment.factors.clone() })

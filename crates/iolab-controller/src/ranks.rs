@@ -7,6 +7,7 @@ use iolab_model::plan::Plan;
 use iolab_model::spec::Experiment;
 
 use super::error::Error;
+use super::shift;
 
 /// What would be of one rank alone, or cannot be put together from all, and why.
 const NOT_TOGETHER: [(Factor, &str); 4] = [
@@ -23,16 +24,18 @@ const NOT_TOGETHER: [(Factor, &str); 4] = [
 pub fn settle(experiment: &Experiment, location: &dyn Location) -> Result<Experiment, Error> {
     let mut experiment = experiment.clone();
     let refuse = |why: String| Err(Error::NoLocation(why));
-    let Some(all) = location.ranks() else {
-        return match experiment.factors.contains_key(&Factor::Ranks) {
-            true => refuse(format!(
-                "--{}: ranks are those of an MPI job: mpirun -np 4 iolab {} … --mpi",
-                Factor::Ranks,
+    let machines = location.machines_of_ranks();
+    if machines.is_empty() {
+        let of_ranks = [Factor::Ranks, Factor::Share, Factor::Shift];
+        return match of_ranks.iter().find(|factor| experiment.factors.contains_key(factor)) {
+            Some(factor) => refuse(format!(
+                "--{factor}: ranks are those of an MPI job: mpirun -np 4 iolab {} … --mpi",
                 experiment.workload
             )),
-            false => Ok(experiment),
+            None => Ok(experiment),
         };
-    };
+    }
+    let all = machines.len() as u64;
     let info = catalog::workload(&experiment.workload);
     let has_ranks = |axes: &[_]| {
         axes.iter().any(|axis: &iolab_model::catalog::FactorUse| axis.factor == Factor::Ranks)
@@ -56,7 +59,10 @@ pub fn settle(experiment: &Experiment, location: &dyn Location) -> Result<Experi
             "--{}: there are {all} ranks, and {level} are none of them; start more: mpirun -np N",
             Factor::Ranks
         )),
-        None => Ok(experiment),
+        None => {
+            shift::settle(&mut experiment, &machines).map_err(Error::NoLocation)?;
+            Ok(experiment)
+        }
     }
 }
 

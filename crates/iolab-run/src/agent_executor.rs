@@ -236,6 +236,7 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
             tree: instance.tree.clone(),
             attributes: instance.attributes,
             keep_bytes: self.keep_bytes,
+            shared: instance.shared,
         };
         if has_place(&order) && !self.has_places() {
             self.ask(&Request::Places(self.terms.clone()))?;

@@ -1,9 +1,10 @@
 //! How much work a cell's trial can be: passes, and parts of a pass.
 
 use iolab_model::catalog::{
-    CacheState, Factor, FileOperation, Pattern, Sync, Touch, is_held_warm, memory_limit_bytes,
+    CacheState, Factor, FileOperation, Pattern, Share, Sync, Touch, is_held_warm,
+    memory_limit_bytes,
 };
-use iolab_model::plan::{Cell, Plan};
+use iolab_model::plan::{Cell, Instance, Plan};
 use iolab_model::result::Sample;
 use iolab_model::tree::TreeOrder;
 
@@ -69,7 +70,7 @@ impl Work {
     /// The work of one cell of a plan.
     pub fn of(plan: &Plan, cell: &Cell) -> Work {
         let instance = cell.instance.and_then(|i| plan.instances.get(i));
-        let bytes = instance.map(|i| i.bytes);
+        let bytes = instance.map(|i| own_bytes(i, cell));
         let files = instance.and_then(|i| i.tree.as_ref()).map(|tree| tree.files().max(1));
         let step_bytes = match (plan.copies, cell.levels.number(Factor::Block)) {
             (true, None) => CHUNK_BYTES,
@@ -162,6 +163,13 @@ pub(super) fn unit_ns(cell: &Cell, sample: &Sample) -> Option<f64> {
         Some(_) => None,
         None => sample.unit_ns(),
     }
+}
+
+/// What one rank has of the file: of a person's that ranks share a part, of any other all.
+fn own_bytes(instance: &Instance, cell: &Cell) -> u64 {
+    let parts = cell.levels.word().is_some_and(|share: Share| share != Share::Own);
+    let ranks = cell.levels.number(Factor::Ranks).filter(|_| parts && instance.path.is_some());
+    instance.bytes.div_ceil(ranks.unwrap_or(1).max(1))
 }
 
 /// Bytes of one operation of a cell that works on a file.

@@ -13,7 +13,8 @@ pub use direct::{before_direct, conclude_direct};
 pub use drain::{Drained, drain};
 pub use evict::{evict, evict_written, prime, prime_end};
 pub use prepare::{
-    conclude, flag, flag_of_effort, just_mounted, looked_at, prepare, prepare_written,
+    conclude, flag, flag_of_effort, just_mounted, looked_at, prepare, prepare_shared,
+    prepare_written,
 };
 pub use prober::{Prober, Rejected};
 pub use residency::{Probe, device_read_bytes};

@@ -22,7 +22,20 @@ pub fn prepare(wanted: CacheState, file: &File, prober: &Prober) -> Result<Cache
         // The location of delayed extents is known only once they are written.
         write_back(file).map_err(|e| Fault::of("write a file back", &e))?;
     }
-    reach_by(wanted, file, prober, evict)
+    reach_by(wanted, file, prober, evict, evict)
+}
+
+/// The same of a file that others on this machine prepare at the same moment: nobody who wants it warm
+/// takes out what another has just brought in.
+pub fn prepare_shared(
+    wanted: CacheState,
+    file: &File,
+    prober: &Prober,
+) -> Result<CacheProof, Fault> {
+    if wanted.is_cold() {
+        return prepare(wanted, file, prober);
+    }
+    reach_by(wanted, file, prober, evict, |_| Ok(()))
 }
 
 /// The same of a file whose file system was just synced.
@@ -31,7 +44,7 @@ pub fn prepare_written(
     file: &File,
     prober: &Prober,
 ) -> Result<CacheProof, Fault> {
-    reach_by(wanted, file, prober, evict_written)
+    reach_by(wanted, file, prober, evict_written, evict)
 }
 
 /// How a file is evicted; where that was in vain, it is written back first.
@@ -42,6 +55,7 @@ fn reach_by(
     file: &File,
     prober: &Prober,
     first: Evict,
+    before_priming: Evict,
 ) -> Result<CacheProof, Fault> {
     let remounted = wanted == CacheState::Remount;
     let wanted = wanted.of_pages();
@@ -53,7 +67,7 @@ fn reach_by(
             proof.reason = blind;
         }
         CacheState::Cold | CacheState::Remount => reach_cold(file, prober, first, &mut proof)?,
-        CacheState::Warm => reach_warm(file, prober, &mut proof)?,
+        CacheState::Warm => reach_warm(file, prober, before_priming, &mut proof)?,
         CacheState::Any => {
             proof.how = Reached::by(Step::AsItWas);
             proof.before = prober.residency(file).ok();
@@ -176,7 +190,12 @@ fn why_not_cold(sight: &Sight) -> Option<Doubt> {
     }
 }
 
-fn reach_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<(), Fault> {
+fn reach_warm(
+    file: &File,
+    prober: &Prober,
+    before: Evict,
+    proof: &mut CacheProof,
+) -> Result<(), Fault> {
     proof.expected_device_bytes = Some(0);
     proof.how = Reached::by(Step::Resident);
     if look_warm(file, prober, proof)? {
@@ -184,7 +203,7 @@ fn reach_warm(file: &File, prober: &Prober, proof: &mut CacheProof) -> Result<()
     }
     if proof.before.as_ref().is_some_and(|seen| seen.resident_bytes < seen.total_bytes) {
         // Emptied first, so that the pages come in as the canonical primer brings them.
-        evict(file)?;
+        before(file)?;
         prime(file)?;
         proof.how = Reached::by(Step::EvictAndPrime);
     } else {

@@ -66,7 +66,8 @@ impl Writer for MmapWrite {
         let mut mapping = SharedMapping::new(self.file.as_fd(), start, bytes as usize)?;
         let first = partition.first_block();
         for block in range.blocks() {
-            let bytes = &pool.block(first + block)[..partition.block_bytes(block) as usize];
+            let bytes = &pool.block(first + block * partition.apart)
+                [..partition.block_bytes(block) as usize];
             let began = follow.before();
             mapping.write((partition.offset(block) - start) as usize, bytes);
             follow.after(self.file.as_fd(), began)?;

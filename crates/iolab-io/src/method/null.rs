@@ -85,7 +85,7 @@ impl Writer for NullWrite {
         let first = partition.first_block();
         for block in range.blocks() {
             let n = partition.block_bytes(black_box(block));
-            black_box(&pool.block(first + block)[..n as usize]);
+            black_box(&pool.block(first + block * partition.apart)[..n as usize]);
             moved.bytes += n;
         }
         Ok(moved)

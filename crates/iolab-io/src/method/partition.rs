@@ -26,6 +26,8 @@ pub struct Partition {
     pub passes: u64,
     /// Operations of a pass, in order; more than one where a bounded trial wraps.
     pub block_ranges: Vec<Range<u64>>,
+    /// From one block to the next, in blocks: more than 1 where those between them are of others.
+    pub apart: u64,
 }
 
 impl Partition {
@@ -37,13 +39,21 @@ impl Partition {
     /// Where a block begins in the file.
     #[inline(always)]
     pub fn offset(&self, block: u64) -> u64 {
-        self.first_byte + block * self.step_bytes
+        self.first_byte + block * (self.step_bytes * self.apart)
     }
 
     /// Bytes of a block.
     #[inline(always)]
     pub fn block_bytes(&self, block: u64) -> u64 {
         self.step_bytes.min(self.end_byte - self.offset(block))
+    }
+
+    /// Bytes of all its blocks.
+    pub fn bytes(&self) -> u64 {
+        match self.count.checked_sub(1) {
+            None => 0,
+            Some(last) => last * self.step_bytes + self.block_bytes(last),
+        }
     }
 }
 
@@ -56,6 +66,8 @@ pub struct Layout {
     pub pattern: Pattern,
     /// Of the random order.
     pub seed: u64,
+    /// Whether the rest of the file is of others.
+    pub shared: bool,
 }
 
 impl Layout {
@@ -82,10 +94,17 @@ impl Layout {
                     count: end - first,
                     passes: 0,
                     block_ranges: Vec::new(),
+                    apart: 1,
                 }
             })
             .collect();
-        Layout { partitions, pattern, seed }
+        Layout { partitions, pattern, seed, shared: false }
+    }
+
+    /// Whether blocks are visited as they lie in the file, with none of others between them.
+    pub fn is_in_file_order(&self) -> bool {
+        let apart = |partition: &Partition| partition.apart > 1;
+        self.pattern == Pattern::Sequential && !self.partitions.iter().any(apart)
     }
 
     /// Whole passes.
@@ -118,7 +137,7 @@ impl Layout {
         let whole = |partition: &Partition| {
             partition.block_ranges.iter().map(|l| l.end - l.start).sum::<u64>() >= partition.count
         };
-        if self.partitions.iter().all(whole) {
+        if !self.shared && self.partitions.iter().all(whole) {
             return None;
         }
         let bytes = |partition: &Partition| {
@@ -127,7 +146,7 @@ impl Layout {
                 .iter()
                 .map(|block_range| block_range.end - block_range.start)
                 .sum::<u64>();
-            let whole_bytes = partition.end_byte - partition.first_byte;
+            let whole_bytes = partition.bytes();
             let lacking = (partition.count * partition.step_bytes).saturating_sub(whole_bytes);
             (steps.min(partition.count) * partition.step_bytes)
                 .saturating_sub(lacking)
@@ -143,7 +162,7 @@ impl Layout {
             for block_range in
                 partition.block_ranges.iter().filter(|block_range| !block_range.is_empty())
             {
-                if self.pattern == Pattern::Sequential {
+                if self.is_in_file_order() {
                     let last = block_range.end - 1;
                     each(
                         partition.offset(block_range.start)

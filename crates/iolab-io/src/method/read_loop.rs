@@ -10,7 +10,7 @@ use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::worker_threads;
 use crate::sys::clock::now_ns;
 use crate::sys::usage::{Usage, usage};
-use iolab_model::catalog::{Consume, Pattern, path_to_text};
+use iolab_model::catalog::{Consume, path_to_text};
 use iolab_model::result::Fault;
 
 /// What a method must do to read a file. Everything in `open` is outside the timed window,
@@ -62,9 +62,9 @@ pub fn read<R: Reader>(
     window: &mut dyn MeasuredWindow,
 ) -> Result<Outcome, Fault> {
     let (pattern, seed) = (job.layout.pattern, job.layout.seed);
-    match pattern {
-        Pattern::Sequential => in_order::<R, _>(job, window, |_| Forward),
-        _ => in_order::<R, _>(job, window, |partition| {
+    match job.layout.is_in_file_order() {
+        true => in_order::<R, _>(job, window, |_| Forward),
+        false => in_order::<R, _>(job, window, |partition| {
             Scattered::new(pattern, partition.count, seed)
         }),
     }
@@ -175,7 +175,7 @@ fn partitions<'a>(
 /// that it did: more bytes than there were would be counted.
 fn as_planned(done: &Done, partition: &Partition) -> Result<(), Stop> {
     let steps: u64 = partition.block_ranges.iter().map(|range| range.end - range.start).sum();
-    let planned = partition.passes.saturating_mul(partition.end_byte - partition.first_byte);
+    let planned = partition.passes.saturating_mul(partition.bytes());
     if steps != partition.count || done.moved.bytes == planned {
         return Ok(());
     }

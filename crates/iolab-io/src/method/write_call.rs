@@ -58,7 +58,8 @@ impl<C: WriteCall> Writer for Plain<C> {
             if C::AT_POSITION && !O::CONTIGUOUS {
                 seek(file, SeekFrom::Start(at))?;
             }
-            let bytes = &pool.block(first + block)[..partition.block_bytes(block) as usize];
+            let bytes = &pool.block(first + block * partition.apart)
+                [..partition.block_bytes(block) as usize];
             match self.call.write(file, bytes, at) {
                 Ok(n) if n == bytes.len() => {}
                 other if C::AT_POSITION => complete_in_place(file, other, bytes)?,

@@ -18,7 +18,7 @@ use super::target::WriteJob;
 use super::worker_threads;
 use crate::sys::clock::now_ns;
 use crate::sys::usage::{Usage, usage};
-use iolab_model::catalog::{Pattern, Sync, Until, path_to_text};
+use iolab_model::catalog::{Sync, Until, path_to_text};
 use iolab_model::result::Fault;
 
 /// What a method must do to write a file. Everything in `open` is outside the timed window,
@@ -84,9 +84,9 @@ pub fn write<W: Writer>(
     window: &mut dyn MeasuredWindow,
 ) -> Result<Written, Fault> {
     let (pattern, seed) = (job.layout.pattern, job.layout.seed);
-    match pattern {
-        Pattern::Sequential => in_order::<W, _>(job, window, |_| Forward),
-        _ => in_order::<W, _>(job, window, |partition| {
+    match job.layout.is_in_file_order() {
+        true => in_order::<W, _>(job, window, |_| Forward),
+        false => in_order::<W, _>(job, window, |partition| {
             Scattered::new(pattern, partition.count, seed)
         }),
     }

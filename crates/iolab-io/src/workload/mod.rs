@@ -8,6 +8,7 @@ mod held_trees;
 mod ladder;
 pub mod meta;
 mod piece_choice;
+mod portion;
 mod read;
 pub mod replay;
 mod spread_directories;
@@ -17,6 +18,8 @@ mod write;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+
+pub use portion::{Portion, is_shared, shift_of};
 
 use crate::method::{Layout, MeasuredWindow};
 use iolab_model::catalog::{Consume, Factor, Levels, Part, WorkloadInfo};
@@ -48,12 +51,22 @@ pub struct SetupTeardown {
     pub verify: fn(&Trial<'_>, &mut Measurement) -> Result<(), Fault>,
     /// Removes what the trial made: always called once `prepare` was, however the trial ended.
     pub clear: fn(&Trial<'_>) -> Result<(), Fault>,
+    /// Of a trial that the ranks of a job share: makes what all of them find. Called at the first
+    /// rank, before any of them prepares.
+    pub lay: fn(&Trial<'_>) -> Result<(), Fault>,
+    /// Removes that, when all of them have cleared up.
+    pub lift: fn(&Trial<'_>) -> Result<(), Fault>,
 }
 
 impl SetupTeardown {
     /// For a workload that leaves nothing behind.
-    pub const NOTHING: SetupTeardown =
-        SetupTeardown { prepare: |_| Ok(()), verify: |_, _| Ok(()), clear: |_| Ok(()) };
+    pub const NOTHING: SetupTeardown = SetupTeardown {
+        prepare: |_| Ok(()),
+        verify: |_, _| Ok(()),
+        clear: |_| Ok(()),
+        lay: |_| Ok(()),
+        lift: |_| Ok(()),
+    };
 }
 
 /// Every workload: the list.
@@ -129,17 +142,25 @@ pub struct Subject<'a> {
     pub tree: Option<&'a files::Listing>,
     /// Where it is the files of a trace: which.
     pub replay: Option<&'a replay::Scene>,
+    /// Which rank of a job works on it; the first one where it is none.
+    pub rank: u64,
 }
 
 impl<'a> Subject<'a> {
     /// A file, or a directory that nothing is listed of.
     pub const fn file(path: &'a Path, bytes: u64, seed: u64) -> Subject<'a> {
-        Subject { path, bytes, seed, tree: None, replay: None }
+        Subject { path, bytes, seed, tree: None, replay: None, rank: 0 }
     }
 
     /// A tree of files below `path`.
     pub const fn tree(path: &'a Path, bytes: u64, seed: u64, tree: &'a files::Listing) -> Self {
-        Subject { path, bytes, seed, tree: Some(tree), replay: None }
+        Subject { path, bytes, seed, tree: Some(tree), replay: None, rank: 0 }
+    }
+
+    /// The same at this rank of a job.
+    #[must_use]
+    pub const fn at_rank(self, rank: u64) -> Subject<'a> {
+        Subject { rank, ..self }
     }
 }
 

@@ -5,15 +5,16 @@ use crate::method::{
 };
 use iolab_model::catalog::{
     Atime, CacheState, Capability, Code, Consume, Factor, FactorUse, Levels, Part, Pattern,
-    Readahead, Switch, WorkloadId, WorkloadInfo,
+    Readahead, Share, Shift, Switch, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Digest, Fault, Measurement, Proof};
 
+use super::portion::{Portion, no_turns};
 use super::{Extent, SetupTeardown, Trial, Visit, Workload};
 
 /// The workload.
 pub const WORKLOAD: Workload =
-    Workload { info: INFO, run, visits, around: SetupTeardown::NOTHING, impossible: |_| None };
+    Workload { info: INFO, run, visits, around: SetupTeardown::NOTHING, impossible };
 
 /// Threads of one trial, at most.
 const MOST_THREADS: u64 = 4096;
@@ -38,6 +39,8 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Block, "4Ki,16Ki,64Ki,256Ki,1Mi"),
         FactorUse::new(Factor::Threads, "1"),
         FactorUse::new(Factor::Ranks, ""),
+        FactorUse::new(Factor::Share, "").among(Share::OF_FILE),
+        FactorUse::new(Factor::Shift, "").among(Shift::WORDS),
         FactorUse::new(Factor::Pattern, Pattern::USUAL).among(Pattern::WORDS),
         FactorUse::new(Factor::Consume, Consume::Xor.word()).among(Consume::WORDS),
         FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),
@@ -168,13 +171,22 @@ fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
         return Err(refuse(format!("{threads} threads with blocks of {step} bytes")));
     }
     let subject = trial.subject.ok_or_else(no_file)?;
-    let layout = Layout::new(subject.bytes, step, threads, pattern, subject.seed);
+    let layout = match Portion::of(levels, &subject) {
+        Some(portion) => portion.layout(step, threads, pattern, subject.seed),
+        None => Layout::new(subject.bytes, step, threads, pattern, subject.seed),
+    };
     let layout = match trial.extent {
         Extent::Passes(0) => return Err(refuse("it asks for no pass")),
         Extent::Passes(passes) => layout.passes(passes),
         Extent::Part { first_operation, operations } => layout.part(first_operation, operations),
     };
     Ok((entry, Visit { layout, consume, real: entry.real, aside_bytes: 0 }))
+}
+
+/// Why these levels cannot be combined, and what to do instead.
+fn impossible(levels: &Levels) -> Option<String> {
+    let entry = method::find(levels.text(Factor::Method)?)?.read.as_ref()?;
+    no_turns(levels, (entry.step_bytes)(1, Pattern::Sequential) != 1)
 }
 
 fn no_file() -> Fault {

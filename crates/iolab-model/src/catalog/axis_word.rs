@@ -209,14 +209,47 @@ words! {
     Own "own",
 }
 
+words! {
+    /// What the ranks of an MPI job work on.
+    Share, "level of share":
+    /// Each rank on a file, or a tree of files, of its own.
+    Own "own",
+    /// All on one file, each on a piece of it that follows the last one's.
+    Segmented "segmented",
+    /// All on one file, block by block in turn.
+    Strided "strided",
+    /// All in the same directories, each on files of its own.
+    One "one",
+}
+
+impl Share {
+    /// The words for one file.
+    pub const OF_FILE: &[&str] =
+        &[Share::Own.word(), Share::Segmented.word(), Share::Strided.word()];
+    /// The words for many files.
+    pub const OF_TREE: &[&str] = &[Share::Own.word(), Share::One.word()];
+}
+
+words! {
+    /// Levels of the shift of ranks beside numbers.
+    Shift, "shift":
+    /// To the first rank of another machine.
+    Auto "auto",
+    /// A rank reads its own part.
+    Off "off",
+}
+
 axis_words!(
     Target of Target, Until of Until, Consume of Consume, Readahead of Readahead, Sparse of Sparse,
-    Atime of Atime, Descriptors of Descriptors,
+    Atime of Atime, Descriptors of Descriptors, Share of Share, Shift of Shift,
 );
 
 #[cfg(test)]
 mod tests {
-    use super::{Atime, AxisWord, Consume, Descriptors, Readahead, Sparse, Switch, Target, Until};
+    use super::{
+        Atime, AxisWord, Consume, Descriptors, Readahead, Share, Shift, Sparse, Switch, Target,
+        Until,
+    };
     use crate::catalog::{CacheState, Factor, FileOperation, Fill, Levels, Pattern, Sync, Touch};
 
     fn read_back<W: AxisWord + std::fmt::Debug + PartialEq>(words: &[&str]) {
@@ -245,6 +278,8 @@ mod tests {
         read_back::<Sparse>(Sparse::WORDS);
         read_back::<Atime>(Atime::WORDS);
         read_back::<Descriptors>(Descriptors::WORDS);
+        read_back::<Share>(Share::WORDS);
+        read_back::<Shift>(Shift::WORDS);
         assert!(Until::Return < Until::Namespace);
     }
 

@@ -37,6 +37,10 @@ pub enum Factor {
     Threads,
     /// Ranks of an MPI job that work; the others wait.
     Ranks,
+    /// Whether each rank works on a file or tree of its own, or all on one.
+    Share,
+    /// How many ranks on the one lies whose part a rank reads.
+    Shift,
     /// Threads that only sleep beside the work (a second thread makes descriptor look-ups atomic).
     IdleThreads,
     /// In which order the blocks are visited.
@@ -101,7 +105,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 33] = [
+    pub const ALL: [Factor; 35] = [
         Factor::Place,
         Factor::SourcePlace,
         Factor::File,
@@ -116,6 +120,8 @@ impl Factor {
         Factor::Block,
         Factor::Threads,
         Factor::Ranks,
+        Factor::Share,
+        Factor::Shift,
         Factor::IdleThreads,
         Factor::Pattern,
         Factor::Consume,
@@ -170,6 +176,8 @@ impl Factor {
                 Count,
                 "ranks that work, with --mpi; all, where nothing is said",
             ),
+            Factor::Share => ("share", Question, Word, "all ranks on one file, or each on its own"),
+            Factor::Shift => ("shift", Condition, Count, "read what the rank N further on wrote"),
             Factor::IdleThreads => ("idle-threads", Question, Count, "threads asleep beside it"),
             Factor::Pattern => ("pattern", Condition, Word, "order in which blocks are visited"),
             Factor::Consume => ("consume", Condition, Word, "what is done with the bytes"),

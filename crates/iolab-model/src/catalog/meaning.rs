@@ -1,8 +1,8 @@
 //! What the words of an axis mean, in one line each, for the help.
 
 use super::{
-    Atime, CacheState, Consume, Descriptors, Factor, Level, Readahead, Sparse, Switch, Target,
-    Touch, Until, phrase,
+    Atime, CacheState, Consume, Descriptors, Factor, Level, Readahead, Share, Shift, Sparse,
+    Switch, Target, Touch, Until, phrase,
 };
 
 /// What a word of an axis means; nothing where it is a part, which has a summary of its own.
@@ -17,6 +17,8 @@ pub fn meaning(factor: Factor, word: &str) -> Option<String> {
         Factor::Sparse => (Sparse::WORDS, Sparse::MEANINGS),
         Factor::Atime => (Atime::WORDS, Atime::MEANINGS),
         Factor::Descriptors => (Descriptors::WORDS, Descriptors::MEANINGS),
+        Factor::Share => (Share::WORDS, Share::MEANINGS),
+        Factor::Shift => (Shift::WORDS, Shift::MEANINGS),
         Factor::Direct | Factor::Latency => (Switch::WORDS, &SWITCHED[..]),
         Factor::Sync | Factor::Fill | Factor::Pattern => {
             let example = word.replace(":N", ":16");

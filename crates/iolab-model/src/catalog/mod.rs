@@ -33,7 +33,8 @@ mod workload;
 
 pub use ascii::{ascii_text, harmless, harmless_lines};
 pub use axis_word::{
-    Atime, AxisWord, Consume, Descriptors, Readahead, Sparse, Switch, Target, UnknownWord, Until,
+    Atime, AxisWord, Consume, Descriptors, Readahead, Share, Shift, Sparse, Switch, Target,
+    UnknownWord, Until,
 };
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};

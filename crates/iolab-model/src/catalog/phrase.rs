@@ -2,8 +2,8 @@
 
 use super::{
     Atime, AxisWord, CacheState, Consume, Descriptors, Factor, Fill, Kind, Level, Pattern,
-    RECORDED, Readahead, ReplaySync, ReplayThink, Sparse, Switch, Sync, Target, Touch, Until,
-    bytes_text, command_label, count_text, path_to_text, so_many,
+    RECORDED, Readahead, ReplaySync, ReplayThink, Share, Shift, Sparse, Switch, Sync, Target,
+    Touch, Until, bytes_text, command_label, count_text, path_to_text, so_many,
 };
 
 /// A level in words, after the name of a cell or in the line of what was held constant:
@@ -27,6 +27,8 @@ pub fn goes_without_saying(factor: Factor, level: &Level) -> bool {
         (Factor::Latency, level) => *level == Level::word(Switch::Off.word()),
         (Factor::IdleThreads, level) => *level == Level::Number(0),
         (Factor::Repeats, level) => *level == Level::Number(1),
+        (Factor::Share, level) => *level == Share::Own.level(),
+        (Factor::Shift, level) => *level == Shift::Off.level(),
         _ => false,
     }
 }
@@ -87,6 +89,7 @@ fn number_phrase(factor: Factor, number: u64) -> String {
         Factor::FileSize => format!("a file of {}", bytes_text(number)),
         Factor::Memory => format!("{} of memory", bytes_text(number)),
         Factor::QueueDepth => format!("queue depth {number}"),
+        Factor::Shift => format!("what the rank {number} further on wrote"),
         Factor::Repeats => format!("{} on a file", so_many(count, "call")),
         _ if factor.kind() == Kind::Bytes => format!("{factor} {}", bytes_text(number)),
         _ => format!("{factor} {number}"),
@@ -120,6 +123,7 @@ fn word_phrase(factor: Factor, word: &str) -> String {
         Factor::Atime => said(word, atime),
         Factor::Descriptors => said(word, descriptors),
         Factor::Think => said(word, think),
+        Factor::Share => said(word, share),
         Factor::Cache => said(word, |state: CacheState| format!("cache {state}")),
         Factor::Direct if word == Switch::On.word() => "O_DIRECT".to_owned(),
         Factor::Direct => "through the page cache".to_owned(),
@@ -215,6 +219,15 @@ fn descriptors(table: Descriptors) -> String {
     match table {
         Descriptors::Shared => "open files shared".to_owned(),
         Descriptors::Own => "open files of each worker's own".to_owned(),
+    }
+}
+
+fn share(share: Share) -> String {
+    match share {
+        Share::Own => "each rank on its own".to_owned(),
+        Share::Segmented => "one file in segments".to_owned(),
+        Share::Strided => "one file block by block".to_owned(),
+        Share::One => "one directory for all ranks".to_owned(),
     }
 }
 

@@ -7,8 +7,8 @@ use super::contender;
 use super::draft::{Does, Draft};
 use super::misfit::{bypass_misfit, limit_misfit, remount_misfit, warm_misfit};
 use super::needs::missing;
-use super::{Facts, FileUse, Instance, PlaceNeeds, TreeFacts, space_of};
-use crate::catalog::{Capability, Factor, Target, bytes_text, mix, path_to_text};
+use super::{Facts, FileUse, Instance, PlaceNeeds, SharedBy, TreeFacts, space_of};
+use crate::catalog::{Capability, Factor, Level, Share, Target, bytes_text, mix, path_to_text};
 use crate::spec::Experiment;
 use crate::tree::{NoTree, Tree, TreeOrder};
 
@@ -50,6 +50,7 @@ struct Wanted {
     sparse: bool,
     tree: Option<TreeOrder>,
     attributes: bool,
+    shared: Option<SharedBy>,
 }
 
 impl Wanted {
@@ -66,7 +67,10 @@ impl Instances {
         experiment: &Experiment,
         facts: &Facts,
     ) -> Result<Option<usize>, Skip> {
-        let wanted = wanted(draft, experiment, facts, self.copies)?;
+        let mut wanted = wanted(draft, experiment, facts, self.copies)?;
+        if let Some(wanted) = &mut wanted {
+            wanted.shared = shared_by(draft, experiment, wanted);
+        }
         let impossible = || facts.impossible.and_then(|why| why(&experiment.workload, &draft.full));
         if let Some(reason) = missing(&draft.full, draft.part, facts).or_else(impossible) {
             return Err(Skip { reason, too_small: false });
@@ -110,12 +114,13 @@ impl Instances {
                 && i.sparse == wanted.sparse
                 && i.tree == wanted.tree
                 && i.attributes == wanted.attributes
+                && i.shared == wanted.shared
         };
         if let Some(instance) = self.all.iter().find(same) {
             return instance.id;
         }
         let id = self.all.len();
-        let Wanted { path, bytes, files, place, used, sparse, tree, attributes } = wanted;
+        let Wanted { path, bytes, files, place, used, sparse, tree, attributes, shared } = wanted;
         self.all.push(Instance {
             id,
             path,
@@ -128,6 +133,7 @@ impl Instances {
             sparse,
             tree,
             attributes,
+            shared,
         });
         id
     }
@@ -267,6 +273,24 @@ fn wanted(
     let files = draft.full.number(Factor::Files).filter(|_| touches);
     let attributes = touches && draft.part.is_some_and(|part| part.can(Capability::Attributes));
     Ok(Some(Wanted { bytes, files, place, used, sparse, attributes, ..Wanted::default() }))
+}
+
+/// How the ranks make together what a trial finds there. A file that trials write and remove is made by
+/// each of them.
+fn shared_by(draft: &Draft, experiment: &Experiment, wanted: &Wanted) -> Option<SharedBy> {
+    let share: Share = draft.full.word()?;
+    let stays = wanted.tree.is_some() || wanted.used != FileUse::Absent;
+    let made = wanted.path.is_none() && stays;
+    if share == Share::Own || !made {
+        return None;
+    }
+    let counts = experiment.factors.get(&Factor::Ranks).into_iter().flatten();
+    let counts = counts.filter_map(|level| match level {
+        Level::Number(count) => Some(*count),
+        _ => None,
+    });
+    let block_bytes = draft.full.number(Factor::Block).filter(|_| share == Share::Strided);
+    Some(SharedBy { ranks: counts.max().unwrap_or(1), block_bytes })
 }
 
 /// Whether the state and the limits that its levels ask for can be had with this file there.

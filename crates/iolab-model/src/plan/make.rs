@@ -216,7 +216,7 @@ fn refuse_what_does_not_fit(
         return Err(PlanError::NoSpace { directory, needed, free, copies_theirs });
     }
     let made = |i: &&super::Instance| (instances.copies || i.path.is_none()) && i.tree.is_none();
-    let made_bytes = instances.all.iter().filter(made).map(|i| i.bytes);
+    let made_bytes = instances.all.iter().filter(made).map(super::Instance::file_bytes);
     if let (Some(limit), Some(needed)) = (facts.greatest_file_bytes, made_bytes.max())
         && needed > limit
     {

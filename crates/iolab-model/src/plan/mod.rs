@@ -266,6 +266,18 @@ pub struct Instance {
     /// Its files carry an extended attribute: those alone that a call on one is made on, for a copy of
     /// the file's metadata copies it too.
     pub attributes: bool,
+    /// Where the ranks of a job make it together: how.
+    pub shared: Option<SharedBy>,
+}
+
+/// A file or tree of several ranks: each makes its part, and all see the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedBy {
+    /// How many ranks have a part, each as large as the file or tree is said to be.
+    pub ranks: u64,
+    /// Of a file: parts lie block by block in turn, with blocks of so many bytes. Absent: one after
+    /// the other.
+    pub block_bytes: Option<u64>,
 }
 
 fn space_of(tree: Option<&TreeOrder>, files: Option<u64>, bytes: u64) -> u64 {
@@ -293,6 +305,11 @@ impl Instance {
     /// Bytes of all its files.
     pub fn total_bytes(&self) -> u64 {
         self.bytes.saturating_mul(self.files.unwrap_or(1))
+    }
+
+    /// The size of the file itself, where it is one: of one that ranks share, all of it.
+    pub fn file_bytes(&self) -> u64 {
+        self.bytes.saturating_mul(self.shared.map_or(1, |shared| shared.ranks))
     }
 
     /// Space that all its files take. A trial on many files makes as many names again.

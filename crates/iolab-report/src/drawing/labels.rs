@@ -91,6 +91,7 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
         | Factor::Latency
         | Factor::Atime
         | Factor::Descriptors
+        | Factor::Shift
         | Factor::Think => format!("{factor} {text}"),
         _ => text,
     }

@@ -65,6 +65,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         sparse: false,
         tree: None,
         attributes: false,
+        shared: None,
     };
     Plan {
         title: "virtual".into(),

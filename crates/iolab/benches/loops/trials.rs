@@ -31,6 +31,7 @@ pub fn rows(directory: &Path) -> bool {
         tree: None,
         attributes: false,
         keep_bytes: None,
+        shared: None,
     };
     assert_eq!(agent.ask(&Request::Make(order)).unwrap(), Reply::Done);
     let levels = Levels::new().with(Factor::Operation, Level::word("getppid"));

@@ -77,6 +77,7 @@ fn a_guest_boots_and_speaks_in_time() {
             tree: None,
             attributes: false,
             keep_bytes: None,
+            shared: None,
         };
         assert_eq!(guest.ask(&Request::Make(order)).unwrap(), Reply::Done, "{name}");
         let levels = Levels::new()

@@ -48,6 +48,8 @@ fn owned_words() -> BTreeSet<&'static str> {
         types::Sparse::WORDS,
         types::Atime::WORDS,
         types::Descriptors::WORDS,
+        types::Share::WORDS,
+        types::Shift::WORDS,
         types::Switch::WORDS,
         types::FileOperation::WORDS,
         types::NamedCall::WORDS,
@@ -59,10 +61,11 @@ fn owned_words() -> BTreeSet<&'static str> {
 
 /// Words that mean other things, too (a method, a step of a file, a system call that failed): they
 /// are looked for where a line speaks of levels.
-const AMBIGUOUS: [&str; 43] = [
+const AMBIGUOUS: [&str; 46] = [
     "allocator",
     "any",
     "append",
+    "auto",
     "chmod",
     "close",
     "container",
@@ -84,6 +87,7 @@ const AMBIGUOUS: [&str; 43] = [
     "normal",
     "off",
     "on",
+    "one",
     "pread",
     "pwrite",
     "random",
@@ -96,6 +100,7 @@ const AMBIGUOUS: [&str; 43] = [
     "shared",
     "stat",
     "steady",
+    "strided",
     "symlink",
     "sync",
     "syscall",
@@ -180,6 +185,8 @@ fn levels_with_a_type_are_not_asked_for_as_text() {
         types::Sparse::FACTOR,
         types::Atime::FACTOR,
         types::Descriptors::FACTOR,
+        types::Share::FACTOR,
+        types::Shift::FACTOR,
         Factor::Direct,
         Factor::Latency,
     ];

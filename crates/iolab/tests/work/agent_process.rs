@@ -500,6 +500,7 @@ fn plan(dir: &Path) -> Plan {
             sparse: false,
             tree: None,
             attributes: false,
+            shared: None,
         }],
         baseline: Some(0),
         cost: Cost::default(),

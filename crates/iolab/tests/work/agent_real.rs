@@ -61,6 +61,7 @@ fn made(bytes: u64) -> Instance {
         sparse: false,
         tree: None,
         attributes: false,
+        shared: None,
     }
 }
 

@@ -24,5 +24,7 @@ mod load;
 mod location;
 mod meta_calls;
 mod ranks;
+mod ranks_shared;
+mod ranks_support;
 mod read_ways;
 mod write_run;

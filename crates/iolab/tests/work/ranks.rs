@@ -1,107 +1,15 @@
 //! Runs at the ranks of an MPI job, by Open MPI and by MPICH, four ranks on this machine.
 
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 
 use iolab_model::catalog::{Fact, Factor};
-use iolab_model::result::{Document, Sample};
+use iolab_model::result::Document;
 use rustix::process::Signal;
 
 use crate::cli_support::{Home, Said, children, has_ended, wait_for, wait_for_trials};
-
-/// A library with its launcher.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Mpi {
-    name: &'static str,
-    mpicc: &'static str,
-    mpirun: &'static str,
-}
-
-const OPEN_MPI: Mpi = Mpi { name: "openmpi", mpicc: "mpicc.openmpi", mpirun: "mpirun.openmpi" };
-const MPICH: Mpi = Mpi { name: "mpich", mpicc: "mpicc.mpich", mpirun: "mpirun.mpich" };
-
-fn is_there(program: &str) -> bool {
-    let here = |dir: PathBuf| dir.join(program).exists();
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(here))
-}
-
-impl Mpi {
-    /// Its relay, built once; `None` where the packages are not here.
-    fn relay(self, test: &str) -> Option<PathBuf> {
-        static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
-        if !is_there(self.mpicc) || !is_there(self.mpirun) || !is_there("clang") && !has_libclang()
-        {
-            let packages =
-                "apt-get install openmpi-bin libopenmpi-dev mpich libmpich-dev libclang-dev";
-            eprintln!("SKIP {test}: no {} here: {packages}", self.name);
-            return None;
-        }
-        let built = BUILT[usize::from(self == MPICH)].get_or_init(|| self.build());
-        Some(built.clone())
-    }
-
-    fn build(self) -> PathBuf {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mpi-{}", self.name));
-        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-        let mut build = Command::new(cargo);
-        build.current_dir(root).args(["build", "--locked", "-p", "iolab-mpi", "--features", "mpi"]);
-        build.arg("--target-dir").arg(&target).env("MPICC", self.mpicc);
-        let done = build.output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        target.join("debug/iolab-mpi")
-    }
-
-    /// So many ranks of `iolab line… --mpi`.
-    fn command(self, home: &Home, relay: &Path, ranks: u32, line: &[&str]) -> Command {
-        let iolab = home.command();
-        let mut command = Command::new(self.mpirun);
-        if self == OPEN_MPI {
-            command.arg("--oversubscribe");
-        }
-        command.args(["-np", &ranks.to_string()]).arg(iolab.get_program()).args(line);
-        command.arg(format!("--mpi={}", relay.display()));
-        let set = iolab.get_envs().filter_map(|(key, value)| Some((key, value?)));
-        // A launcher that loses a rank signals its whole group, which would be that of the tests.
-        command.envs(set).current_dir(home.path("")).process_group(0);
-        // In a container everybody is root.
-        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
-            command.env(name, "1");
-        }
-        command
-    }
-
-    fn run(self, home: &Home, relay: &Path, ranks: u32, line: &[&str]) -> Said {
-        Said::from(self.command(home, relay, ranks, line).output().unwrap())
-    }
-}
-
-/// The bindings are made with it; a package of its own.
-fn has_libclang() -> bool {
-    let found = Command::new("sh").args(["-c", "ls /usr/lib/llvm-*/lib/libclang*.so*"]).output();
-    found.is_ok_and(|found| found.status.success())
-}
-
-const SMALL: [&str; 6] = ["--file-size", "2Mi", "--block", "64Ki", "--rounds", "8"];
-
-fn document(said: Said) -> Document {
-    serde_json::from_str(&said.fine().out).unwrap()
-}
-
-fn line<'a>(words: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
-    [words, &["--format", "json", "-q"], &SMALL, more].concat()
-}
-
-fn steady(run: &Document, cell: usize) -> Vec<&Sample> {
-    run.cells[cell].samples.iter().filter(|sample| sample.is_steady()).collect()
-}
-
-fn left(directory: &Path) -> Vec<PathBuf> {
-    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
-}
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, document, left, line, steady};
 
 /// One number for all: the span from the barrier to the last rank, with the bytes of all of them.
 fn four_ranks_write_and_read(mpi: Mpi, test: &str) {

@@ -32,6 +32,7 @@ fn instance(id: usize, path: Option<PathBuf>, bytes: u64) -> Instance {
         sparse,
         tree: None,
         attributes: false,
+        shared: None,
     }
 }
 

@@ -46,6 +46,7 @@ const READ: Workload = Workload {
         prepare: |trial| order::prepare(Capability::Read, trial),
         verify: |trial, _| order::unharmed(trial),
         clear: order::clear,
+        ..SetupTeardown::NOTHING
     },
     impossible: |_| None,
 };
@@ -58,6 +59,7 @@ const WRITE: Workload = Workload {
         prepare: |trial| order::prepare(Capability::Write, trial),
         verify: |trial, measurement| verify::file(Capability::Write, trial, measurement),
         clear: order::clear,
+        ..SetupTeardown::NOTHING
     },
     impossible: |_| None,
 };
@@ -70,6 +72,7 @@ const COPY: Workload = Workload {
         prepare: |trial| order::prepare(Capability::Copy, trial),
         verify: |trial, measurement| verify::file(Capability::Copy, trial, measurement),
         clear: order::clear,
+        ..SetupTeardown::NOTHING
     },
     impossible: |_| None,
 };
@@ -82,6 +85,7 @@ const FILES: Workload = Workload {
         prepare: |trial| order::prepare(Capability::Files, trial),
         verify: |trial, _| verify::tree(trial),
         clear: order::clear,
+        ..SetupTeardown::NOTHING
     },
     impossible: |_| None,
 };

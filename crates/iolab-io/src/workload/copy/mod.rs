@@ -24,6 +24,7 @@ pub const WORKLOAD: Workload = Workload {
         prepare: target::prepare,
         verify: verify::verify,
         clear: target::clear,
+        ..SetupTeardown::NOTHING
     },
     impossible,
 };

@@ -54,6 +54,7 @@ pub const WORKLOAD: Workload = Workload {
         prepare: setup_teardown::prepare,
         verify: setup_teardown::verify,
         clear: setup_teardown::clear,
+        ..SetupTeardown::NOTHING
     },
     impossible,
 };

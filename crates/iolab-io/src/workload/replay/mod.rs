@@ -38,7 +38,7 @@ pub const WORKLOAD: Workload = Workload {
     info: INFO,
     run: run::run,
     visits: |trial| run::scene(trial).map(|(scene, _)| Some(visit(scene))),
-    around: SetupTeardown { prepare, verify, clear },
+    around: SetupTeardown { prepare, verify, clear, ..SetupTeardown::NOTHING },
     impossible: settings::impossible,
 };
 

@@ -8,11 +8,12 @@ mod tests;
 
 use crate::method::{self, Latencies, MeasuredWindow, WriteEntry, Written};
 use iolab_model::catalog::{
-    Capability, Factor, FactorUse, Fill, Levels, Part, Pattern, Switch, Sync, Target, Until,
+    Capability, Factor, FactorUse, Fill, Levels, Part, Pattern, Share, Switch, Sync, Target, Until,
     WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement, Metrics, Name};
 
+use super::portion::{is_shared, no_turns};
 use super::{Extent, SetupTeardown, Trial, Workload};
 use task::Task;
 
@@ -21,7 +22,13 @@ pub const WORKLOAD: Workload = Workload {
     info: INFO,
     run,
     visits: |_| Ok(None),
-    around: SetupTeardown { prepare: task::prepare, verify: check::verify, clear: task::clear },
+    around: SetupTeardown {
+        prepare: task::prepare,
+        verify: check::verify,
+        clear: task::clear,
+        lay: task::lay,
+        lift: task::lift,
+    },
     impossible,
 };
 
@@ -38,6 +45,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Block, "4Ki,16Ki,64Ki,256Ki,1Mi"),
         FactorUse::new(Factor::Threads, "1"),
         FactorUse::new(Factor::Ranks, ""),
+        FactorUse::new(Factor::Share, "").among(Share::OF_FILE),
         FactorUse::new(Factor::Pattern, Pattern::USUAL).among(Pattern::WORDS),
         FactorUse::new(Factor::Sync, Sync::WORDS[0]).among(Sync::WORDS),
         FactorUse::new(Factor::Direct, Switch::Off.word()).among(Switch::WORDS),
@@ -128,6 +136,10 @@ pub fn impossible(levels: &Levels) -> Option<String> {
     if let Some((lack, why)) = entry.lacks.iter().find(|(lack, _)| lack.is_asked(levels)) {
         return Some(format!("{id} with {lack}: {why}"));
     }
+    let own_step = (entry.step_bytes)(1, Pattern::Sequential) != 1;
+    if let Some(why) = no_turns(levels, own_step) {
+        return Some(why);
+    }
     if let Err(why) = levels.word_or(Fill::Random) {
         return Some(why.to_string());
     }
@@ -136,6 +148,11 @@ pub fn impossible(levels: &Levels) -> Option<String> {
     }
     if levels.word() != Some(Target::Append) {
         return None;
+    }
+    if is_shared(levels) {
+        return Some(
+            "append: a file that ranks share grows at one end; take another --target".into(),
+        );
     }
     let in_order = levels.word_or(Pattern::Sequential) == Ok(Pattern::Sequential);
     let alone = levels.number(Factor::Threads).is_none_or(|threads| threads == 1);

@@ -14,6 +14,7 @@ use crate::sys::direct::alignment_in;
 use iolab_model::catalog::{Factor, Fill, Pattern, Sync, Target, Until, path_to_text};
 use iolab_model::result::Fault;
 
+use super::super::portion::{Portion, is_shared};
 use super::super::{Extent, Subject, Trial};
 
 /// Threads of one trial, at most.
@@ -31,10 +32,14 @@ pub struct Task {
     pub target: Target,
     /// The file that is written.
     pub path: PathBuf,
-    /// Its size when all is written.
+    /// Its size when all is written, by all ranks where they share it.
     pub end_bytes: u64,
+    /// The end of what is written here; of a file of its own, the same.
+    pub own_end_bytes: u64,
     /// Where in the file the layout begins.
     pub base_bytes: u64,
+    /// Whether others write other parts of it.
+    pub shared: bool,
     /// Whether the page cache is bypassed.
     pub direct: bool,
     depth: u32,
@@ -78,17 +83,29 @@ impl Task {
                  such a --block"
             )));
         }
-        let layout = Layout::new(subject.bytes, step_bytes, threads, pattern, subject.seed);
+        let portion = Portion::of(levels, &subject);
+        let layout = match portion {
+            Some(portion) => portion.layout(step_bytes, threads, pattern, subject.seed),
+            None => Layout::new(subject.bytes, step_bytes, threads, pattern, subject.seed),
+        };
         let layout = cut(layout, trial.extent, target).map_err(refuse)?;
         let base_bytes = if target == Target::Append { HEAD_BYTES } else { 0 };
+        let file_bytes = portion.map_or(subject.bytes, |portion| portion.bytes);
+        let own_end_bytes = end_bytes(&layout, target, file_bytes) + base_bytes;
         Ok(Task {
             entry,
             sync: levels.word_or(Sync::None).map_err(refuse)?,
             fill: levels.word_or(Fill::Random).map_err(refuse)?,
             until: levels.word_or(Until::Durable).map_err(refuse)?,
             path,
-            end_bytes: end_bytes(&layout, target, subject.bytes) + base_bytes,
-            file_bytes: subject.bytes,
+            end_bytes: match portion {
+                None => own_end_bytes,
+                Some(_) if target == Target::Overwrite => subject.bytes,
+                Some(portion) => portion.bytes,
+            },
+            own_end_bytes,
+            shared: portion.is_some(),
+            file_bytes,
             seed: subject.seed,
             base_bytes,
             direct,
@@ -125,7 +142,7 @@ impl Task {
     /// Makes the file that is to be new, in the process that writes it.
     pub fn create(&self) -> Result<(), Fault> {
         match self.target {
-            Target::New => self.make().map(drop),
+            Target::New if !self.shared => self.make().map(drop),
             _ => Ok(()),
         }
     }
@@ -192,14 +209,8 @@ pub fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     match task.target {
         Target::New => Ok(()),
         Target::Overwrite => bring_in(&task),
-        Target::Preallocated => {
-            let file = task.make()?;
-            if task.file_bytes > 0 {
-                fallocate(&file, FallocateFlags::empty(), 0, task.file_bytes)
-                    .map_err(|errno| no_preallocation(&task, errno))?;
-            }
-            fsync(file.as_fd()).map_err(|errno| task.fault(Stop::of_sync(errno)))
-        }
+        Target::Preallocated if task.shared => Ok(()),
+        Target::Preallocated => preallocate(&task),
         Target::Append => {
             let (file, pool) = (task.make()?, task.pool()?);
             let head: Vec<u8> =
@@ -208,6 +219,25 @@ pub fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
             fsync(file.as_fd()).map_err(|errno| task.fault(Stop::of_sync(errno)))?;
             if task.direct { forget(&task, &file) } else { Ok(()) }
         }
+    }
+}
+
+fn preallocate(task: &Task) -> Result<(), Fault> {
+    let file = task.make()?;
+    if task.file_bytes > 0 {
+        fallocate(&file, FallocateFlags::empty(), 0, task.file_bytes)
+            .map_err(|errno| no_preallocation(task, errno))?;
+    }
+    fsync(file.as_fd()).map_err(|errno| task.fault(Stop::of_sync(errno)))
+}
+
+/// What all ranks write parts of, made by the first of them: no part is in it yet.
+pub fn lay(trial: &Trial<'_>) -> Result<(), Fault> {
+    let task = Task::new(trial)?;
+    match task.target {
+        Target::New => task.make().map(drop),
+        Target::Preallocated => preallocate(&task),
+        Target::Overwrite | Target::Append => Ok(()),
     }
 }
 
@@ -246,8 +276,14 @@ fn forget(task: &Task, file: &File) -> Result<(), Fault> {
     dropped.map_err(|errno| task.fault(errno.into()))
 }
 
-/// Removes what the trial has written; a file that is overwritten stays for the next one.
+/// Removes what the trial has written; a file that is overwritten stays for the next one, and one that
+/// ranks share until all of them have looked at it.
 pub fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
+    if is_shared(trial.levels) { Ok(()) } else { lift(trial) }
+}
+
+/// Removes it.
+pub fn lift(trial: &Trial<'_>) -> Result<(), Fault> {
     if trial.levels.word() == Some(Target::Overwrite) {
         return Ok(());
     }

@@ -1,0 +1,129 @@
+//! Ranks that work on one file, or in one directory, and readers of what another rank wrote.
+
+use std::fs;
+
+use iolab_model::catalog::{AxisWord, CacheState, Factor, Level, Share};
+use iolab_model::result::Document;
+
+use crate::cli_support::Home;
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, document, left, line, steady};
+
+/// Blocks of each rank.
+const BYTES: u64 = 2 << 20;
+
+/// Every trial that counts moved the parts of all, and what lay in the file was right.
+fn moved_all(run: &Document, bytes: impl Fn(&Level, u64) -> u64) {
+    for (at, cell) in run.cells.iter().enumerate() {
+        let ranks = cell.factors.number(Factor::Ranks).unwrap();
+        let share = cell.factors.get(Factor::Share).unwrap();
+        let samples = steady(run, at);
+        assert_eq!(samples.len(), 8, "{cell:?}");
+        for measured in samples.iter().map(|sample| &sample.measurement) {
+            let whole = bytes(share, ranks) * measured.repetitions;
+            assert_eq!(measured.bytes, whole, "{share} {ranks}: {measured:?}");
+            assert!(measured.proof.holds(), "{measured:?}");
+            let digest = measured.proof.digest.as_ref().unwrap();
+            assert_eq!(digest.matches, Some(true), "{share}");
+        }
+    }
+}
+
+/// What a shared file costs beside one for each: the bytes are those of all, each byte was written once
+/// by the right rank, and nothing is left.
+fn one_file_and_one_each(mpi: Mpi, test: &str) {
+    let Some(relay) = mpi.relay(test) else { return };
+    let home = Home::new();
+    fs::create_dir(home.path("data")).unwrap();
+    let there = home.path("data").display().to_string();
+    let shares = ["--share", "own,segmented,strided", "--ranks", "1,4"];
+    let words = line(&["write", &there], &shares);
+    let written =
+        document(mpi.run(&home, &relay, 4, &[&words[..], &["--method", "pwrite"]].concat()));
+    assert_eq!(written.cells.len(), 6);
+    moved_all(&written, |_, ranks| ranks * BYTES);
+    let read = ["--method", "pread,read", "--cache", "warm", "--consume", "crc32c"];
+    let read = document(mpi.run(
+        &home,
+        &relay,
+        4,
+        &[&line(&["read", &there], &shares)[..], &read].concat(),
+    ));
+    assert_eq!(read.cells.len(), 12);
+    moved_all(&read, |_, ranks| ranks * BYTES);
+    assert!(left(&home.path("data")).is_empty(), "{:?}", left(&home.path("data")));
+}
+
+#[test]
+fn four_ranks_of_open_mpi_share_one_file() {
+    one_file_and_one_each(OPEN_MPI, "four_ranks_of_open_mpi_share_one_file");
+}
+
+#[test]
+fn four_ranks_of_mpich_share_one_file() {
+    one_file_and_one_each(MPICH, "four_ranks_of_mpich_share_one_file");
+}
+
+/// Each read all of a person's file, and four clients of a file of 1 TiB could not be had; with a block
+/// that is no whole number of pages, and cold: what one rank's read-ahead brings is the machine's.
+#[test]
+fn a_person_s_file_is_read_in_parts() {
+    let Some(relay) = MPICH.relay("a_person_s_file_is_read_in_parts") else { return };
+    let home = Home::new();
+    let file = home.path("theirs");
+    let bytes = 47_008 * 83 + 11;
+    fs::write(&file, (0..bytes).map(|at: u64| ((at * at) >> 7) as u8).collect::<Vec<_>>()).unwrap();
+    let name = file.display().to_string();
+    let shares = ["--share", "own,segmented,strided", "--method", "pread", "--cache", "cold,warm"];
+    let words = ["--block", "47008", "--rounds", "8", "--format", "json", "-q"];
+    let words = [&["read", &name][..], &shares, &words].concat();
+    let run = document(MPICH.run(&home, &relay, 4, &words));
+    assert_eq!(run.cells.len(), 6);
+    let own = Share::Own.level();
+    moved_all(&run, |share, ranks| if *share == own { ranks * bytes } else { bytes });
+    let cold = run.cells.iter().filter(|c| c.factors.word() == Some(CacheState::Cold));
+    assert_eq!(cold.count(), 3);
+}
+
+/// What is overwritten is one file as well, and what is preallocated.
+#[test]
+fn one_file_is_overwritten_and_preallocated() {
+    let Some(relay) = MPICH.relay("one_file_is_overwritten_and_preallocated") else { return };
+    let home = Home::new();
+    fs::create_dir(home.path("data")).unwrap();
+    let there = home.path("data").display().to_string();
+    let more = ["--share", "segmented,strided", "--target", "overwrite,preallocated"];
+    let words = line(&["write", &there], &more);
+    let words = [&words[..], &["--method", "pwrite", "--ranks", "2,3"]].concat();
+    let run = document(MPICH.run(&home, &relay, 3, &words));
+    assert_eq!(run.cells.len(), 8);
+    moved_all(&run, |_, ranks| ranks * BYTES);
+    assert!(left(&home.path("data")).is_empty());
+}
+
+/// A reader that had written its part itself found it in memory; its neighbour's it must fetch.
+#[test]
+fn a_rank_reads_what_another_has_written() {
+    let Some(relay) = MPICH.relay("a_rank_reads_what_another_has_written") else { return };
+    let home = Home::new();
+    fs::create_dir(home.path("data")).unwrap();
+    let there = home.path("data").display().to_string();
+    let more = ["--share", "own,segmented,strided", "--shift", "1,off", "--method", "pread"];
+    let words = line(&["read", &there], &more);
+    let run = document(MPICH.run(&home, &relay, 3, &words));
+    assert_eq!(run.cells.len(), 6);
+    // The digests are those of the parts as their writers made them.
+    moved_all(&run, |_, ranks| ranks * BYTES);
+    let plan = MPICH
+        .run(&home, &relay, 3, &["read", &there, "--file-size", "2Mi", "--shift", "1", "--plan"])
+        .fine();
+    let note = "3 of 3 ranks read what their own machine wrote";
+    assert!(plan.plain().replace("\n  ", " ").contains(note), "{plan:?}");
+    assert!(left(&home.path("data")).is_empty());
+    let refused = |more: &[&str], words: &[&str]| {
+        let line = [&["read", &there, "--file-size", "2Mi"][..], more].concat();
+        MPICH.run(&home, &relay, 2, &line).refused(2, words);
+    };
+    refused(&["--shift", "auto"], &["all ranks are on one machine", "--shift 1"]);
+    refused(&["--shift", "2"], &["of 2 ranks each would read its own"]);
+    home.run(&["write", "--share", "segmented"]).refused(2, &["--share", "mpirun"]);
+}
