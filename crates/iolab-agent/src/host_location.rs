@@ -29,7 +29,8 @@ const OPTIONS: [&str; 8] = [
 ];
 
 /// An agent that hears nothing for so long ends and cleans up: where a network is cut, ssh's server
-/// there may keep its end open for hours. Between two questions a controller takes milliseconds.
+/// there may keep its end open for hours. Between two questions a controller takes milliseconds, or
+/// says that it is there.
 const SILENCE_S: u64 = 30;
 
 /// Another machine, by the name that `ssh` knows it under.
@@ -123,6 +124,14 @@ impl Host {
         Ok(self.ready.get_or_init(|| program))
     }
 
+    /// A line to an agent there.
+    pub(super) fn line(&self) -> Result<LocalChild, Fault> {
+        let program = self.ready()?;
+        let start = self.words(&format!("exec {program} agent {SILENCE_S}"));
+        let agent = LocalChild::start_command("ssh".into(), start);
+        agent.map_err(|error| Fault::of(format!("reach {}", self.name), &error))
+    }
+
     fn copy(&self, path: &str, machine: &str) -> Result<(), Fault> {
         let doing = "copy iolab to";
         let own = rustix::system::uname();
@@ -144,11 +153,7 @@ impl Host {
 
 impl Location for Host {
     fn connect(&self) -> Result<Box<dyn Transport>, Fault> {
-        let program = self.ready()?;
-        let start = self.words(&format!("exec {program} agent {SILENCE_S}"));
-        let agent = LocalChild::start_command("ssh".into(), start);
-        let agent = agent.map_err(|error| Fault::of(format!("reach {}", self.name), &error))?;
-        Ok(Box::new(agent))
+        Ok(Box::new(self.line()?))
     }
 
     fn note(&self) -> Option<String> {

@@ -15,6 +15,9 @@ mod frame;
 mod guest;
 mod guest_location;
 mod host_location;
+mod hosts_line;
+mod hosts_location;
+mod hosts_merge;
 mod inspect;
 mod instance;
 mod kept;
@@ -45,6 +48,7 @@ pub use entry::serve;
 pub use frame::{read_frame, write_frame};
 pub use guest_location::Guest;
 pub use host_location::Host;
+pub use hosts_location::Hosts;
 pub use location::{Here, Location, Started, SurveyError, unexpected_reply};
 pub use messages::{
     Beacon, InspectOrder, Inspection, InstanceOrder, LookOrder, Objection, PlaceTerms, Reply,

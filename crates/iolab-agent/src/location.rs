@@ -74,6 +74,11 @@ pub trait Location: fmt::Debug {
         Vec::new()
     }
 
+    /// The names of the machines, where several are compared.
+    fn hosts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Numbers of the devices of *this* machine that trials on these files touch: nothing else may
     /// write to them meanwhile. None for files that are elsewhere.
     fn devices_shared(&self, paths: &[PathBuf]) -> Vec<u64> {

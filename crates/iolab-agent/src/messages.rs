@@ -63,6 +63,8 @@ pub enum Request {
     LetGo,
     /// Whether what commands were to read is as it was.
     LookBack,
+    /// At any time: nothing. Whoever waits while others work has heard of the controller.
+    StillHere,
     /// Remove the scratch directory and end.
     End,
 }
@@ -214,6 +216,9 @@ pub struct Sight {
 pub struct InstanceOrder {
     /// Its number.
     pub id: usize,
+    /// On which of several machines that are compared; the agent there needs not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The person's file as lossless text; absent: make one.
     pub path: Option<String>,
     /// Size in bytes.
@@ -345,7 +350,8 @@ pub enum Reply {
     Described(Vec<PlaceFacts>),
     /// To `Beacon`.
     Lit(Beacon),
-    /// To `Places`, `Make`, `Renew`, `Sees`, `LookBack` and `End`, and to what is said of what ranks share.
+    /// To `Places`, `Make`, `Renew`, `Sees`, `LookBack`, `StillHere` and `End`, and to what is said of what
+    /// ranks share.
     Done,
     /// To `Trial`.
     Measured(Box<Measurement>),

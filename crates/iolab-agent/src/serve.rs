@@ -63,6 +63,7 @@ fn answer(
             let directory = work_directory::choose(path_from_text(&directory), only_reads);
             same_version(&version).and_then(|()| start(session, directory, &cpus))
         }
+        (Request::StillHere, _) => Ok(Reply::Done),
         (Request::End, _) => session.take().map_or(Ok(Reply::Done), AgentState::end),
         (Request::LetGo, None) => Ok(Reply::Done),
         (_, None) => Err(Fault::new("answer a request", "the first request must be `Start`")),

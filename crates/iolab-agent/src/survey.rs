@@ -40,6 +40,7 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
     let tested = asked.tested_directory();
     let image_bytes = place_needs::image_bytes(&asked.places, space.usable_bytes());
     Ok(Facts {
+        hosts: Default::default(),
         files,
         trees,
         traces: asked.traces(&recorded::facts),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::frame::{read_frame, write_frame};
 use super::messages::{Reply, Request};
 use iolab_io::sys::process::signal_name;
+use iolab_model::result::Fault;
 
 /// How long an agent may take to clean up after its stream was closed.
 const END_GRACE: Duration = Duration::from_secs(10);
@@ -31,6 +32,11 @@ pub trait Transport {
 
     /// How the last agent ended, in words, where it did.
     fn ending(&mut self) -> Option<String>;
+
+    /// Of lines to several agents, one that broke for good, while the others went on.
+    fn lost(&self) -> Option<Fault> {
+        None
+    }
 }
 
 impl<T: Transport + ?Sized> Transport for Box<T> {
@@ -44,6 +50,10 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
 
     fn ending(&mut self) -> Option<String> {
         (**self).ending()
+    }
+
+    fn lost(&self) -> Option<Fault> {
+        (**self).lost()
     }
 }
 

@@ -7,6 +7,7 @@ mod contenders;
 pub mod disk_table;
 mod error;
 mod history;
+mod hosts;
 mod placement;
 mod prepared;
 pub mod quick;

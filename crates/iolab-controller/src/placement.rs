@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::error::Error;
-use iolab_agent::{Guest, Here, Host, Location, PlaceTerms, Ranks, places_named};
-use iolab_model::catalog::Factor;
+use iolab_agent::{Guest, Here, Host, Hosts, Location, PlaceTerms, Ranks, places_named};
+use iolab_model::catalog::{Factor, THIS_HOST};
 use iolab_model::plan::Plan;
 use iolab_model::spec::Experiment;
 use iolab_model::spec::file::Written;
@@ -16,7 +16,8 @@ pub struct Placement {
     pub devices: Vec<PathBuf>,
     /// Devices whose content may be lost.
     pub destroy: Vec<PathBuf>,
-    /// On another machine, by the name that ssh knows it under.
+    /// On another machine, by the name that ssh knows it under; on several, with commas, each compared
+    /// with the others.
     pub on: Option<String>,
     /// The iolab there; absent: a copy of this one.
     pub program: Option<String>,
@@ -61,7 +62,18 @@ impl Placement {
         {
             return Ok(Box::new(guest));
         }
+        if let Some(names) = self.compared() {
+            let hosts = Hosts::new(&names, self.program.as_deref());
+            let hosts = hosts.map_err(|fault| Error::NoLocation(format!("--on: {fault}")))?;
+            return Ok(Box::new(hosts));
+        }
         self.location_named()
+    }
+
+    /// The machines that are compared; nothing where it is one.
+    pub fn compared(&self) -> Option<Vec<&str>> {
+        let names: Vec<&str> = self.on.as_deref()?.split(',').map(str::trim).collect();
+        (names.len() > 1).then_some(names)
     }
 
     /// Where it was said to be, whatever is going to be measured.
@@ -69,7 +81,12 @@ impl Placement {
     /// # Errors
     /// A virtual machine was asked for and cannot be had.
     pub fn location_named(&self) -> Result<Box<dyn Location>, Error> {
-        if let Some(name) = &self.on {
+        if self.compared().is_some() {
+            let why = "--on: one machine at a time here; iolab read, write, files and their like \
+                       compare several";
+            return Err(Error::NoLocation(why.to_owned()));
+        }
+        if let Some(name) = self.on.as_ref().filter(|name| *name != THIS_HOST) {
             let host = Host::new(name, self.program.as_deref());
             let host = host.map_err(|fault| Error::NoLocation(format!("--on: {fault}")))?;
             return Ok(Box::new(host));

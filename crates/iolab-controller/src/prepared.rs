@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::access_times;
 use super::error::Error;
+use super::hosts;
 use super::placement::Placement;
 use super::ranks;
 use super::shift;
@@ -35,6 +36,7 @@ impl Prepared {
     pub fn of(experiment: &Experiment, placement: &Placement) -> Result<Prepared, Error> {
         let location = placement.location(experiment)?;
         let experiment = &ranks::settle(experiment, &*location)?;
+        let experiment = &hosts::settle(experiment, &*location)?;
         let mut plan = plan_at(&*location, experiment)?;
         ranks::spread(&mut plan);
         plan.notes.splice(0..0, location.note());
@@ -71,6 +73,9 @@ pub fn plan_at(location: &dyn Location, experiment: &Experiment) -> Result<Plan,
     catalog::check(experiment, info)?;
     let mut facts = location.survey(&SurveyOrder::of(experiment))?;
     facts.impossible = Some(catalog::impossible);
+    for facts in facts.hosts.values_mut() {
+        facts.impossible = Some(catalog::impossible);
+    }
     Ok(plan::make(experiment, info, catalog::all(), &facts)?)
 }
 

@@ -1,7 +1,7 @@
 //! Going on with a run: one that was interrupted or killed, or one that left something open.
 
 use super::error::Error;
-use iolab_model::catalog::{Fact, Family};
+use iolab_model::catalog::{Fact, Family, host_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::{CellRecord, Document, Environment, Sample, Twin};
 use iolab_run::{CellOutcome, History, Left, TwinTrial};
@@ -74,8 +74,24 @@ const GROUND: &[Fact] = &[
     Fact::GuestKernel,
 ];
 
-/// What was known then and is another thing now.
+/// What was known then and is another thing now, on each of the machines that were compared.
 fn differing(then: &Environment, now: &Environment) -> Vec<String> {
+    let hosts = then.hosts();
+    if hosts.is_empty() || hosts != now.hosts() {
+        return differing_on_one(then, now);
+    }
+    let on = |host: &&str| {
+        let differs = differing_on_one(&then.of_host(host), &now.of_host(host));
+        differs
+            .into_iter()
+            .map(|what| format!("on {}: {what}", host_text(host)))
+            .collect::<Vec<_>>()
+    };
+    hosts.iter().flat_map(on).collect()
+}
+
+/// What was known then and is another thing now.
+fn differing_on_one(then: &Environment, now: &Environment) -> Vec<String> {
     let machine = Fact::ALL.iter().filter(|fact| fact.is_of_machine());
     let mut facts: Vec<Fact> = machine.chain(GROUND).copied().collect();
     // Machines of one make have names; a container has a new one each time it is started.

@@ -13,7 +13,7 @@ use iolab_agent::{LookOrder, Started, Transport};
 use iolab_model::catalog::{Code, Fact, Family, path_to_text};
 use iolab_model::plan::Plan;
 use iolab_model::result::{Document, Environment, PlaceFacts, RunInfo, Warning};
-use iolab_run::{self as run, CellOutcome, Observer, Outcome, Policy, RemoteExecutor};
+use iolab_run::{self as run, CellOutcome, Observer, Outcome, Policy, RemoteExecutor, Stopped};
 
 /// A run that is to be measured.
 pub struct Session<'a> {
@@ -169,10 +169,15 @@ impl Session<'_> {
         changes.extend(
             harm.iter().map(|fault| Warning { code: Code::SourceChanged, text: fault.to_string() }),
         );
+        let lost = executor.agent().lost();
         if let Err(fault) = executor.end() {
             self.console.say(&format!("iolab: {fault}"));
         }
         let (outcome, failure) = match driven {
+            // The other machines went on, and what is missing is told.
+            Ok(outcome) if lost.is_some() => {
+                (Some(Outcome { stopped: Stopped::Failed, ..outcome }), lost.map(Error::from))
+            }
             Ok(outcome) => (Some(outcome), harm.map(Error::from)),
             Err(error) => {
                 let outcome = error.outcome().filter(|outcome| any_sample(outcome)).cloned();

@@ -62,13 +62,7 @@ fn joined(program: &Path, words: Vec<OsString>) -> Result<ExitCode, String> {
     let between = || forward(&signals, pid);
     let served = Relay::new(&mut group, agent, streams, &between).serve(&about(program, &library));
     if let Err(lost) = served {
-        eprintln!(
-            "iolab: rank {rank} on {}: waited {} s for {} of all ranks in vain; the job ends",
-            host(),
-            lost.after.as_secs(),
-            lost.awaited
-        );
-        mpi_group::abort(&universe.world());
+        mpi_group::give_up(&universe.world(), &lost);
     }
     ends_after(LEAVING_S, "the MPI job cannot be left");
     let ended = child.as_mut().map(Child::wait).and_then(Result::ok);

@@ -35,24 +35,32 @@ pub fn library() -> String {
 }
 
 /// Ends all ranks where no agreement can be had any more.
-pub fn abort(world: &SimpleCommunicator) -> ! {
+pub fn give_up(world: &SimpleCommunicator, lost: &Lost) -> ! {
+    eprintln!(
+        "iolab: rank {} on {}: waited {} s for {} of all ranks in vain; the job ends",
+        world.rank(),
+        rustix::system::uname().nodename().to_string_lossy(),
+        lost.after.as_secs(),
+        lost.awaited
+    );
     world.abort(1)
 }
 
-/// Waits for a request, asleep. One that is not over in time cannot be let go of: the job ends with it.
+/// Waits for a request, asleep. The library may write to the buffers of one that is not over in time
+/// until the process ends, so nobody returns from here: the job ends with it.
 fn finish<'a, D: ?Sized, S: Scope<'a>>(
+    world: &SimpleCommunicator,
     mut request: Request<'a, D, S>,
     mut patience: Patience,
-    lost: Lost,
-) -> Result<(), Lost> {
+    lost: &Lost,
+) {
     loop {
         match request.test() {
-            Ok(_) => return Ok(()),
+            Ok(_) => return,
             Err(again) => request = again,
         }
         if !patience.pause() {
-            std::mem::forget(request);
-            return Err(lost);
+            give_up(world, lost);
         }
     }
 }
@@ -69,51 +77,53 @@ impl Group for MpiGroup {
     fn barrier(&mut self, limit: Duration) -> Result<(), Lost> {
         let patience = Patience::new(limit).awake(AT_BARRIER);
         let lost = Lost { awaited: "the barrier", after: limit };
-        finish(self.world.immediate_barrier(), patience, lost)
+        finish(&self.world, self.world.immediate_barrier(), patience, &lost);
+        Ok(())
     }
 
     fn broadcast(&mut self, bytes: &mut Vec<u8>, limit: Duration) -> Result<(), Lost> {
         let root = self.world.process_at_rank(0);
-        let lost = || Lost { awaited: "an order", after: limit };
+        let lost = Lost { awaited: "an order", after: limit };
         let mut length = [bytes.len() as u64];
         scope(|scope| {
             let request = root.immediate_broadcast_into(scope, &mut length[..]);
-            finish(request, Patience::new(limit), lost())
-        })?;
+            finish(&self.world, request, Patience::new(limit), &lost);
+        });
         bytes.resize(length[0] as usize, 0);
         scope(|scope| {
             let request = root.immediate_broadcast_into(scope, &mut bytes[..]);
-            finish(request, Patience::new(limit), lost())
-        })
+            finish(&self.world, request, Patience::new(limit), &lost);
+        });
+        Ok(())
     }
 
     fn gather(&mut self, own: &[u8], limit: Duration) -> Result<Vec<Vec<u8>>, Lost> {
-        let lost = || Lost { awaited: "the answers", after: limit };
+        let lost = Lost { awaited: "the answers", after: limit };
         let size = self.world.size() as usize;
         let mut lengths = vec![0u64; size];
         let length = [own.len() as u64];
         scope(|scope| {
             let all = &mut lengths[..];
             let request = self.world.immediate_all_gather_into(scope, &length[..], all);
-            finish(request, Patience::new(limit), lost())
-        })?;
+            finish(&self.world, request, Patience::new(limit), &lost);
+        });
         // Each sends as much as the longest: a gather of equal parts is what every library does well.
         let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
         let mut padded = own.to_vec();
         padded.resize(longest, 0);
         let root = self.world.process_at_rank(0);
         if self.world.rank() != 0 {
-            return scope(|scope| {
+            scope(|scope| {
                 let request = root.immediate_gather_into(scope, &padded[..]);
-                finish(request, Patience::new(limit), lost())
-            })
-            .map(|()| Vec::new());
+                finish(&self.world, request, Patience::new(limit), &lost);
+            });
+            return Ok(Vec::new());
         }
         let mut all = vec![0u8; longest * size];
         scope(|scope| {
             let request = root.immediate_gather_into_root(scope, &padded[..], &mut all[..]);
-            finish(request, Patience::new(limit), lost())
-        })?;
+            finish(&self.world, request, Patience::new(limit), &lost);
+        });
         let each = all.chunks(longest.max(1)).zip(&lengths);
         Ok(each.map(|(part, length)| part[..*length as usize].to_vec()).collect())
     }
@@ -123,8 +133,9 @@ impl Group for MpiGroup {
         scope(|scope| {
             let add = SystemOperation::sum();
             let request = self.world.immediate_all_reduce_into(scope, &own[..], &mut all[..], add);
-            finish(request, Patience::new(limit), Lost { awaited: "a word", after: limit })
-        })?;
+            let lost = Lost { awaited: "a word", after: limit };
+            finish(&self.world, request, Patience::new(limit), &lost);
+        });
         Ok(all)
     }
 }

@@ -10,8 +10,8 @@ use super::replayed;
 pub(super) use super::verdict_word::Mark;
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{
-    Code, Fact, Factor, Kind, Level, bytes_text, count_text, percent_text, phrase, rate_text,
-    ratio_interval_text, ratio_text, so_many, time_text,
+    Code, Fact, Factor, Kind, Level, bytes_text, count_text, host_text, percent_text, phrase,
+    rate_text, ratio_interval_text, ratio_text, so_many, time_text,
 };
 use iolab_model::result::{
     Answer, BY_MORE, CellRecord, CellStatus, Document, Environment, ExclusionReason, Grade,
@@ -312,12 +312,21 @@ fn legend(doc: &Document) -> String {
 
 /// What the directory lies on: `ext4 on nvme0n1`, of another machine with its name.
 pub(super) fn ground(environment: &Environment) -> Option<String> {
+    let hosts = environment.hosts();
+    if hosts.is_empty() {
+        return ground_of(environment, environment.text(Fact::RunHost));
+    }
+    let of = |host: &&str| ground_of(&environment.of_host(host), Some(host_text(host)));
+    Some(hosts.iter().filter_map(of).collect::<Vec<_>>().join(" · "))
+}
+
+fn ground_of(environment: &Environment, host: Option<&str>) -> Option<String> {
     let text = |fact| environment.shown(fact);
     let place = match (text(Fact::MountFsType)?, text(Fact::DeviceName)) {
         (fs, Some(device)) => format!("{fs} on {device}"),
         (fs, None) => fs,
     };
-    Some(match text(Fact::RunHost) {
+    Some(match host {
         Some(host) => format!("{place} of {host}"),
         None => place,
     })

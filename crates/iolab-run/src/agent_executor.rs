@@ -227,6 +227,7 @@ impl<T: Transport> Executor for RemoteExecutor<T> {
         let order = InstanceOrder {
             id: instance.id,
             path: instance.path.as_deref().map(|path| path_to_text(&absolute(path))),
+            host: instance.host.clone(),
             bytes: instance.bytes,
             seed: instance.seed,
             content: content_of(instance),

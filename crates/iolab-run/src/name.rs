@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use iolab_model::catalog::{Factor, Levels, is_plural, phrase};
+use iolab_model::catalog::{Factor, Levels, host_text, is_plural, phrase};
 use iolab_model::plan::{Condition, Plan};
 
 /// A cell in a sentence.
@@ -93,9 +93,12 @@ fn name(levels: &Levels, factors: &[Factor]) -> String {
             Factor::Method | Factor::Operation | Factor::Contender | Factor::File => {
                 heads.push(phrase(factor, level));
             }
-            // Where places alone are compared, each has its bare name.
+            // Where machines or places alone are compared, each has its bare name.
+            Factor::Host if factors.len() == 1 => {
+                heads.push(host_text(&level.to_string()).to_owned())
+            }
             Factor::Place if factors.len() == 1 => heads.push(level.to_string()),
-            Factor::Place => heads.push(phrase(factor, level)),
+            Factor::Host | Factor::Place => heads.push(phrase(factor, level)),
             // "Which of through the page cache and O_DIRECT is best" is nobody's question.
             Factor::Direct if factors.len() == 1 && !levels.is_on(Factor::Direct) => {
                 heads.push("the page cache".to_owned());

@@ -61,9 +61,10 @@ pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
     })
 }
 
-/// Whether an axis is an option: a path is an argument, and so is what is done with trees.
+/// Whether an axis is an option: a path is an argument, and so is what is done with trees; machines are
+/// named by --on.
 fn is_option(info: &WorkloadInfo, factor: Factor) -> bool {
-    factor.kind() != Kind::Path && !(factor == Factor::Operation && works_on_trees(info))
+    is_written(factor) && !(factor == Factor::Operation && works_on_trees(info))
 }
 
 fn works_on_trees(info: &WorkloadInfo) -> bool {
@@ -101,6 +102,11 @@ fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
         }
         _ => option,
     }
+}
+
+/// Whether levels of an axis are written as words.
+fn is_written(factor: Factor) -> bool {
+    factor.kind() != Kind::Path && factor != Factor::Host
 }
 
 /// The help with no more levels than a line or two hold.
@@ -203,7 +209,7 @@ pub fn read(
     let is_directory = |path: &Path| elsewhere || path.is_dir();
     let vocabulary = Vocabulary { info, parts: catalog::all() };
     let mut factors = BTreeMap::new();
-    for axis in info.factors.iter().filter(|axis| axis.factor.kind() != Kind::Path) {
+    for axis in info.factors.iter().filter(|axis| is_written(axis.factor)) {
         let name = if is_option(info, axis.factor) { axis.factor.name() } else { WHAT };
         for text in matches.get_many::<String>(name).into_iter().flatten() {
             let levels = vocabulary.levels(axis.factor, text);

@@ -52,7 +52,8 @@ impl PlaceArgs {
 #[command(next_help_heading = "Places")]
 pub struct MachineArgs {
     /// Run on another machine, which `ssh HOST` reaches without a question; files and directories
-    /// are those there, the record stays here
+    /// are those there, the record stays here. Several with commas are compared with each other, and
+    /// `this` is this one: --on this,nas
     #[arg(long, value_name = "HOST", conflicts_with_all = ["vm", "kernel"])]
     on: Option<String>,
     /// The iolab there [default: a copy of this one, kept in ~/.cache/iolab there]

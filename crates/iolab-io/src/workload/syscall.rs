@@ -33,6 +33,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ),
     factors: &[
         FactorUse::new(Factor::Operation, ""),
+        FactorUse::new(Factor::Host, ""),
         FactorUse::new(Factor::Place, ""),
         FactorUse::new(Factor::Block, "1"),
         FactorUse::new(Factor::IdleThreads, "0"),

@@ -132,6 +132,8 @@ codes! {
         "tmpfs and ramfs keep files in the page cache only.";
     InodesHeldBack "INODES_HELD_BACK" Caution "this file system is slow to make files where some were just removed"
         "ext4 without a journal does not give an inode out again for one to five minutes after its file was removed (recently_deleted in fs/ext4/ialloc.c), and looks at each of those for every file that it makes: creating, writing or copying files round after round can take 10 to 30 times as long as the first time. iolab asks for every tree to lie in a block group of its own, which avoids most of it as long as there are groups enough. Where trials still become slower over the rounds, take fewer --rounds or fewer --files, or measure in a directory whose file system has a journal; --place ext4 makes an image of one, where it can be mounted (iolab doctor).";
+    HostsDiffer "HOSTS_DIFFER" Caution "the machines that are compared differ"
+        "Several machines were compared (--on a,b), and these are the facts in which they differ and which may explain a difference. Which of them it is the run does not say: change one of them, or ask on one machine. All that is known of each stands in the record (keys that begin with on.).";
     Container "CONTAINER" Note "running inside a container"
         "Limits of the container (cgroup, seccomp) may hide or throttle what the machine can do.";
     Virtualised "VIRTUALISED" Note "running on a virtual machine"

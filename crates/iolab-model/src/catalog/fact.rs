@@ -206,6 +206,9 @@ pub enum Family {
     File,
     /// What a trace is and what of it is replayed, by its file.
     Trace,
+    /// A fact that is another one on several machines that are compared, by the machine and the fact:
+    /// `nas/kernel.release`. A machine's name has no slash.
+    Host,
 }
 
 impl Family {
@@ -222,9 +225,15 @@ impl Family {
             Family::Contender => "contender",
             Family::File => "file",
             Family::Trace => "trace",
+            Family::Host => "on",
         };
         format!("{before}.{name}")
     }
+}
+
+/// The machine and the plain key of a fact that differs among machines: `on.nas/kernel.release`.
+pub fn of_host(key: &str) -> Option<(&str, &str)> {
+    key.strip_prefix("on.")?.split_once('/')
 }
 
 /// What keys of the n-th directory begin with; those of the first are plain.

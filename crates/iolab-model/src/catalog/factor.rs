@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Factor {
+    /// The machine that it runs on, where several are compared.
+    Host,
     /// Where the files are: a directory, a file system in an image, an overlay.
     Place,
     /// Where the source of a copy is, where that is another place.
@@ -105,7 +107,8 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 35] = [
+    pub const ALL: [Factor; 36] = [
+        Factor::Host,
         Factor::Place,
         Factor::SourcePlace,
         Factor::File,
@@ -148,6 +151,7 @@ impl Factor {
         use Kind::{Bytes, Count, Path, Word};
         use Role::{Condition, Question};
         match self {
+            Factor::Host => ("host", Question, Word, "the machine that it runs on, with --on"),
             Factor::Place => (
                 "place",
                 Question,
@@ -170,12 +174,7 @@ impl Factor {
             Factor::Contender => ("contender", Question, Word, "a command that runs as a cell"),
             Factor::Block => ("block", Question, Bytes, "bytes per call"),
             Factor::Threads => ("threads", Question, Count, "threads that do the work"),
-            Factor::Ranks => (
-                "ranks",
-                Question,
-                Count,
-                "ranks that work, with --mpi; all, where nothing is said",
-            ),
+            Factor::Ranks => ("ranks", Question, Count, "ranks that work, with --mpi; else all"),
             Factor::Share => ("share", Question, Word, "all ranks on one file, or each on its own"),
             Factor::Shift => ("shift", Condition, Count, "read what the rank N further on wrote"),
             Factor::IdleThreads => ("idle-threads", Question, Count, "threads asleep beside it"),

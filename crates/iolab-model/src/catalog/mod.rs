@@ -44,7 +44,7 @@ pub use contender::{
     Contender, ContenderError, Slot, contender_names, package_of, shell_text, with_program,
 };
 pub use date::{utc_seconds, utc_text};
-pub use fact::{Fact, Family, directory_prefix, is_of_later_directory};
+pub use fact::{Fact, Family, directory_prefix, is_of_later_directory, of_host};
 pub use factor::{Factor, Kind, Role};
 pub use fill::Fill;
 pub use hash::{fnv1a, mix};
@@ -57,7 +57,7 @@ pub use method_class::MethodClass;
 pub use operation::{FileOperation, NamedCall};
 pub use part::{Better, Capability, FactorUse, MetricInfo, Part, PartKind, Unit, WorkloadInfo};
 pub use pattern::Pattern;
-pub use phrase::{goes_without_saying, held_phrase, is_plural, phrase};
+pub use phrase::{THIS_HOST, goes_without_saying, held_phrase, host_text, is_plural, phrase};
 pub use place::{PlaceLevel, common_size, parse_place, parse_places};
 pub use place_error::PlaceError;
 pub use replay::{RECORDED, ReplayMethod, ReplayReadahead, ReplaySync, ReplayThink};

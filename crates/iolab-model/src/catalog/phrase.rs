@@ -38,8 +38,8 @@ pub fn goes_without_saying(factor: Factor, level: &Level) -> bool {
 pub fn is_plural<'a>(levels: impl Iterator<Item = (Factor, &'a Level)>) -> bool {
     let all: Vec<(Factor, &Level)> = levels.collect();
     let does = |factor: &Factor| {
-        use Factor::{Contender, File, Method, Operation, Place};
-        matches!(factor, Method | Operation | Contender | File | Place)
+        use Factor::{Contender, File, Host, Method, Operation, Place};
+        matches!(factor, Method | Operation | Contender | File | Host | Place)
     };
     let mut doers = all.iter().filter(|(factor, _)| does(factor)).peekable();
     match doers.peek() {
@@ -72,6 +72,14 @@ fn says_several(factor: Factor, level: &Level) -> bool {
         (Factor::Sparse | Factor::Descriptors | Factor::Fill, _) => true,
         _ => false,
     }
+}
+
+/// The name of the machine that iolab was started on, among machines that are compared.
+pub const THIS_HOST: &str = "this";
+
+/// A machine in a sentence.
+pub fn host_text(host: &str) -> &str {
+    if host == THIS_HOST { "this machine" } else { host }
 }
 
 fn number_phrase(factor: Factor, number: u64) -> String {
@@ -108,6 +116,7 @@ fn word_phrase(factor: Factor, word: &str) -> String {
         Factor::Readahead if word == RECORDED => "read-ahead advice as recorded".to_owned(),
         Factor::Contender => command_label(word),
         Factor::Method | Factor::Operation => word.to_owned(),
+        Factor::Host => format!("on {}", host_text(word)),
         Factor::Place => format!("on {word}"),
         Factor::SourcePlace => format!("source on {word}"),
         Factor::Memory => format!("a file of {word} the memory"),

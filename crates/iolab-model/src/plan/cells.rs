@@ -172,7 +172,8 @@ fn word(factor: Factor, level: &Level, short: &BTreeMap<&Path, String>) -> Strin
     match (factor, level) {
         (_, Level::Path(path)) => short.get(path.as_path()).cloned().unwrap_or(text),
         (
-            Factor::Place
+            Factor::Host
+            | Factor::Place
             | Factor::Operation
             | Factor::Method
             | Factor::Contender

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::catalog::bytes_text;
+use crate::catalog::{bytes_text, host_text};
 use crate::spec::SpecError;
 
 /// Why an experiment cannot become a plan.
@@ -69,6 +69,14 @@ pub enum PlanError {
         /// Inodes that are free.
         free: u64,
     },
+    /// The same, of one of several machines.
+    #[error("on {}: {error}", host_text(host))]
+    On {
+        /// Its name.
+        host: String,
+        /// What is wrong there.
+        error: Box<PlanError>,
+    },
     /// All warm files together do not fit into memory, though each would.
     #[error(
         "the files cannot be warm together: they need {} and {} of memory is available; measure fewer at a time, or take --cache cold or --cache any",
@@ -88,6 +96,7 @@ impl PlanError {
         match self {
             PlanError::Spec(_) | PlanError::TooManyCells { .. } => false,
             PlanError::Nothing { too_small, .. } => *too_small,
+            PlanError::On { error, .. } => error.is_refusal(),
             PlanError::NoSpace { .. }
             | PlanError::NoInodes { .. }
             | PlanError::FileLimit { .. }

@@ -45,6 +45,7 @@ struct Wanted {
     path: Option<PathBuf>,
     bytes: u64,
     files: Option<u64>,
+    host: Option<String>,
     place: Option<String>,
     used: FileUse,
     sparse: bool,
@@ -76,6 +77,8 @@ impl Instances {
             return Err(Skip { reason, too_small: false });
         }
         let Some(wanted) = wanted else { return Ok(None) };
+        let host = draft.full.text(Factor::Host).map(str::to_owned);
+        let wanted = Wanted { host, ..wanted };
         can_be_reached(draft, &wanted, facts)?;
         let copy_to = if self.copies { draft.full.text(Factor::Place) } else { None };
         self.fits_places(&wanted, copy_to, facts)?;
@@ -109,6 +112,7 @@ impl Instances {
             i.path == wanted.path
                 && i.bytes == wanted.bytes
                 && i.files == wanted.files
+                && i.host == wanted.host
                 && i.place == wanted.place
                 && i.used == wanted.used
                 && i.sparse == wanted.sparse
@@ -120,12 +124,14 @@ impl Instances {
             return instance.id;
         }
         let id = self.all.len();
-        let Wanted { path, bytes, files, place, used, sparse, tree, attributes, shared } = wanted;
+        let Wanted { path, bytes, files, host, place, used, sparse, tree, attributes, shared } =
+            wanted;
         self.all.push(Instance {
             id,
             path,
             bytes,
             files,
+            host,
             place,
             seed: mix(seed, id as u64),
             used,
@@ -188,6 +194,12 @@ impl Instances {
     pub fn privileges(&self, facts: &Facts) -> Vec<String> {
         let all: BTreeSet<String> = self.places(facts).map(|n| n.privilege.clone()).collect();
         all.into_iter().filter(|privilege| !privilege.is_empty()).collect()
+    }
+
+    /// Those of one of several machines.
+    pub fn of_host(&self, host: &str) -> Instances {
+        let its = self.all.iter().filter(|i| i.host.as_deref() == Some(host));
+        Instances { all: its.cloned().collect(), ..*self }
     }
 
     /// Most bytes that iolab's files take at a time in the directory under test itself, the

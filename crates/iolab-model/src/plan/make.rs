@@ -8,7 +8,7 @@ use super::instance::{Instances, Skip};
 use super::{Cell, Condition, Facts, Plan, PlanError, cost, question};
 use crate::catalog::{
     AxisWord, CacheState, Capability, Factor, FileOperation, Level, Levels, Part, Sizes,
-    WorkloadInfo, bytes_text, count_text, path_to_text,
+    WorkloadInfo, bytes_text, count_text, host_text, path_to_text,
 };
 use crate::spec::{Experiment, NO_METHOD, Vocabulary};
 use crate::tree::TreeOrder;
@@ -48,7 +48,7 @@ pub fn make(
         let most = bytes_text(bytes);
         format!("what is made and only read stays in .iolab-kept, at most {most}: iolab clean")
     }));
-    refuse_what_does_not_fit(experiment, facts, &cells, &instances)?;
+    refuse_what_does_not_fit_anywhere(experiment, facts, &cells, &instances)?;
     let conditions = conditions(&draft.groups, &cells);
     let renews_each_round = conditions.iter().any(|c| c.own_instances);
     let copy_bytes = instances.largest_copy_bytes.saturating_add(instances.copied.0);
@@ -154,7 +154,7 @@ fn place(
     for ((draft, id), condition) in drafts.cells.iter().zip(names).zip(&drafts.of_cell) {
         let placed = match contender::refuses(draft, vocabulary) {
             Some(reason) => Err(Skip { reason, too_small: false }),
-            None => instances.place(draft, experiment, facts),
+            None => place_there(draft, experiment, facts, instances),
         };
         let (instance, skip) = match placed {
             Ok(instance) => (instance, None),
@@ -170,6 +170,20 @@ fn place(
         true => Err(nothing(skips)),
         false => Ok(all),
     }
+}
+
+/// The instance of a cell on the machine that it is for.
+fn place_there(
+    draft: &Draft,
+    experiment: &Experiment,
+    facts: &Facts,
+    instances: &mut Instances,
+) -> Result<Option<usize>, Skip> {
+    let host = draft.full.text(Factor::Host);
+    instances.place(draft, experiment, facts.on(host)).map_err(|skip| match host {
+        Some(host) => Skip { reason: format!("on {}: {}", host_text(host), skip.reason), ..skip },
+        None => skip,
+    })
 }
 
 /// What of the person's traces cannot be replayed.
@@ -197,6 +211,22 @@ fn nothing(skips: Vec<Skip>) -> PlanError {
     reasons.sort();
     reasons.dedup();
     PlanError::Nothing { reasons, too_small }
+}
+
+fn refuse_what_does_not_fit_anywhere(
+    experiment: &Experiment,
+    facts: &Facts,
+    cells: &[Cell],
+    instances: &Instances,
+) -> Result<(), PlanError> {
+    if facts.hosts.is_empty() {
+        return refuse_what_does_not_fit(experiment, facts, cells, instances);
+    }
+    facts.hosts.iter().try_for_each(|(host, facts)| {
+        let its = instances.of_host(host);
+        refuse_what_does_not_fit(experiment, facts, cells, &its)
+            .map_err(|error| PlanError::On { host: host.clone(), error: Box::new(error) })
+    })
 }
 
 fn refuse_what_does_not_fit(

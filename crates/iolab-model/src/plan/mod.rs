@@ -11,6 +11,8 @@ mod cost;
 mod default_tests;
 mod draft;
 mod error;
+#[cfg(test)]
+mod host_tests;
 mod instance;
 mod make;
 mod misfit;
@@ -82,6 +84,17 @@ pub struct Facts {
     /// Whether this user may drop the page cache of the whole machine.
     #[serde(default)]
     pub may_drop_caches: bool,
+    /// Where several machines are compared: what is known of each by its name, and all else is what
+    /// all of them have.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hosts: BTreeMap<String, Facts>,
+}
+
+impl Facts {
+    /// What is known of the machine that a cell runs on.
+    pub(crate) fn on(&self, host: Option<&str>) -> &Facts {
+        host.and_then(|host| self.hosts.get(host)).unwrap_or(self)
+    }
 }
 
 /// What is in a tree of the person's.
@@ -251,6 +264,8 @@ pub struct Instance {
     pub bytes: u64,
     /// So many files in a tree; absent: the one file.
     pub files: Option<u64>,
+    /// On which machine, where several are compared.
+    pub host: Option<String>,
     /// Where: a place id, absent for the plain directory.
     pub place: Option<String>,
     /// The seed of its content.

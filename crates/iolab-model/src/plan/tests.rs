@@ -11,6 +11,7 @@ use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, proptest};
 
 pub(super) fn facts() -> Facts {
     Facts {
+        hosts: BTreeMap::new(),
         files: BTreeMap::from([
             ("/data/a".into(), Ok(1 << 20)),
             ("/data/b".into(), Ok(1 << 20)),

@@ -197,7 +197,7 @@ fn crossings_of(
 /// `mmap`, `pread 64 KiB blocks`.
 fn way_text(way: &Levels) -> String {
     let word = |(factor, level): (Factor, &Level)| match factor {
-        Factor::Place => level.to_string(),
+        Factor::Host | Factor::Place => level.to_string(),
         _ => phrase(factor, level),
     };
     way.iter().map(word).collect::<Vec<_>>().join(" ")

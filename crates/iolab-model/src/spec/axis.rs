@@ -175,6 +175,10 @@ impl Vocabulary<'_> {
             let no_sizes = |why: NoSizes| SpecError::new(text, 0, why.to_string(), fix());
             return text.parse::<Sizes>().map(drop).map_err(no_sizes);
         }
+        // Machines are named by whoever has them.
+        if factor == Factor::Host {
+            return Ok(());
+        }
         for word in &words {
             // `stride:N` stands for `stride:` and any positive number.
             if let Some(stem) = word.strip_suffix('N').filter(|stem| stem.ends_with(':')) {

@@ -15,6 +15,7 @@ const fn axis(factor: Factor, default: &'static str, words: &'static [&'static s
 pub const READ: WorkloadInfo = WorkloadInfo {
     part: part("read", PartKind::Workload, &[]),
     factors: &[
+        axis(Factor::Host, "", &[]),
         axis(Factor::File, "", &[]),
         axis(Factor::FileSize, "", &[]),
         axis(Factor::Method, "", &[]),

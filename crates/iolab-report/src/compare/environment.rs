@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use iolab_model::catalog::{Fact, is_of_later_directory};
+use iolab_model::catalog::{Fact, is_of_later_directory, of_host};
 use iolab_model::result::Document;
 
 /// What a difference does to a comparison.
@@ -135,6 +135,7 @@ pub fn likeness(differences: &[Difference]) -> Likeness {
 
 /// What a difference in the fact with this key does; `None` where it is none.
 fn weight(key: &str, values: &[Option<&Value>]) -> Option<Weight> {
+    let key = of_host(key).map_or(key, |(_, key)| key);
     let fact = key.parse::<Fact>().ok();
     let among = |facts: &[Fact]| fact.is_some_and(|fact| facts.contains(&fact));
     if among(PASSING) || is_of_later_directory(key) {

@@ -54,6 +54,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         (Some(_), false) => 1,
     };
     let instance = |id| Instance {
+        host: None,
         id,
         path: None,
         bytes: shape.file_bytes,

@@ -21,6 +21,7 @@ pub fn rows(directory: &Path) -> bool {
     let bytes = 4 << 20;
     let order = InstanceOrder {
         id: 0,
+        host: None,
         path: None,
         bytes,
         seed: 1,

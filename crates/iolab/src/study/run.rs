@@ -102,13 +102,18 @@ impl RunStudies {
     fn terms(&self) -> Result<StudyTerms, Failure> {
         let budget = self.budget.as_deref().map(parse_duration_ns).transpose();
         let rounds = self.rounds.as_deref().map(parse_rounds).transpose();
+        let placement = self.places.placement();
+        if placement.compared().is_some() {
+            let why = "--on: what a study claims is judged on one machine; name one";
+            return Err(Failure::usage(why));
+        }
         Ok(StudyTerms {
             budget_ns: budget.map_err(Failure::usage)?,
             full: self.full,
             rounds: rounds.map_err(Failure::usage)?,
             resume: self.resume,
             directory: self.directory.clone(),
-            placement: self.places.placement(),
+            placement,
         })
     }
 

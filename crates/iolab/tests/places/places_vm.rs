@@ -67,6 +67,7 @@ fn a_guest_boots_and_speaks_in_time() {
         let (bytes, targets) = (1 << 20, Vec::new());
         let order = InstanceOrder {
             id,
+            host: None,
             path: None,
             bytes,
             seed: 1,

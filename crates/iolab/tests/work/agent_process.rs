@@ -59,6 +59,7 @@ impl Agent {
         let path = Some(path_to_text(path));
         let order = InstanceOrder {
             id: 0,
+            host: None,
             path,
             bytes,
             seed: 7,
@@ -489,6 +490,7 @@ fn plan(dir: &Path) -> Plan {
         }],
         conditions: vec![condition],
         instances: vec![Instance {
+            host: None,
             id: 0,
             path: None,
             bytes: 1 << 20,

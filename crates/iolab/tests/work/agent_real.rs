@@ -50,6 +50,7 @@ fn order(cell: &Cell, extent: Extent) -> TrialOrder<'_> {
 
 fn made(bytes: u64) -> Instance {
     Instance {
+        host: None,
         id: 0,
         path: None,
         bytes,

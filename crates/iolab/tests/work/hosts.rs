@@ -4,118 +4,14 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use iolab_model::catalog::Fact;
 use iolab_model::result::Document;
 
-use crate::cli_support::{Home, Said, children, wait_for};
-
-const SSHD: &str = "/usr/sbin/sshd";
-
-/// A machine named `there`: an ssh server with keys of its own, whose sessions have a home of the
-/// test's.
-struct Server {
-    home: Home,
-    child: Child,
-    /// What is prefixed to commands that run where the server does.
-    inside: Vec<String>,
-}
-
-impl Server {
-    /// `None` says why there is none.
-    fn start(test: &str) -> Option<Server> {
-        Server::start_in(test, &[], "127.0.0.1")
-    }
-
-    fn start_in(test: &str, inside: &[String], address: &str) -> Option<Server> {
-        let lacks = |program: &str| Command::new(program).arg("-V").output().is_err();
-        if !Path::new(SSHD).exists() || lacks("ssh") {
-            eprintln!("SKIP {test}: no ssh server: apt-get install openssh-server openssh-client");
-            return None;
-        }
-        let home = Home::open();
-        for key in ["host-key", "key"] {
-            let mut make = Command::new("ssh-keygen");
-            make.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(home.path(key));
-            assert!(make.status().unwrap().success());
-        }
-        // Compiled into Debian's server; packages make it at boot.
-        let _ = fs::create_dir_all("/run/sshd");
-        for directory in ["there", "bin"] {
-            fs::create_dir(home.path(directory)).unwrap();
-        }
-        let port = 20_000 + std::process::id() as u16 % 20_000 + test.len() as u16;
-        let at = |name: &str| home.path(name).display().to_string();
-        let config = format!(
-            "Port {port}\nListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\n\
-             StrictModes no\nPidFile none\nUsePAM no\nSetEnv HOME={}\n",
-            at("host-key"),
-            at("key.pub"),
-            at("there")
-        );
-        fs::write(home.path("sshd-config"), config).unwrap();
-        let known = "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n";
-        let config = format!(
-            "Host there\nHostName {address}\nPort {port}\nIdentityFile {}\nIdentitiesOnly yes\n{known}",
-            at("key")
-        );
-        fs::write(home.path("ssh-config"), config).unwrap();
-        let wrapper = home.path("bin/ssh");
-        let real = "exec /usr/bin/ssh -F";
-        fs::write(&wrapper, format!("#!/bin/sh\n{real} '{}' \"$@\"\n", at("ssh-config"))).unwrap();
-        fs::set_permissions(&wrapper, PermissionsExt::from_mode(0o755)).unwrap();
-        let mut all = inside.to_vec();
-        all.extend([SSHD.to_owned(), "-D".into(), "-e".into(), "-f".into(), at("sshd-config")]);
-        let log = fs::File::create(home.path("log")).unwrap();
-        let child = Command::new(&all[0]).args(&all[1..]).stderr(log).stdin(Stdio::null()).spawn();
-        let server = Server { home, child: child.unwrap(), inside: inside.to_vec() };
-        wait_for("the ssh server", || {
-            fs::read_to_string(server.home.path("log")).unwrap().contains("Server listening")
-        });
-        Some(server)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.home.command();
-        let path = format!("{}:/usr/bin:/bin:/usr/sbin", self.home.path("bin").display());
-        command.args(arguments).env("PATH", path);
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Said {
-        Said::from(self.command(arguments).output().unwrap())
-    }
-
-    /// The directory there that runs work in.
-    fn there(&self) -> String {
-        self.home.path("there").display().to_string()
-    }
-
-    /// What runs have left there.
-    fn left(&self) -> Vec<String> {
-        let names = fs::read_dir(self.there()).unwrap().map(|entry| entry.unwrap().file_name());
-        let names = names.map(|name| name.to_string_lossy().into_owned());
-        names.filter(|name| name.starts_with(".iolab") || name.starts_with("iolab")).collect()
-    }
-
-    fn copies(&self) -> Vec<PathBuf> {
-        let cache = fs::read_dir(self.home.path("there/.cache/iolab"));
-        cache.into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        if let [_, _, _, name] = self.inside.as_slice() {
-            let _ = Command::new("ip").args(["netns", "delete", name]).status();
-        }
-    }
-}
+use crate::cli_support::{Said, children, wait_for};
+use crate::ssh_server::{Network, Server, kill};
 
 const SMALL: [&str; 8] =
     ["--file-size", "2Mi", "--method", "pread,mmap", "--block", "64Ki", "--rounds", "10"];
@@ -198,16 +94,12 @@ fn broken(server: &Server, breaks: impl Fn(u32)) -> (Said, Duration) {
 fn a_line_that_is_cut_loses_a_trial_and_nothing_there() {
     let test = "a_line_that_is_cut_loses_a_trial_and_nothing_there";
     let Some(server) = Server::start(test) else { return };
-    let kill = |pid: u32| {
-        let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    };
     // The agent there ends with its stream, another one takes its place.
     let (said, _) = broken(&server, kill);
     assert_eq!(said.code, Some(0), "{said:?}");
     wait_for("the agents there to clean up", || server.left().is_empty());
     // The server is gone: what was measured stays, and the run says why it ended.
-    let pid = server.child.id();
+    let pid = server.id();
     let (said, _) = broken(&server, |line| {
         kill(pid);
         kill(line);
@@ -223,29 +115,10 @@ fn a_line_that_is_cut_loses_a_trial_and_nothing_there() {
 #[test]
 fn a_network_that_is_cut_leaves_nothing_running_there() {
     let test = "a_network_that_is_cut_leaves_nothing_running_there";
-    let name = format!("iolab{}", std::process::id());
-    let ip = |line: &str| {
-        let done = Command::new("ip").args(line.split(' ')).stderr(Stdio::null()).status();
-        done.is_ok_and(|status| status.success())
-    };
-    let net = std::process::id() % 250;
-    let (own, theirs) = (format!("198.18.{net}.1/24"), format!("198.18.{net}.2"));
-    let made = ip(&format!("netns add {name}"))
-        && ip(&format!("link add {name}a type veth peer name {name}b netns {name}"))
-        && ip(&format!("address add {own} dev {name}a"))
-        && ip(&format!("link set {name}a up"))
-        && ip(&format!("-n {name} address add {theirs}/24 dev {name}b"))
-        && ip(&format!("-n {name} link set {name}b up"));
-    if !made {
-        ip(&format!("netns delete {name}"));
-        return eprintln!("SKIP {test}: no network namespace here: root and iproute2 are needed");
-    }
-    let inside = ["ip", "netns", "exec", &name].map(str::to_owned);
-    let Some(server) = Server::start_in(test, &inside, &theirs) else {
-        ip(&format!("netns delete {name}"));
-        return;
-    };
-    let (said, took) = broken(&server, |_| assert!(ip(&format!("link set {name}a down"))));
+    let Some(network) = Network::make(test) else { return };
+    let server = Server::start_in(test, &network.inside(), &network.address);
+    let Some(server) = server else { return };
+    let (said, took) = broken(&server, |_| network.cut());
     assert!(said.code.is_some_and(|code| code != 0), "{said:?}");
     assert!(took < Duration::from_secs(120), "{took:?}: {said:?}");
     // The agent hears nothing for half a minute and ends.

@@ -10,6 +10,7 @@ use rustix::process::Signal;
 
 use crate::cli_support::{Home, Said, children, has_ended, wait_for, wait_for_trials};
 use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, document, left, line, steady};
+use crate::ssh_server::{kill, send};
 
 /// One number for all: the span from the barrier to the last rank, with the bytes of all of them.
 fn four_ranks_write_and_read(mpi: Mpi, test: &str) {
@@ -200,7 +201,10 @@ fn different_programs_on_ranks_are_refused() {
 fn begun(mpi: Mpi, home: &Home, relay: &Path, there: &str) -> Child {
     let words = ["read", there, "--file-size", "2Mi", "--method", "pread,mmap", "--budget", "60s"];
     let words = [&words[..], &["--block", "64Ki", "--rounds", "100000"]].concat();
-    let mut command = mpi.command(home, relay, 4, &words);
+    begun_by(mpi.command(home, relay, 4, &words), home)
+}
+
+pub fn begun_by(mut command: Command, home: &Home) -> Child {
     command.stdout(Stdio::piped()).stderr(fs::File::create(home.path("log")).unwrap());
     let child = command.spawn().unwrap();
     rounds_from_now(home, 1);
@@ -215,25 +219,20 @@ fn rounds_from_now(home: &Home, more: usize) {
 }
 
 /// All that this process has started, and what they have.
-fn below(pid: u32) -> Vec<u32> {
+pub fn below(pid: u32) -> Vec<u32> {
     let own = children(pid);
     let deeper: Vec<u32> = own.iter().flat_map(|child| below(*child)).collect();
     [own, deeper].concat()
 }
 
-fn words_of(pid: u32) -> String {
+pub fn words_of(pid: u32) -> String {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&bytes).replace('\0', " ")
 }
 
-fn kill(pid: u32, signal: Signal) {
-    let pid = rustix::process::Pid::from_raw(pid as i32).unwrap();
-    rustix::process::kill_process(pid, signal).unwrap();
-}
-
 /// Whatever is killed, what was measured is in the history, and nothing is left in the directory, nor
 /// running.
-fn is_cleaned_up(home: &Home, job: Child, all: &[u32], there: &Path) -> Said {
+pub fn is_cleaned_up(home: &Home, job: Child, all: &[u32], there: &Path) -> Said {
     let said = Said::from(job.wait_with_output().unwrap());
     wait_for("the directories to be removed", || left(there).is_empty());
     wait_for("everything to end", || all.iter().all(|pid| has_ended(*pid)));
@@ -258,7 +257,7 @@ fn a_killed_rank_ends_the_run_and_leaves_nothing() {
                 "mpirun" => job.id(),
                 _ => *ranks.max().unwrap(),
             };
-            kill(victim, Signal::KILL);
+            kill(victim);
             let said = is_cleaned_up(&home, job, &all, &there);
             assert_ne!(said.code, Some(0), "{mpi:?} {whom} {said:?}");
         }
@@ -286,7 +285,7 @@ fn a_killed_agent_costs_a_trial_and_an_interrupt_ends_the_run() {
         let mut ranks = old.iter().filter(|pid| words_of(**pid).starts_with("iolab agent 0 2 "));
         let second = *ranks.next().unwrap();
         wait_for_trials(second, 3);
-        kill(second, Signal::KILL);
+        kill(second);
         wait_for("other agents", || {
             let now = agents();
             now.len() == 4 && now.iter().all(|pid| !old.contains(pid)) && left(&there).len() == 4
@@ -294,7 +293,7 @@ fn a_killed_agent_costs_a_trial_and_an_interrupt_ends_the_run() {
         rounds_from_now(&home, 2);
     }
     let first = all.iter().find(|pid| words_of(**pid).contains("/iolab-mpi /")).copied().unwrap();
-    kill(first, Signal::TERM);
+    send(first, Signal::TERM);
     let said = is_cleaned_up(&home, job, &all, &there);
     assert_eq!(said.code, Some(130), "{said:?}");
     let run = home.run(&["show", "last", "--format", "json"]).fine();

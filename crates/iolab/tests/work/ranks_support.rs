@@ -16,7 +16,8 @@ pub struct Mpi {
     /// As its package is called.
     pub name: &'static str,
     mpicc: &'static str,
-    mpirun: &'static str,
+    /// Its launcher.
+    pub mpirun: &'static str,
 }
 
 /// Open MPI.

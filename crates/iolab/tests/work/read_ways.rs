@@ -21,6 +21,7 @@ fn agent(directory: &Path) -> Agent {
 fn instance(id: usize, path: Option<PathBuf>, bytes: u64) -> Instance {
     let (used, files, sparse, targets) = (FileUse::Read, None, false, Vec::new());
     Instance {
+        host: None,
         id,
         path,
         bytes,

@@ -39,6 +39,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::FileSize, ""),
         FactorUse::new(Factor::Method, ""),
         FactorUse::new(Factor::Contender, ""),
+        FactorUse::new(Factor::Host, ""),
         FactorUse::new(Factor::Place, ""),
         FactorUse::new(Factor::SourcePlace, ""),
         FactorUse::new(Factor::Block, "4Ki,16Ki,64Ki,256Ki,1Mi"),

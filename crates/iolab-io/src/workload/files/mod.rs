@@ -71,6 +71,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::FileSize, "64Ki"),
         FactorUse::new(Factor::Sizes, ""),
         FactorUse::new(Factor::Layout, "sharded").among(&SHAPES),
+        FactorUse::new(Factor::Host, ""),
         FactorUse::new(Factor::Place, ""),
         FactorUse::new(Factor::Method, "copy_file_range,read-write,sendfile").giving_way(),
         FactorUse::new(Factor::Contender, ""),

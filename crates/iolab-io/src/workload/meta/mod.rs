@@ -55,6 +55,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::FileSize, "0"),
         FactorUse::new(Factor::Files, "1000"),
         FactorUse::new(Factor::Operation, ""),
+        FactorUse::new(Factor::Host, ""),
         FactorUse::new(Factor::Place, ""),
         FactorUse::new(Factor::Ranks, ""),
         FactorUse::new(Factor::Repeats, "1"),

@@ -73,6 +73,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
     ),
     factors: &[
         FactorUse::new(Factor::Trace, ""),
+        FactorUse::new(Factor::Host, ""),
         FactorUse::new(Factor::Place, ""),
         FactorUse::new(Factor::Method, RECORDED),
         FactorUse::new(Factor::Block, "recorded,4Ki,64Ki,1Mi").among(&[RECORDED]),
