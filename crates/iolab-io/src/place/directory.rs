@@ -17,8 +17,11 @@ pub struct Directory;
 impl Directory {
     /// How it describes itself.
     pub const fn part(&self) -> Part {
-        Part::place("dir", "dir:PATH, a directory as it is, on whatever file system it is on")
-            .with(ALL_CAPABILITIES)
+        Part::place(
+            "dir",
+            "dir:PATH, or /PATH: a directory as it is, on whatever file system it is on",
+        )
+        .with(ALL_CAPABILITIES)
     }
 }
 

@@ -35,10 +35,15 @@ const ROLES: [&str; 3] = ["on", "lower", "upper"];
 /// How options are written, for whoever wrote them otherwise.
 const OPTIONS: &str = "options follow a colon, with commas between: ext4:size=1Gi,noatime";
 
-/// Reads a list of places. A comma before the name of a kind begins the next place; any other
-/// comma separates options of the same place, or belongs to its path. Brackets hold what has
-/// commas of its own: `ext4:mkfs=[-O ^has_journal,^extent]`, `overlay:upper=[xfs:noatime]`.
-/// `kinds` are the ids that exist.
+/// Whether a text is a directory without `dir:` before it.
+fn is_path(text: &str) -> bool {
+    matches!(text.split('/').next(), Some("" | "." | "..")) && !text.is_empty()
+}
+
+/// Reads a list of places. A comma before the name of a kind, or before a path that shows itself to
+/// be one (`/a`, `./a`), begins the next place; any other comma separates options of the same place, or
+/// belongs to its path. Brackets hold what has commas of its own: `ext4:mkfs=[-O ^has_journal,^extent]`,
+/// `overlay:upper=[xfs:noatime]`. `kinds` are the ids that exist.
 ///
 /// # Errors
 /// The first part that is wrong, with the fix; places of different sizes; one named twice.
@@ -46,7 +51,7 @@ pub fn parse_places(text: &str, kinds: &[&str]) -> Result<Vec<PlaceLevel>, Place
     let mut whole: Vec<String> = Vec::new();
     for piece in split(text, ',')? {
         let head = piece.split(':').next().unwrap_or_default();
-        let begins = kinds.contains(&head) || BY_PATH.contains(&head);
+        let begins = kinds.contains(&head) || BY_PATH.contains(&head) || is_path(piece);
         match whole.last_mut() {
             Some(last) if !begins && last.contains(':') => {
                 last.push(',');
@@ -83,7 +88,10 @@ fn parse_layer(text: &str, kinds: &[&str], depth: u32) -> Result<PlaceLevel, Pla
         let problem = format!("lies in more than {MOST_LAYERS} other places");
         return Err(wrong(text, problem, "take fewer layers"));
     }
-    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    let (kind, rest) = match is_path(text) {
+        true => ("dir", text),
+        false => text.split_once(':').unwrap_or((text, "")),
+    };
     let mut place = PlaceLevel { kind: kind.to_owned(), ..PlaceLevel::default() };
     if BY_PATH.contains(&kind) {
         return by_path(place, text, rest, depth);
@@ -334,6 +342,7 @@ mod tests {
             ["ext4:noatime,data=writeback", "xfs", "btrfs:compress=zstd", "tmpfs"]
         );
         assert_eq!(texts("dir:/a,b,ext4"), ["dir:/a,b", "ext4"]);
+        assert_eq!(texts("/a,/b:c,ext4,./d"), ["dir:/a", "dir:/b:c", "ext4", "dir:./d"]);
         assert_eq!(
             texts("ext4:mkfs=[-O ^has_journal,^extent]"),
             ["ext4:mkfs=[-O ^has_journal,^extent]"]
