@@ -22,6 +22,22 @@ impl Crew {
         self.hosts.iter().map(first).collect()
     }
 
+    /// The machines in the order of their ranks: `node1*4,node2*4`.
+    pub fn words(&self) -> String {
+        let mut rows: Vec<(&str, usize)> = Vec::new();
+        for (host, _) in &self.hosts {
+            match rows.last_mut() {
+                Some((last, count)) if last == host => *count += 1,
+                _ => rows.push((host, 1)),
+            }
+        }
+        let rows: Vec<String> = rows
+            .iter()
+            .map(|(host, count)| format!("{}*{count}", host.replace([',', '*'], "_")))
+            .collect();
+        rows.join(",")
+    }
+
     /// The greatest number of ranks on one machine.
     pub fn most_on_one(&self) -> u64 {
         let mut counts: BTreeMap<_, u64> = BTreeMap::new();

@@ -127,6 +127,7 @@ impl Location for Ranks {
         let mut environment = Environment::default();
         environment.put(Fact::RunRanks, self.count());
         environment.put(Fact::RunNodes, self.nodes());
+        environment.put(Fact::RunMachines, self.crew.words());
         environment.put(Fact::RunMpi, self.library.clone());
         environment
     }

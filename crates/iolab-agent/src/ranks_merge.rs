@@ -149,6 +149,11 @@ fn measurement(crew: &Crew, mut all: Vec<Measured>, sharing: Sharing) -> Measure
         metrics: together(&all),
         proof: proof(crew, &all).into(),
         flags,
+        ranks_ns: if all.len() > 1 {
+            all.iter().map(|(.., m)| done(m)).collect()
+        } else {
+            [].into()
+        },
     };
     whole.metrics.extend(span(crew, &all).iter());
     whole.metrics.extend(of_files(&whole).iter());
@@ -214,9 +219,29 @@ fn span(crew: &Crew, all: &[Measured]) -> Metrics {
         let (least, most) = of_host.entry(crew.hosts.get(*number)).or_insert((*left, *left));
         (*least, *most) = ((*least).min(*left), (*most).max(*left));
     }
+    let rates = node_rates(crew, all);
+    if let (Some(least), Some(most)) = (rates.first(), rates.last()) {
+        metrics.extend([("nodes_least_rate", *least), ("nodes_most_rate", *most)]);
+    }
     let skew = of_host.values().map(|(least, most)| most - least).max().unwrap_or(0);
     metrics.insert("barrier_skew_ns".into(), skew as f64);
     metrics
+}
+
+/// Work a second of each machine until the last of its ranks was done, from the least on; none of a
+/// single one.
+fn node_rates(crew: &Crew, all: &[Measured]) -> Vec<f64> {
+    let mut nodes: BTreeMap<_, (u64, f64)> = BTreeMap::new();
+    for (number, .., measured) in all {
+        let work = if measured.bytes > 0 { measured.bytes } else { measured.operations };
+        let done_ns = measured.metrics.get(DONE).copied().unwrap_or(1.0);
+        let (sum, last) = nodes.entry(crew.hosts.get(*number)).or_default();
+        (*sum, *last) = (*sum + work, last.max(done_ns));
+    }
+    let mut rates: Vec<f64> =
+        nodes.into_values().map(|(work, ns)| work as f64 / (ns.max(1.0) / 1e9)).collect();
+    rates.sort_by(f64::total_cmp);
+    if rates.len() > 1 { rates } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -282,6 +307,10 @@ mod tests {
         assert_eq!(metric("ranks_sum_rate"), Some(sum));
         assert_eq!((metric("barrier_ns"), metric("barrier_skew_ns")), (Some(14.0), Some(4.0)));
         assert_eq!(metric("barrier_to_call_ns"), Some(30.0));
+        assert_eq!(*sample.ranks_ns, [500, 800, 400]);
+        // Two ranks of one machine until the later of them, and one of the other.
+        let rates = [metric("nodes_least_rate"), metric("nodes_most_rate")];
+        assert_eq!(rates, [Some(2_000.0 * 1e9 / 800.0), Some(1_000.0 * 1e9 / 400.0)]);
         assert_eq!((metric("minor_faults"), metric("close_ns")), (Some(15.0), Some(799.0)));
         assert_eq!(metric("disk_write_bytes"), Some(7.0), "ranks of one disk see the same bytes");
         assert_eq!((metric("latency_p50_ns"), metric(DONE)), (None, None));

@@ -17,6 +17,7 @@ mod history;
 pub mod html;
 mod json;
 mod latency;
+mod machines;
 mod markdown;
 mod metadata_table;
 mod one_screen;

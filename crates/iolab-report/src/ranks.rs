@@ -7,6 +7,8 @@ use iolab_model::catalog::{Factor, count_text, rate_text, ratio_text, so_many, t
 use iolab_model::result::{CellRecord, Document, Measurement};
 use iolab_stats::median;
 
+use super::machines::Machines;
+
 /// One line for all cells in which several ranks worked.
 pub(super) fn first(doc: &Document) -> Option<String> {
     let all: Vec<&Measurement> = doc.cells.iter().flat_map(steady).collect();
@@ -16,7 +18,7 @@ pub(super) fn first(doc: &Document) -> Option<String> {
         "Ranks: the last was done {} after the first{}. They left the barrier, which costs {}, within {}, \
          and made the first call {} after it (medians)",
         ratio_text(spread),
-        slowest(&all),
+        slowest(doc, &all),
         time_text(middle("barrier_ns")?),
         time_text(middle("barrier_skew_ns")?),
         time_text(middle("barrier_to_call_ns")?),
@@ -35,13 +37,14 @@ pub(super) fn notes(doc: &Document) -> Vec<String> {
             true => rate_text(sum),
             false => format!("{} operations/s", count_text(sum as u64)),
         };
+        let machines = by_machine(doc, &all).map_or(String::new(), |each| format!("; {each}"));
         Some(format!(
             "{}: from the barrier the first rank was done after {}, the last after {}{}; the ranks' own \
-             rates add up to {sum}",
+             rates add up to {sum}{machines}",
             cell.id,
             time_text(first),
             time_text(last),
-            slowest(&all),
+            slowest(doc, &all),
         ))
     };
     doc.cells.iter().filter_map(note).collect()
@@ -59,8 +62,21 @@ fn middle(all: &[&Measurement], id: &str) -> Option<f64> {
     median(&values)
 }
 
+/// The machine whose ranks were the last far more often than chance has it; else the rank.
+fn slowest(doc: &Document, all: &[&Measurement]) -> String {
+    let machines = Machines::of(doc);
+    if let Some((machine, ranks, count)) = machines.slow_one(all) {
+        let whose = match ranks {
+            1 => format!("the rank of {machine}"),
+            _ => format!("the {ranks} ranks of {machine}"),
+        };
+        return format!(", {whose} in {count} of {}", so_many(all.len(), "trial"));
+    }
+    slowest_rank(all)
+}
+
 /// The rank that was last most often, where it was so more often than chance has it.
-fn slowest(all: &[&Measurement]) -> String {
+fn slowest_rank(all: &[&Measurement]) -> String {
     let mut times: BTreeMap<u64, usize> = BTreeMap::new();
     for rank in all.iter().filter_map(|m| m.metrics.get("ranks_slowest")) {
         *times.entry(*rank as u64).or_default() += 1;
@@ -73,10 +89,43 @@ fn slowest(all: &[&Measurement]) -> String {
     }
 }
 
+/// Most machines that have a figure of their own in a line.
+const NAMED: usize = 8;
+
+/// What each machine did, in medians: of many, the slowest and the fastest.
+fn by_machine(doc: &Document, all: &[&Measurement]) -> Option<String> {
+    let machines = Machines::of(doc);
+    let is_bytes = all.first()?.bytes > 0;
+    let mut rates: Vec<(f64, &str)> = machines
+        .names()
+        .filter_map(|name| {
+            let rates: Vec<f64> = all.iter().filter_map(|m| machines.rate(name, m)).collect();
+            Some((median(&rates)?, name))
+        })
+        .collect();
+    if rates.len() < 2 {
+        return None;
+    }
+    let text = |(rate, name): &(f64, &str)| match is_bytes {
+        true => format!("{name} {}", rate_text(*rate)),
+        false => format!("{name} {} operations/s", count_text(*rate as u64)),
+    };
+    if rates.len() > NAMED {
+        rates.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (slowest, fastest) = (text(rates.first()?), text(rates.last()?));
+        return Some(format!(
+            "of {} machines {slowest} is the slowest, {fastest} the fastest",
+            rates.len()
+        ));
+    }
+    let each: Vec<String> = rates.iter().map(text).collect();
+    Some(each.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{first, notes};
-    use iolab_model::catalog::{Factor, Level};
+    use iolab_model::catalog::{Fact, Factor, Level};
     use iolab_model::result::Metrics;
     use iolab_test::documents;
 
@@ -111,5 +160,33 @@ mod tests {
             sample.measurement.metrics = of_ranks((at % 4) as f64);
         }
         assert!(!first(&doc).unwrap().contains(", rank"), "{:?}", first(&doc));
+    }
+
+    /// "rank 3 in 11 of 20 trials" named one of the two ranks of the slow node, and not the node.
+    #[test]
+    fn the_machine_whose_ranks_are_the_last_is_named() {
+        let mut doc = documents::winner();
+        doc.environment.put(Fact::RunMachines, "a*2,b*2");
+        let cell = &mut doc.cells[0];
+        cell.factors.set(Factor::Ranks, Level::Number(4));
+        for (at, sample) in cell.samples.iter_mut().enumerate() {
+            let late = at as u64 % 2;
+            let measurement = &mut sample.measurement;
+            measurement.ranks_ns = [1_000, 1_100, 2_000 + late, 2_001 - late].into();
+            (measurement.bytes, measurement.wall_ns) = (4_000_000, 2_001);
+            measurement.metrics = Metrics::from([
+                ("ranks_first_ns", 1_000.0),
+                ("ranks_spread", 2.0),
+                ("ranks_slowest", if late == 1 { 2.0 } else { 3.0 }),
+                ("ranks_sum_rate", 3e9),
+                ("barrier_ns", 14e3),
+                ("barrier_skew_ns", 34e3),
+                ("barrier_to_call_ns", 1e6),
+            ]);
+        }
+        let said = first(&doc).unwrap();
+        assert!(said.contains("after the first, the 2 ranks of b in "), "{said}");
+        let [note] = &notes(&doc)[..] else { panic!("{:?}", notes(&doc)) };
+        assert!(note.ends_with("; a 1.65 TiB/s, b 931 GiB/s"), "{note}");
     }
 }

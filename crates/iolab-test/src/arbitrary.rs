@@ -95,8 +95,9 @@ pub fn any_sample() -> impl Strategy<Value = Sample> {
     let head = any::<(u32, u32, u32, u8)>();
     let numbers = any::<(u64, u64, u64, u64, u64, u64)>();
     let metrics = proptest::collection::btree_map(any_text(), finite(), 0..3);
-    let rest = (metrics, any_proof(), any_codes(), proptest::option::of(any_fault()));
-    (head, numbers, rest).prop_map(|(h, n, (metrics, proof, flags, fault))| Sample {
+    let ranks_ns = proptest::collection::vec(any::<u64>(), 0..4);
+    let rest = (metrics, any_proof(), any_codes(), proptest::option::of(any_fault()), ranks_ns);
+    (head, numbers, rest).prop_map(|(h, n, (metrics, proof, flags, fault, ranks_ns))| Sample {
         round: h.0,
         position: h.1,
         phase: phase(u32::from(h.3 % 4)),
@@ -111,6 +112,7 @@ pub fn any_sample() -> impl Strategy<Value = Sample> {
             metrics: metrics.into_iter().collect(),
             proof: proof.into(),
             flags,
+            ranks_ns: ranks_ns.into(),
         },
         fault,
     })

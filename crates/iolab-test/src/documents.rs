@@ -87,6 +87,7 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
             }
             .into(),
             flags: Vec::new(),
+            ranks_ns: [].into(),
         },
         fault: None,
     }

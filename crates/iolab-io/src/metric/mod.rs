@@ -144,6 +144,8 @@ pub const METRICS: &[Metric] = &[
     given!("ranks_spread", Ratio, "time of the last rank to that of the first"),
     given!("ranks_slowest", Count, "the rank that was done last"),
     given!("ranks_sum_rate", Count, "work a second, each rank's own rate added up"; Higher),
+    given!("nodes_least_rate", Count, "work a second of the slowest machine"; Higher),
+    given!("nodes_most_rate", Count, "work a second of the fastest machine"; Higher),
     given!("barrier_ns", Nanoseconds, "what a barrier costs the last rank that comes to it"),
     given!("barrier_skew_ns", Nanoseconds, "from the first to the last rank that left the barrier"),
     given!("barrier_to_call_ns", Nanoseconds, "from there to the first call, at the last rank"),

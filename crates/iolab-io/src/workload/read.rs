@@ -100,6 +100,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         proof: Proof { digest: digest(&outcome, entry.real), ..Proof::default() }.into(),
         flags: if unconsumed { vec![Code::Unconsumed] } else { Vec::new() },
         metrics: outcome.latencies.iter().flat_map(Latencies::metrics).collect(),
+        ..Measurement::default()
     })
 }
 

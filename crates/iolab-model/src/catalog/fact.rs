@@ -152,6 +152,7 @@ facts! {
     RunHost "run.host",
     RunRanks "run.ranks",
     RunNodes "run.nodes",
+    RunMachines "run.machines",
     RunMpi "run.mpi",
     ImportTool "import.tool",
     ImportFile "import.file",

@@ -57,6 +57,9 @@ pub struct Measurement {
     /// What is remarkable about it.
     #[serde(default)]
     pub flags: Vec<Code>,
+    /// By rank of an MPI job: from the barrier until it was done. None where there was no other.
+    #[serde(default, skip_serializing_if = "<[u64]>::is_empty")]
+    pub ranks_ns: Box<[u64]>,
 }
 
 /// Why a trial gave no measurement.

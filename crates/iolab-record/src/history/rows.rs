@@ -20,6 +20,8 @@ struct RestOut<'a> {
     proof: &'a Proof,
     flags: &'a [Code],
     fault: &'a Option<Fault>,
+    #[serde(skip_serializing_if = "<[u64]>::is_empty")]
+    ranks_ns: &'a [u64],
 }
 
 #[derive(Deserialize)]
@@ -32,6 +34,8 @@ struct Rest {
     flags: Vec<Code>,
     #[serde(default)]
     fault: Option<Fault>,
+    #[serde(default)]
+    ranks_ns: Box<[u64]>,
 }
 
 /// The twin without its samples, which are rows.
@@ -190,6 +194,7 @@ pub(super) fn insert_sample(
         metrics,
         proof,
         flags,
+        ranks_ns,
     } = measurement;
     db.prepare_cached("INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
         .execute(params![
@@ -207,7 +212,7 @@ pub(super) fn insert_sample(
             *bytes as i64,
             *operations as i64,
             *repetitions as i64,
-            json(&RestOut { metrics, proof, flags, fault })?,
+            json(&RestOut { metrics, proof, flags, fault, ranks_ns })?,
         ])
         .map(drop)
 }
@@ -344,6 +349,7 @@ fn sample(row: &Row<'_>) -> Sql<Sample> {
             metrics: rest.metrics,
             proof: rest.proof,
             flags: rest.flags,
+            ranks_ns: rest.ranks_ns,
         },
         fault: rest.fault,
     })

@@ -15,6 +15,7 @@ mod rounds;
 mod runs;
 mod scaling;
 mod stack;
+mod stragglers;
 
 #[cfg(test)]
 mod same_rows;
@@ -45,6 +46,7 @@ const BUILDERS: &[Builder] = &[
     |index| latency::chart(index).into_iter().collect(),
     |index| ranking::chart(index).into_iter().collect(),
     |index| stack::chart(index).into_iter().collect(),
+    |index| stragglers::chart(index).into_iter().collect(),
     |index| rounds::chart(index).into_iter().collect(),
 ];
 
