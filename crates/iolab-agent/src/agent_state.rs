@@ -123,6 +123,12 @@ impl AgentState {
         self.shared.note(order);
         if let Some(shared) = order.shared {
             let number = rank.map_or(0, Rank::number);
+            if order.tree.is_some() {
+                let directory = self.shared.directory()?;
+                let tree = TreeInstance::among(order, directory, number, &|| !has_gone(input))?;
+                self.trees.insert(order.id, tree);
+                return Ok(Reply::Done);
+            }
             return self.shared.fill(order, shared, number, &|| !has_gone(input)).map(done);
         }
         let order = &mut order.clone();
@@ -181,7 +187,7 @@ impl AgentState {
 
     /// Opens what all ranks have made.
     pub fn open_shared(&mut self, order: &InstanceOrder) -> Result<Reply, Fault> {
-        if let Some(shared) = order.shared {
+        if let Some(shared) = order.shared.filter(|_| order.tree.is_none()) {
             self.instances.insert(order.id, self.shared.open(order, shared)?);
         }
         Ok(Reply::Done)

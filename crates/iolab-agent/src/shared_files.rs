@@ -27,8 +27,6 @@ pub struct SharedFiles {
     orders: BTreeMap<usize, InstanceOrder>,
     /// Files that another rank has made, by their number and that rank.
     lent: BTreeMap<(usize, u64), Instance>,
-    /// Trees, likewise.
-    lent_trees: BTreeMap<(usize, u64), TreeInstance>,
 }
 
 impl SharedFiles {
@@ -40,7 +38,6 @@ impl SharedFiles {
     /// What all were told to make, each its own or its part.
     pub fn note(&mut self, order: &InstanceOrder) {
         self.lent.retain(|(id, _), _| *id != order.id);
-        self.lent_trees.retain(|(id, _), _| *id != order.id);
         self.orders.insert(order.id, order.clone());
     }
 
@@ -59,8 +56,11 @@ impl SharedFiles {
         Ok(self.directory()?.join(format!("file-{}", order.id)))
     }
 
-    /// The file without any of its bytes.
+    /// The file without any of its bytes, or the directories of a tree.
     pub fn begin(&self, order: &InstanceOrder) -> Result<(), Fault> {
+        if let Some(tree) = &order.tree {
+            return TreeInstance::begin_shared(order, tree, self.directory()?);
+        }
         let path = self.path(order)?;
         let mut options = OpenOptions::new();
         let made = options.write(true).create_new(true).mode(0o600).open(&path);
@@ -143,7 +143,6 @@ impl SharedFiles {
     /// Lets go of what the others are about to remove.
     pub fn let_go(&mut self) {
         self.lent.clear();
-        self.lent_trees.clear();
     }
 }
 

@@ -23,7 +23,7 @@ use iolab_io::workload::files::{
 use iolab_io::workload::replay::{self, Scene};
 use iolab_model::catalog::{CacheState, mix, path_from_text, path_to_text};
 use iolab_model::result::{CacheProof, Fault, Residency};
-use iolab_model::tree::TreeOrder;
+use iolab_model::tree::{Tree, TreeOrder};
 
 /// Files of a tree that are looked at after every command; of a larger one at the end alone.
 pub const MOST_LOOKED_AT: u64 = 10_000;
@@ -64,6 +64,8 @@ enum Stands {
     Theirs,
     /// Made for a trace: trials change it, and bring it back.
     Recorded,
+    /// Made by iolab, in directories that are other ranks', too: they go with the first one's scratch.
+    Among,
 }
 
 impl TreeInstance {
@@ -126,6 +128,46 @@ impl TreeInstance {
         }
     }
 
+    /// The directories of a tree that several ranks have files in.
+    pub fn begin_shared(
+        order: &InstanceOrder,
+        tree: &TreeOrder,
+        directory: &Path,
+    ) -> Result<(), Fault> {
+        let TreeOrder::Kept(tree) = tree else { return Ok(()) };
+        let path = directory.join(format!("tree-{}", order.id));
+        make_directories_apart(&Listing::Made(tree.clone()), &path)
+    }
+
+    /// The files of one rank in them.
+    pub fn among(
+        order: &InstanceOrder,
+        directory: &Path,
+        rank: u64,
+        wanted: &dyn Fn() -> bool,
+    ) -> Result<TreeInstance, Fault> {
+        let (made, stands) = match &order.tree {
+            Some(TreeOrder::Kept(made)) => (made, Stands::Among),
+            Some(TreeOrder::Each(made)) => (made, Stands::Nowhere),
+            _ => return Err(Fault::new("share a tree", "only one that iolab makes is shared")),
+        };
+        let made = Tree { first: rank * made.files, ..made.clone() };
+        let tree = TreeInstance {
+            path: directory.join(format!("tree-{}", order.id)),
+            bytes: made.bytes(),
+            listing: Listing::Made(made),
+            seed: order.seed,
+            place: None,
+            stands,
+            scene: None,
+            known: (0, 0),
+        };
+        if stands == Stands::Among {
+            tree.fill(wanted)?;
+        }
+        Ok(tree)
+    }
+
     fn compare(&self, files: u64, bytes: u64) -> Result<(), Fault> {
         if (self.listing.files(), self.bytes) == (files, bytes) {
             return Ok(());
@@ -139,8 +181,12 @@ impl TreeInstance {
     }
 
     fn make(&self, wanted: &dyn Fn() -> bool) -> Result<(), Fault> {
-        let Listing::Made(tree) = &self.listing else { return Ok(()) };
         make_directories_apart(&self.listing, &self.path)?;
+        self.fill(wanted)
+    }
+
+    fn fill(&self, wanted: &dyn Fn() -> bool) -> Result<(), Fault> {
+        let Listing::Made(tree) = &self.listing else { return Ok(()) };
         let mut content = tree.content(MAKE_BLOCK);
         make_files(&self.listing, &self.path, 0..tree.files, &mut content, wanted)?;
         // Dirty pages would be written back beside the first trials; and a full disk shows here.
@@ -312,7 +358,7 @@ impl TreeInstance {
                 .as_ref()
                 .map_or_else(|| remove_tree(&self.path), |scene| replay::remove(scene, &self.path))
                 .map_err(|error| fault(format!("remove {}", path_to_text(&self.path)), &error)),
-            Stands::Nowhere | Stands::Theirs => Ok(()),
+            Stands::Nowhere | Stands::Theirs | Stands::Among => Ok(()),
         }
     }
 }

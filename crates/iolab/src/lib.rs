@@ -30,6 +30,7 @@ mod pin_prune;
 mod place_args;
 mod plan_files;
 mod plan_text;
+mod presets;
 mod profile;
 mod profile_rows;
 mod profile_share;

@@ -1,7 +1,7 @@
 //! What a run will make, read, change and remove, said before it starts.
 
 use iolab_agent::MOST_LOOKED_AT;
-use iolab_model::catalog::{Factor, bytes_text, count_text, path_to_text};
+use iolab_model::catalog::{Factor, Level, bytes_text, count_text, path_to_text};
 use iolab_model::plan::{Cell, FileUse, Instance, Plan};
 use iolab_model::tree::TreeOrder;
 
@@ -64,7 +64,22 @@ pub(super) fn files(plan: &Plan) -> Vec<String> {
         lines.push("makes one copy at a time, verifies and removes it".to_owned());
     }
     lines.extend(trees);
+    lines.extend(at_each_rank(plan));
     lines
+}
+
+/// The same once more for each rank of an MPI job.
+fn at_each_rank(plan: &Plan) -> Option<String> {
+    let counts = plan.factors.get(&Factor::Ranks)?.iter();
+    let most = counts.filter_map(|level| match level {
+        Level::Number(count) => Some(*count),
+        _ => None,
+    });
+    let most = most.max().filter(|most| *most > 1 && plan.cost.space_bytes > 0)?;
+    Some(format!(
+        "this at each of {most} ranks, or as its part where they share it: {} at a time in all",
+        bytes_text(plan.cost.space_bytes)
+    ))
 }
 
 /// Where files are made that stand alone: in the directory, also in images there, and in the

@@ -8,7 +8,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::terminal_io::say;
 use super::verbosity::Talk;
-use iolab_model::catalog::{Code, bytes_text, rate_text, rough_time_text, time_text};
+use iolab_model::catalog::{
+    Code, Factor, Level, bytes_text, rate_text, rough_time_text, so_many, time_text,
+};
 use iolab_model::plan::{Cell, Plan};
 use iolab_model::result::{Fault, Measurement, Sample};
 use iolab_run::{Event, Observer};
@@ -22,6 +24,8 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     talk: Talk,
     names: Vec<String>,
+    /// How many ranks work, at most; empty where there are none.
+    workers: String,
     /// What was seen of each cell that is still measured.
     seen: BTreeMap<usize, Seen>,
     round: u32,
@@ -61,6 +65,7 @@ impl Progress {
             bar: (terminal && !talk.quiet).then(|| bar(unicode)),
             talk: talk.clone(),
             names: Vec::new(),
+            workers: String::new(),
             seen: BTreeMap::new(),
             round: 0,
             drawn: None,
@@ -113,6 +118,13 @@ impl Progress {
     }
 
     fn started(&mut self, plan: &Plan) {
+        let ranks = plan.factors.get(&Factor::Ranks).into_iter().flatten();
+        let ranks = ranks.filter_map(|level| match level {
+            Level::Number(ranks) => usize::try_from(*ranks).ok(),
+            _ => None,
+        });
+        self.workers =
+            ranks.max().map_or(String::new(), |ranks| format!(", {}", so_many(ranks, "rank")));
         self.names = plan.cells.iter().map(|cell: &Cell| cell.id.clone()).collect();
         self.show("starting".to_owned(), true);
     }
@@ -137,9 +149,9 @@ impl Progress {
             bar.set_position((u128::from(elapsed_ns) * 1000 / u128::from(all)) as u64);
         } else if line {
             self.next_line = self.next_line.saturating_mul(2);
-            self.tell(&format!("round {}: {leader}; {left}{most}", self.round));
+            self.tell(&format!("round {}{}: {leader}; {left}{most}", self.round, self.workers));
         }
-        self.show(format!("round {}, {left}: {leader}", self.round), now);
+        self.show(format!("round {}{}, {left}: {leader}", self.round, self.workers), now);
     }
 }
 

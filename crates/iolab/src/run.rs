@@ -11,6 +11,7 @@ use super::consent_args::ConsentArgs;
 use super::console::argv;
 use super::output::{self, Output, OutputArgs};
 use super::plan_text;
+use super::presets;
 use super::protocol_args::drawn_seed;
 use super::reported::measured;
 use super::store_args::StoreArgs;
@@ -26,17 +27,18 @@ use iolab_model::spec::file::{self, Loaded, Words, Written};
 /// Run the experiments of a file, or go on with a run that was interrupted
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab run --example > mine.toml      a commented file to start from\n  iolab run mine.toml --plan           what it would cost; nothing is done\n  iolab run mine.toml                  each experiment becomes a recorded run\n  iolab export last toml=again.toml    the file for a run that was made\n  iolab run --resume last              what was measured stays"
+    after_help = "Examples:\n  iolab run --example > mine.toml      a commented file to start from\n  iolab run mine.toml --plan           what it would cost; nothing is done\n  iolab run mine.toml                  each experiment becomes a recorded run\n  iolab export last toml=again.toml    the file for a run that was made\n  mpirun -np 4 iolab run ior-hard --mpi   comes with iolab; --example ior-hard prints it\n  iolab run --resume last              what was measured stays"
 )]
 pub struct Run {
-    /// The file of experiments; - is stdin
+    /// The file of experiments; - is stdin. At the ranks of an MPI job also ior-easy, ior-hard,
+    /// mdtest-easy or mdtest-hard, which come with iolab
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present_any = ["resume", "example"])]
     file: Option<PathBuf>,
     /// Go on with a run that was interrupted: its number, or last
     #[arg(long, value_name = "RUN", conflicts_with = "file")]
     resume: Option<String>,
-    /// Print a commented file of experiments
-    #[arg(long, conflicts_with_all = ["file", "resume"])]
+    /// Print a commented file of experiments, or those that come with iolab under this name
+    #[arg(long, conflicts_with = "resume")]
     example: bool,
     /// Print the cells and what they will cost, and do nothing
     #[arg(long, conflicts_with_all = ["resume", "example"])]
@@ -62,10 +64,21 @@ impl Run {
     /// What is written wrongly or cannot be had.
     pub fn run(self, talk: &Talk) -> Ending {
         if self.example {
-            return output::text(file::EXAMPLE);
+            let named = self.file.as_deref().map(|name| presets::find(name).ok_or(name));
+            return match named {
+                None => output::text(file::EXAMPLE),
+                Some(Ok(preset)) => output::text(preset),
+                Some(Err(name)) => Err(Failure::usage(format!(
+                    "--example {}: no such experiments come with iolab; see iolab run --help",
+                    path_to_text(name)
+                ))),
+            };
         }
         let Some(path) = &self.file else { return Err(Failure::internal("no file")) };
         let written = read(path)?;
+        if !talk.quiet {
+            presets::find(path).into_iter().flat_map(presets::about).for_each(say);
+        }
         if self.plan {
             return self.print_plans(&written);
         }
@@ -183,7 +196,7 @@ impl Job {
 }
 
 fn read(path: &Path) -> Result<Vec<Written>, Failure> {
-    let loaded = load(path).map_err(Failure::usage)?;
+    let loaded = presets::load(path).map_or_else(|| load(path), Ok).map_err(Failure::usage)?;
     let words = Words { workloads: WORKLOADS, parts: catalog::all() };
     let mut include = |from: &Loaded, name: &str| {
         let beside = from.identity.parent().unwrap_or(Path::new("."));

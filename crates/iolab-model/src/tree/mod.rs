@@ -33,6 +33,15 @@ pub struct Tree {
     pub body: Body,
     /// Decides sizes and contents.
     pub seed: u64,
+    /// The number in the name of its first file: of several trees in the same directories each has names
+    /// of its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref)] // Serde hands over a reference.
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A tree as an instance that trials work on.
@@ -126,7 +135,7 @@ impl Tree {
         if files > MOST_FILES {
             return Err(NoTree::TooMany(files));
         }
-        Ok(Some(Tree { files, sizes, shape, body, seed }))
+        Ok(Some(Tree { files, sizes, shape, body, seed, first: 0 }))
     }
 
     /// Bytes of one file.

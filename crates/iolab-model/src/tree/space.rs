@@ -53,7 +53,8 @@ mod tests {
 
     fn space(files: u64, sizes: &str) -> u64 {
         let sizes = sizes.parse().unwrap();
-        Tree { files, sizes, shape: Shape::Shared, body: Body::Random, seed: 1 }.space_bytes()
+        Tree { files, sizes, shape: Shape::Shared, body: Body::Random, seed: 1, first: 0 }
+            .space_bytes()
     }
 
     /// A million files of one byte were planned with 1 MB, and took 4 GB of a disk that had 2.

@@ -119,7 +119,14 @@ impl Bench {
 
     fn make_all(&mut self) {
         let sizes = format!("{TREE_BYTES}").parse().unwrap();
-        let tree = Tree { files: FILES, sizes, shape: Shape::Shared, body: Body::Random, seed: 3 };
+        let tree = Tree {
+            files: FILES,
+            sizes,
+            shape: Shape::Shared,
+            body: Body::Random,
+            seed: 3,
+            first: 0,
+        };
         let order = |id| InstanceOrder { id, bytes: BYTES, seed: 7, ..InstanceOrder::default() };
         let of_tree = |id, tree| InstanceOrder { tree: Some(tree), ..order(id) };
         for order in [

@@ -19,7 +19,7 @@ struct Case {
 }
 
 fn tree(files: u64, sizes: &str, shape: Shape) -> Tree {
-    Tree { files, sizes: sizes.parse().unwrap(), shape, body: Body::Random, seed: 11 }
+    Tree { files, sizes: sizes.parse().unwrap(), shape, body: Body::Random, seed: 11, first: 0 }
 }
 
 fn workload() -> &'static Workload {

@@ -127,3 +127,59 @@ fn a_rank_reads_what_another_has_written() {
     refused(&["--shift", "2"], &["of 2 ranks each would read its own"]);
     home.run(&["write", "--share", "segmented"]).refused(2, &["--share", "mpirun"]);
 }
+
+/// All ranks made files of the same names in one directory, and the second found those of the first.
+#[test]
+fn ranks_have_files_in_one_directory() {
+    let Some(relay) = MPICH.relay("ranks_have_files_in_one_directory") else { return };
+    let home = Home::new();
+    fs::create_dir(home.path("data")).unwrap();
+    let there = home.path("data").display().to_string();
+    let rounds = ["--files", "150", "--share", "own,one", "--threads", "1", "--layout", "shared"];
+    let more = ["--ranks", "1,3", "--rounds", "6", "--format", "json", "-q"];
+    for words in [
+        &["files", "create,write,remove", &there, "--file-size", "3901"][..],
+        &["files", "read,stat", &there, "--file-size", "3901"],
+    ] {
+        let run = document(MPICH.run(&home, &relay, 3, &[words, &rounds, &more].concat()));
+        for (at, cell) in run.cells.iter().enumerate() {
+            let ranks = cell.factors.number(Factor::Ranks).unwrap();
+            let samples = steady(&run, at);
+            assert_eq!(samples.len(), 6, "{cell:?}");
+            for measured in samples.iter().map(|sample| &sample.measurement) {
+                assert!(measured.proof.holds(), "{measured:?}");
+                assert!(measured.operations.is_multiple_of(ranks), "{measured:?}");
+                assert_eq!(measured.ranks_ns.len() as u64, if ranks > 1 { ranks } else { 0 });
+            }
+        }
+        assert!(left(&home.path("data")).is_empty(), "{:?}", left(&home.path("data")));
+    }
+}
+
+/// The four presets run at ranks, and say what they are not.
+#[test]
+fn presets_run_at_ranks_and_name_what_differs() {
+    let Some(relay) = MPICH.relay("presets_run_at_ranks_and_name_what_differs") else { return };
+    let home = Home::new();
+    for name in ["ior-easy", "ior-hard", "mdtest-easy", "mdtest-hard"] {
+        let text = home.run(&["run", "--example", name]).fine().out;
+        assert!(text.contains("budget = \"30s\""));
+        // The same experiments, small.
+        let small =
+            text.replace("budget = \"30s\"", "rounds = 6").replace("files = 1000", "files = 60");
+        let small = small.replace("file-size = \"64Mi\"", "file-size = \"4Mi\"");
+        fs::write(home.path("small.toml"), small.replace("47008000", "470080")).unwrap();
+        let said = MPICH.run(&home, &relay, 3, &["run", "small.toml"]).fine();
+        let shown = home.run(&["show", "last", "--format", "json"]).fine();
+        let run: Document = serde_json::from_str(&shown.out).unwrap();
+        assert!(run.run.title.starts_with(name), "{:?} {said:?}", run.run.title);
+        for at in 0..run.cells.len() {
+            assert_eq!(steady(&run, at).len(), 6, "{name}: {:?}", run.cells[at]);
+        }
+        let plan = MPICH.run(&home, &relay, 2, &["run", name, "--plan"]).fine();
+        assert!(
+            plan.err.contains("What differs: ") && plan.err.contains("none of IO500's"),
+            "{plan:?}"
+        );
+    }
+}

@@ -43,6 +43,21 @@ impl Listing {
         }
     }
 
+    /// The number in the name of the first file.
+    fn first(&self) -> u64 {
+        match self {
+            Listing::Made(tree) => tree.first,
+            Listing::Found(_) => 0,
+        }
+    }
+
+    /// Whether a file that iolab made is one of this tree, and not of another in the same directory.
+    pub fn has_name(&self, name: &CStr) -> bool {
+        let number =
+            name.to_str().ok().and_then(|name| name.strip_prefix('f')?.parse::<u64>().ok());
+        number.is_some_and(|n| (self.first()..self.first() + self.files()).contains(&n))
+    }
+
     /// All files, as the ranges that some functions take.
     pub fn whole(&self) -> Vec<Range<u64>> {
         std::iter::once(0..self.files()).collect()
@@ -95,7 +110,7 @@ impl Listing {
 
     /// The files of a range, in order.
     pub fn cursor(&self, range: Range<u64>) -> Cursor<'_> {
-        let name = Name::new(b'f', range.start);
+        let name = Name::new(b'f', self.first() + range.start);
         Cursor { listing: self, next: range.start, end: range.end, name, directory: 0, until: 0 }
     }
 
@@ -170,7 +185,7 @@ impl Cursor<'_> {
                 if number >= self.until {
                     self.directory = tree.directory(number);
                     self.until = tree.end_of(self.directory);
-                    self.name = Name::new(b'f', number);
+                    self.name = Name::new(b'f', tree.first + number);
                 } else {
                     self.name.increment();
                 }

@@ -36,7 +36,7 @@ pub use scan::scan;
 
 use iolab_model::catalog::{
     Atime, CacheState, Capability, Consume, Descriptors, Factor, FactorUse, FileOperation, Fill,
-    Levels, Part, Switch, Sync, WorkloadId, WorkloadInfo,
+    Levels, Part, Share, Switch, Sync, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::tree::SHAPES;
@@ -54,7 +54,8 @@ pub const WORKLOAD: Workload = Workload {
         prepare: setup_teardown::prepare,
         verify: setup_teardown::verify,
         clear: setup_teardown::clear,
-        ..SetupTeardown::NOTHING
+        lay: setup_teardown::lay,
+        lift: setup_teardown::lift,
     },
     impossible,
 };
@@ -78,6 +79,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Block, "128Ki"),
         FactorUse::new(Factor::Threads, "1,2,4").giving_way(),
         FactorUse::new(Factor::Ranks, ""),
+        FactorUse::new(Factor::Share, "").among(Share::OF_TREE),
         FactorUse::new(Factor::Consume, Consume::Xor.word())
             .among(&[Consume::None.word(), Consume::Xor.word()]),
         FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),

@@ -8,7 +8,7 @@ use super::assign_files::passes;
 use super::listing::Listing;
 use super::task::TreeCursor;
 use crate::method::open_flags;
-use crate::workload::{Extent, Trial};
+use crate::workload::{Extent, Trial, is_shared};
 use iolab_model::catalog::{Atime, Consume, Descriptors, Factor, FileOperation, Sync, list_text};
 use iolab_model::result::Fault;
 
@@ -33,6 +33,8 @@ pub(super) struct Settings<'a> {
     pub(super) latency: bool,
     /// What a file is opened with beside the rest: `O_NOATIME`, or nothing.
     pub(super) quiet: OFlags,
+    /// Other ranks have their files in the same directories.
+    pub(super) shared: bool,
     /// Each worker has a table of open files of its own.
     pub(super) own_descriptors: bool,
     pub(super) method: String,
@@ -74,6 +76,7 @@ impl<'a> Settings<'a> {
             touches: levels.word() != Some(Consume::None),
             latency: levels.is_on(Factor::Latency),
             quiet: open_flags(levels.word_or(Atime::Left).map_err(refuse)?),
+            shared: is_shared(levels),
             own_descriptors: levels.word() == Some(Descriptors::Own),
             method: levels.text(Factor::Method).unwrap_or("copy_file_range").to_owned(),
         })

@@ -8,6 +8,7 @@ use super::listing::Listing;
 use super::settings::Settings;
 use super::task::numbered;
 use super::verify;
+use crate::sys::remove::remove_tree;
 use crate::workload::Trial;
 use crate::workload::held_trees::{self, Load};
 use iolab_model::catalog::FileOperation;
@@ -20,20 +21,36 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     if !settings.operation.has_own() {
         return Ok(());
     }
+    if !settings.shared {
+        directories(&settings)?;
+    }
+    let (FileOperation::Remove, Listing::Made(tree)) = (settings.operation, settings.listing)
+    else {
+        return Ok(());
+    };
+    let mut content = tree.content(MAKE_BLOCK);
+    for pass in 0..passes(settings.extent) {
+        for range in segments(tree.files, settings.extent) {
+            let root = numbered(&settings.own, pass);
+            make_files(settings.listing, &root, range, &mut content, &|| true)?;
+        }
+    }
+    Ok(())
+}
+
+/// The directories of a trial that all ranks make their files in.
+pub(super) fn lay(trial: &Trial<'_>) -> Result<(), Fault> {
+    let settings = Settings::of(trial)?;
+    if settings.operation.has_own() { directories(&settings) } else { Ok(()) }
+}
+
+fn directories(settings: &Settings<'_>) -> Result<(), Fault> {
     // All trees of a trial lie together: none of them is removed before the last is made.
     let (together, failed) = (settings.together(), "make a directory for the trees of a trial");
-    held_trees::make(together, load(&settings))
+    held_trees::make(together, load(settings))
         .map_err(|error| fault(failed, errno_of(&error), &path_to_text(together)))?;
     for pass in 0..passes(settings.extent) {
-        let root = numbered(&settings.own, pass);
-        make_directories(settings.listing, &root)?;
-        if let (FileOperation::Remove, Listing::Made(tree)) = (settings.operation, settings.listing)
-        {
-            let mut content = tree.content(MAKE_BLOCK);
-            for range in segments(tree.files, settings.extent) {
-                make_files(settings.listing, &root, range, &mut content, &|| true)?;
-            }
-        }
+        make_directories(settings.listing, &numbered(&settings.own, pass))?;
     }
     Ok(())
 }
@@ -50,7 +67,7 @@ pub(super) fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result
 /// Takes away what [`prepare`] and the trial made.
 pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     let settings = Settings::of(trial)?;
-    if !settings.operation.has_own() {
+    if settings.shared || !settings.operation.has_own() {
         return Ok(());
     }
     let together = settings.together();
@@ -64,6 +81,23 @@ pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     let all: Vec<_> = (0..passes(settings.extent)).map(clear).collect();
     all.into_iter().collect::<Result<(), Fault>>()?;
     match std::fs::remove_dir(together) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(named(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Takes away what all ranks made in the same directories.
+pub(super) fn lift(trial: &Trial<'_>) -> Result<(), Fault> {
+    let settings = Settings::of(trial)?;
+    let together = settings.together();
+    let doing = "remove the directory that ranks shared";
+    let named = |error: std::io::Error| fault(doing, errno_of(&error), &path_to_text(together));
+    if !settings.operation.has_own()
+        || held_trees::keep(together, load(&settings)).map_err(named)?
+    {
+        return Ok(());
+    }
+    match remove_tree(together) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(named(error)),
         _ => Ok(()),
     }

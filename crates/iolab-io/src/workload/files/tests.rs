@@ -15,7 +15,7 @@ use iolab_model::tree::{Body, Shape, Tree};
 
 fn tree(files: u64, sizes: &str) -> Listing {
     let (shape, body, seed) = (Shape::Sharded, Body::Random, 5);
-    Listing::Made(Tree { files, sizes: sizes.parse().unwrap(), shape, body, seed })
+    Listing::Made(Tree { files, sizes: sizes.parse().unwrap(), shape, body, seed, first: 0 })
 }
 
 fn levels(operation: &str, workers: u64) -> Levels {
@@ -184,7 +184,14 @@ fn what_a_scan_finds_does_not_depend_on_its_threads() {
     let dir = open_directory();
     let root = dir.path().join("t");
     let (shape, body) = (Shape::Nested, Body::Zero);
-    let made = Tree { files: 2500, sizes: "uniform:1..9".parse().unwrap(), shape, body, seed: 2 };
+    let made = Tree {
+        files: 2500,
+        sizes: "uniform:1..9".parse().unwrap(),
+        shape,
+        body,
+        seed: 2,
+        first: 0,
+    };
     let listing = Listing::Made(made.clone());
     super::make_directories(&listing, &root).unwrap();
     let mut content = made.content(super::MAKE_BLOCK);

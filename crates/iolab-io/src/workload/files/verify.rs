@@ -246,7 +246,7 @@ pub(super) fn own_trees(
     let mut there = 0;
     for pass in 0..passes(settings.extent) {
         let root = numbered(&settings.own, pass);
-        there += count(settings.listing, &root).map_err(failed)?;
+        there += count(settings, &root).map_err(failed)?;
     }
     let broken = measurement.flags.iter().any(|f| matches!(f, Code::Truncated | Code::TreeChanged));
     let mut compared = Compared::default();
@@ -273,8 +273,10 @@ pub(super) fn own_trees(
     Ok(())
 }
 
-/// Regular files in the directories of a tree.
-fn count(listing: &Listing, root: &Path) -> Result<u64, Errno> {
+/// Regular files in the directories of a tree; where others have theirs in them, too, those of its
+/// own names.
+fn count(settings: &Settings<'_>, root: &Path) -> Result<u64, Errno> {
+    let listing = settings.listing;
     let top = open_root(root)?;
     let mut opener = Opener::default();
     let mut files = 0;
@@ -289,7 +291,8 @@ fn count(listing: &Listing, root: &Path) -> Result<u64, Errno> {
                 }
                 known => known,
             };
-            files += u64::from(kind == FileType::RegularFile);
+            let own = !settings.shared || listing.has_name(entry.file_name());
+            files += u64::from(kind == FileType::RegularFile && own);
         }
     }
     Ok(files)
@@ -343,7 +346,7 @@ mod tests {
 
     fn with_settings(operation: &str, test: impl FnOnce(&Settings<'_>)) {
         let (sizes, shape) = ("1000".parse().unwrap(), Shape::Shared);
-        let tree = Tree { files: 5000, sizes, shape, body: Body::Random, seed: 1 };
+        let tree = Tree { files: 5000, sizes, shape, body: Body::Random, seed: 1, first: 0 };
         let listing = Listing::Made(tree);
         let levels = Levels::new().with(Factor::Operation, Level::word(operation));
         let path = Path::new("/nonexistent");
