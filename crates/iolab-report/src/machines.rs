@@ -7,7 +7,7 @@ use iolab_model::result::{Document, Measurement};
 
 /// A machine is named where its ranks were the last in so many trials that chance has it less often
 /// than this, over all machines together.
-const BY_CHANCE: f64 = 1e-3;
+pub(crate) const BY_CHANCE: f64 = 1e-3;
 
 /// The ranks of each machine.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +87,7 @@ fn choices(of: usize, so_many: usize) -> f64 {
 }
 
 /// The chance of at least so many hits in so many trials.
-fn at_least(trials: usize, hits: usize, chance: f64) -> f64 {
+pub(crate) fn at_least(trials: usize, hits: usize, chance: f64) -> f64 {
     let term = |hits: usize| {
         choices(trials, hits)
             * chance.powi(hits as i32)

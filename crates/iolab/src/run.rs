@@ -27,7 +27,7 @@ use iolab_model::spec::file::{self, Loaded, Words, Written};
 /// Run the experiments of a file, or go on with a run that was interrupted
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  iolab run --example > mine.toml      a commented file to start from\n  iolab run mine.toml --plan           what it would cost; nothing is done\n  iolab run mine.toml                  each experiment becomes a recorded run\n  iolab export last toml=again.toml    the file for a run that was made\n  mpirun -np 4 iolab run ior-hard --mpi   comes with iolab; --example ior-hard prints it\n  iolab run --resume last              what was measured stays"
+    after_help = "Examples:\n  iolab run --example > mine.toml      a commented file to start from\n  iolab run mine.toml --plan           what it would cost; nothing is done\n  iolab run mine.toml                  each experiment becomes a recorded run\n  iolab export last toml=again.toml    the file for a run that was made\n  mpirun -np 4 iolab run ior-hard --mpi  which comes with iolab\n  iolab run --resume last              what was measured stays"
 )]
 pub struct Run {
     /// The file of experiments; - is stdin. At the ranks of an MPI job also ior-easy, ior-hard,

@@ -69,6 +69,7 @@ fn says_several(factor: Factor, level: &Level) -> bool {
         (Factor::Target, Level::Word(word)) => word != Target::Append.word(),
         (Factor::Consume, Level::Word(word)) => word != Consume::Crc32c.word(),
         (Factor::Atime, Level::Word(word)) => word == Atime::Kept.word(),
+        (Factor::Share, Level::Word(word)) => word == Share::Own.word(),
         (Factor::Sparse | Factor::Descriptors | Factor::Fill, _) => true,
         _ => false,
     }
@@ -233,10 +234,10 @@ fn descriptors(table: Descriptors) -> String {
 
 fn share(share: Share) -> String {
     match share {
-        Share::Own => "each rank on its own".to_owned(),
-        Share::Segmented => "one file in segments".to_owned(),
-        Share::Strided => "one file block by block".to_owned(),
-        Share::One => "one directory for all ranks".to_owned(),
+        Share::Own => "own files".to_owned(),
+        Share::Segmented => "one segmented file".to_owned(),
+        Share::Strided => "one strided file".to_owned(),
+        Share::One => "one directory".to_owned(),
     }
 }
 

@@ -230,7 +230,7 @@ fn row_of(source: &Source<'_>, met: Option<Met>, cell: &HeatCell) -> Vec<Datum> 
             HeatState::Proven => "proven",
             HeatState::Tie => "equivalent",
             HeatState::Undecided => "undecided",
-            HeatState::Missing => said,
+            HeatState::Missing | HeatState::Seen => said,
         }),
     ]
 }

@@ -265,6 +265,13 @@ pub struct Heat {
     pub cells: Vec<HeatCell>,
 }
 
+impl Heat {
+    /// Whether it shows what was seen, and no verdict.
+    pub fn claims_nothing(&self) -> bool {
+        self.cells.iter().all(|cell| cell.state == HeatState::Seen)
+    }
+}
+
 /// One cell of a heat map.
 #[derive(Clone, Debug)]
 pub struct HeatCell {
@@ -291,6 +298,8 @@ pub enum HeatState {
     Tie,
     /// Not shown either way: dotted.
     Undecided,
+    /// What was seen, with nothing claimed of it.
+    Seen,
     /// No value: a grey ×.
     Missing,
 }

@@ -16,12 +16,16 @@ pub(crate) fn grid(panel: &Panel, heat: &Heat) -> String {
                 HeatState::Missing => "×".to_owned(),
                 HeatState::Tie => format!("= {}", c.text),
                 HeatState::Undecided => format!("? {}", c.text),
+                HeatState::Seen => c.text.clone(),
                 HeatState::Proven if c.value < 0.0 => format!("< {}", c.text),
                 HeatState::Proven => format!("> {}", c.text),
             });
             line += &format!(" {}", pad(&text, 9));
         }
         out += &(line.trim_end().to_owned() + "\n");
+    }
+    if heat.claims_nothing() {
+        return out;
     }
     out + &format!("< {}   > {}   = equivalent   ? undecided\n", heat.low_name, heat.high_name)
 }

@@ -125,7 +125,8 @@ fn scale(out: &mut String, heat: &Heat, width: f64, from: f64) -> f64 {
     let right = format!("≥ {factor}× {}", heat.high_name);
     text::write(out, Label { x, y, size: SIZE, anchor: Anchor::Start, class: "" }, &right);
     x += text::width(&right, SIZE) + 24.0;
-    for (kind, name) in [("tie", "equivalent"), ("open", "undecided"), ("none", "not measured")] {
+    let states = [("tie", "equivalent"), ("open", "undecided"), ("none", "not measured")];
+    for (kind, name) in states.into_iter().filter(|_| !heat.claims_nothing()) {
         let wide = 26.0 + text::width(name, SIZE) + 18.0;
         if x + wide - 18.0 > width - PAD {
             (x, y) = (PAD, y + 20.0);
