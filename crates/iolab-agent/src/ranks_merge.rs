@@ -320,6 +320,25 @@ mod tests {
         assert_eq!(metric("processor_ns_per_file"), Some(9.0 / 30.0));
     }
 
+    /// A record of a thousand trials at 64 ranks had better not be 64 records.
+    #[test]
+    fn a_sample_of_64_ranks_takes_no_more_room_than_that_of_two() {
+        let sample = |ranks: usize| {
+            let crew = Crew { hosts: vec![("a".to_owned(), "boot".to_owned()); ranks] };
+            let one = |rank: usize| measured(rank, (100, 210), (10.0, 500.0 + rank as f64));
+            match merge(&crew, (0..ranks).map(one).collect(), Sharing::None) {
+                Reply::Measured(sample) => sample,
+                other => panic!("{other:?}"),
+            }
+        };
+        let room = |ranks| serde_json::to_string(&sample(ranks)).unwrap().len();
+        let (two, many) = (room(2), room(64));
+        assert!(many < two + two / 10, "{two} and {many} bytes");
+        let last = sample(64);
+        assert_eq!((last.wall_ns, last.bytes), (563, 64_000));
+        assert_eq!(last.metrics["ranks_slowest"], 63.0);
+    }
+
     #[test]
     fn one_rank_without_its_proof_is_a_sample_without() {
         let mut all: Vec<Said> = (0..3).map(|rank| measured(rank, (0, 1), (1.0, 2.0))).collect();

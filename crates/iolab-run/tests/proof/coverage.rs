@@ -11,9 +11,10 @@ const DELTA: f64 = 0.02;
 
 #[test]
 fn bounds_hold_the_truth_when_the_run_stops() {
-    let noises: [(&str, Vec<Noise>); 4] = [
+    let noises: [(&str, Vec<Noise>); 5] = [
         ("lognormal 5 %", vec![INSTANCE, Noise::LogNormal(0.05)]),
         ("Pareto spikes", vec![INSTANCE, Noise::LogNormal(0.02), Noise::Spikes(0.1)]),
+        ("the last of 64 ranks", vec![INSTANCE, Noise::LastOf(64, 0.05)]),
         ("a shape of its own in each cell", vec![Noise::Mixed]),
         ("the same, files faster by traffic", vec![Noise::Mixed, Noise::Traffic(0.05)]),
     ];

@@ -25,6 +25,7 @@ fn noises(rounds: u32) -> Vec<(&'static str, Vec<Noise>)> {
         ("drift 30 %", vec![INSTANCE, QUIET, Noise::Drift(0.3, rounds)]),
         ("step 30 %", vec![INSTANCE, QUIET, Noise::Step(0.3, rounds / 2)]),
         ("first position 10 %", vec![INSTANCE, QUIET, Noise::FirstPosition(0.1)]),
+        ("the last of 64 ranks", vec![INSTANCE, Noise::LastOf(64, 0.05)]),
         ("faster by traffic", vec![INSTANCE, QUIET, TRAFFIC]),
     ]
 }

@@ -37,6 +37,9 @@ pub enum Noise {
     Traffic(f64),
     /// The end of a file is slower than its beginning by this share, evenly in between.
     Regions(f64),
+    /// The last of so many ranks decides: each has a time of its own (σ), and one in a hundred is a
+    /// straggler that takes half as long again.
+    LastOf(u32, f64),
     /// Symmetric and of another shape in each cell: normal, uniform, or normal with far tails.
     Mixed,
 }
@@ -165,10 +168,20 @@ impl Noise {
                 -by(faster) * visits.copied().unwrap_or(0.0)
             }
             Noise::Regions(slower) => by(slower) * at.region,
+            Noise::LastOf(ranks, sigma) => last_of(ranks, sigma, generator),
             Noise::Mixed => mixed(at.cell, generator),
             Noise::Instance(_) | Noise::Quantised(_) => 0.0,
         }
     }
+}
+
+/// The slowest rank of a job.
+fn last_of(ranks: u32, sigma: f64, generator: &mut Pcg64) -> f64 {
+    let mut one = || {
+        let straggles = if uniform(generator) < 0.01 { 0.5f64.ln_1p() } else { 0.0 };
+        sigma * normal(generator) + straggles
+    };
+    (0..ranks).map(|_| one()).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// A symmetric noise of a few per cent whose shape is the cell's.

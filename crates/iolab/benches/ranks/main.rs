@@ -11,116 +11,170 @@ use iolab_model::result::Document;
 const RANKS: &str = "4";
 const BYTES: &str = "67108864";
 const BLOCK: &str = "1048576";
+/// Files of each rank.
+const FILES: &str = "2000";
 const ROUNDS: &str = "20";
 /// Pairs in turn of each workload.
-const PAIRS: usize = 6;
+const PAIRS: usize = 7;
+
+/// The words of the plain program, and those of ours for the same.
+const WORK: [(&str, &[&str]); 5] = [
+    ("read", &["read", "--method", "pread"]),
+    ("write", &["write", "--method", "pwrite"]),
+    ("create", &["files", "create"]),
+    ("stat", &["files", "stat"]),
+    ("remove", &["files", "remove"]),
+];
 
 /// MPICH's, or whatever there is.
 fn found(names: [&'static str; 2]) -> Option<&'static str> {
     names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())
 }
 
+/// `-- read create` measures these alone; `beside` is what a trial costs beside the work. The files are
+/// made under IOLAB_RANKS_DIR, or where cargo builds.
 fn main() {
     let tools = found(["mpicc.mpich", "mpicc"]).zip(found(["mpirun.mpich", "mpirun"]));
     let Some((mpicc, mpirun)) = tools else {
         return println!("ranks: no mpicc here: apt-get install mpich libmpich-dev libclang-dev");
     };
-    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let (relay, plain) = (built_relay(mpicc), built_plain(mpicc, home.path()));
-    let run = |words: &[&str]| {
-        let mut command = Command::new(mpirun);
-        command.args(["-np", RANKS]).args(words).env("XDG_STATE_HOME", home.path());
+    let under = std::env::var("IOLAB_RANKS_DIR");
+    let under = under.unwrap_or_else(|_| env!("CARGO_TARGET_TMPDIR").to_owned());
+    let home = tempfile::tempdir_in(under).unwrap();
+    // The record is not written to what is measured.
+    let state = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let bench = Bench {
+        mpirun,
+        relay: built_relay(mpicc),
+        plain: built_plain(mpicc, home.path()),
+        there: home.path().to_str().unwrap().to_owned(),
+        state: state.path().to_owned(),
+    };
+    let named: Vec<String> =
+        std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let wanted = |word: &str| named.is_empty() || named.iter().any(|name| name == word);
+    for (work, ours) in WORK.iter().filter(|(work, _)| wanted(work)) {
+        bench.compare(work, ours);
+    }
+    if wanted("beside") {
+        let mut each: Vec<f64> = (0..3).map(|_| bench.beside()).collect();
+        let most = median(&mut each);
+        println!("ranks: {most:.2} ms a trial beside the work, of all ranks together");
+    }
+}
+
+struct Bench {
+    mpirun: &'static str,
+    relay: PathBuf,
+    plain: PathBuf,
+    there: String,
+    state: PathBuf,
+}
+
+/// Nanoseconds.
+struct Own {
+    span: f64,
+    barrier: f64,
+    skew: f64,
+    lead: f64,
+}
+
+impl Bench {
+    fn run(&self, words: &[&str]) -> String {
+        let mut command = Command::new(self.mpirun);
+        command.args(["-np", RANKS]).args(words).env("XDG_STATE_HOME", &self.state);
         let done = command.output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).unwrap()
-    };
-    let there = home.path().to_str().unwrap();
-    for (workload, method) in [("read", "pread"), ("write", "pwrite")] {
+    }
+
+    fn compare(&self, work: &str, ours: &[&str]) {
         let mut ratios = Vec::new();
         for pair in 0..PAIRS {
-            let theirs = || -> f64 {
-                run(&[plain.to_str().unwrap(), workload, there, BYTES, BLOCK, ROUNDS])
-                    .trim()
-                    .parse()
-                    .unwrap()
-            };
-            let ours = || measured(&run, &relay, there, (workload, method));
             // Whoever is first finds another machine.
-            let (own, plain_ns) = match pair % 2 {
+            let (own, plain) = match pair % 2 {
                 0 => {
-                    let own = ours();
-                    (own, theirs())
+                    let own = self.ours(ours);
+                    (own, self.theirs(work))
                 }
                 _ => {
-                    let plain_ns = theirs();
-                    (ours(), plain_ns)
+                    let plain = self.theirs(work);
+                    (self.ours(ours), plain)
                 }
             };
-            ratios.push(own.span_ns / plain_ns);
+            ratios.push(own.span / plain);
             println!(
-                "ranks {workload}: {:.2} ms, plain {:.2} ms, {:.3}; a barrier {:.1} µs, left within \
+                "ranks {work}: {:.2} ms, plain {:.2} ms, {:.3}; a barrier {:.1} µs, left within \
                  {:.1} µs, first call after {:.1} µs",
-                own.span_ns / 1e6,
-                plain_ns / 1e6,
-                own.span_ns / plain_ns,
-                own.barrier_ns / 1e3,
-                own.skew_ns / 1e3,
-                own.lead_ns / 1e3
+                own.span / 1e6,
+                plain / 1e6,
+                own.span / plain,
+                own.barrier / 1e3,
+                own.skew / 1e3,
+                own.lead / 1e3
             );
         }
+        let middle = median(&mut ratios);
+        let (least, most) = (ratios[0], ratios[PAIRS - 1]);
         println!(
-            "ranks {workload}: {:.3} of the plain program, median of {PAIRS}",
-            median(&mut ratios)
+            "ranks {work}: {middle:.3} of the plain program, median of {PAIRS} ({least:.3}–{most:.3})"
         );
     }
-    println!(
-        "ranks: {:.2} ms a trial beside the work, all ranks together",
-        beside(&run, &relay, there)
-    );
-}
 
-struct Own {
-    span_ns: f64,
-    barrier_ns: f64,
-    skew_ns: f64,
-    lead_ns: f64,
-}
+    fn theirs(&self, work: &str) -> f64 {
+        let amount = if works_on_files(work) { [FILES, "0"] } else { [BYTES, BLOCK] };
+        let words = [&[self.plain.to_str().unwrap(), work, &self.there][..], &amount, &[ROUNDS]];
+        self.run(&words.concat()).trim().parse().unwrap()
+    }
 
-type Run<'a> = &'a dyn Fn(&[&str]) -> String;
+    /// As long as a whole pass takes, by what a trial did of one.
+    fn ours(&self, words: &[&str]) -> Own {
+        let mpi = format!("--mpi={}", self.relay.display());
+        let amount: &[&str] = match words[0] {
+            "files" => &["--files", FILES, "--layout", "shared", "--threads", "1"],
+            _ => &["--file-size", BYTES, "--block", BLOCK],
+        };
+        // What is done with files stands before the directory.
+        let (what, rest) = words.split_at(if words[0] == "files" { 2 } else { 1 });
+        let how = ["--rounds", ROUNDS, "--format", "json", "-q"];
+        let words =
+            [&[env!("CARGO_BIN_EXE_iolab")][..], what, &[&self.there, &mpi], rest, amount, &how];
+        let run: Document = serde_json::from_str(&self.run(&words.concat())).unwrap();
+        let steady = || run.cells[0].samples.iter().filter(|sample| sample.is_steady());
+        let of =
+            |id: &str| median(&mut steady().map(|s| s.measurement.metrics[id]).collect::<Vec<_>>());
+        let whole: f64 = if what.len() == 2 { FILES } else { BYTES }.parse().unwrap();
+        let span = |sample: &iolab_model::result::Sample| {
+            let measured = &sample.measurement;
+            let done = if what.len() == 2 { measured.operations } else { measured.bytes };
+            measured.wall_ns as f64 * whole * RANKS.parse::<f64>().unwrap() / done as f64
+        };
+        Own {
+            span: median(&mut steady().map(span).collect::<Vec<_>>()),
+            barrier: of("barrier_ns"),
+            skew: of("barrier_skew_ns"),
+            lead: of("barrier_to_call_ns"),
+        }
+    }
 
-fn measured(run: Run<'_>, relay: &Path, there: &str, (workload, method): (&str, &str)) -> Own {
-    let mpi = format!("--mpi={}", relay.display());
-    let words = [env!("CARGO_BIN_EXE_iolab"), workload, there, &mpi, "--method", method];
-    let rest =
-        ["--file-size", BYTES, "--block", BLOCK, "--rounds", ROUNDS, "--format", "json", "-q"];
-    let text = run(&[&words[..], &rest].concat());
-    let run: Document = serde_json::from_str(&text).unwrap();
-    let steady = || run.cells[0].samples.iter().filter(|sample| sample.is_steady());
-    let of =
-        |id: &str| median(&mut steady().map(|s| s.measurement.metrics[id]).collect::<Vec<_>>());
-    let span = |s: &iolab_model::result::Sample| {
-        s.measurement.wall_ns as f64 / s.measurement.repetitions.max(1) as f64
-    };
-    Own {
-        span_ns: median(&mut steady().map(span).collect::<Vec<_>>()),
-        barrier_ns: of("barrier_ns"),
-        skew_ns: of("barrier_skew_ns"),
-        lead_ns: of("barrier_to_call_ns"),
+    /// Milliseconds of a trial of next to nothing: what more rounds take, over their trials.
+    fn beside(&self) -> f64 {
+        let mpi = format!("--mpi={}", self.relay.display());
+        let took = |rounds: &str| {
+            let words =
+                [env!("CARGO_BIN_EXE_iolab"), "read", &self.there, &mpi, "--method", "null"];
+            let rest = ["--file-size", "64Ki", "--block", "64Ki", "--rounds", rounds, "-q"];
+            let since = Instant::now();
+            self.run(&[&words[..], &rest].concat());
+            since.elapsed().as_secs_f64() * 1e3
+        };
+        // Two trials a round: the cell, and one that is measured twice.
+        (took("520") - took("20")) / 1000.0
     }
 }
 
-/// Milliseconds of a trial of next to nothing: what more rounds take, over their trials.
-fn beside(run: Run<'_>, relay: &Path, there: &str) -> f64 {
-    let mpi = format!("--mpi={}", relay.display());
-    let took = |rounds: &str| {
-        let words = [env!("CARGO_BIN_EXE_iolab"), "read", there, &mpi, "--method", "null"];
-        let rest = ["--file-size", "64Ki", "--block", "64Ki", "--rounds", rounds, "-q"];
-        let since = Instant::now();
-        run(&[&words[..], &rest].concat());
-        since.elapsed().as_secs_f64() * 1e3
-    };
-    // Two trials a round: the cell, and one that is measured twice.
-    (took("520") - took("20")) / 1000.0
+fn works_on_files(work: &str) -> bool {
+    matches!(work, "create" | "stat" | "remove")
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -141,7 +195,8 @@ fn built_relay(mpicc: &str) -> PathBuf {
 fn built_plain(mpicc: &str, home: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/ranks/plain.c");
     let program = home.join("plain");
-    let done = Command::new(mpicc).args(["-O3", "-o"]).arg(&program).arg(source).status();
+    let done =
+        Command::new(mpicc).args(["-O3", "-march=native", "-o"]).arg(&program).arg(source).status();
     assert!(done.unwrap().success());
     program
 }

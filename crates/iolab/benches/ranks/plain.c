@@ -1,5 +1,6 @@
 /* What a program with MPI measures by itself: a file for each rank, a barrier, one pass, the time of the
- * last rank. argv: read|write DIRECTORY BYTES BLOCK ROUNDS. Prints the median span in nanoseconds. */
+ * last rank. argv: read|write DIRECTORY BYTES BLOCK ROUNDS, or create|stat|remove DIRECTORY FILES 0 ROUNDS
+ * for that many empty files in a directory of each rank's own. Prints the median span in nanoseconds. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +47,51 @@ static void pass_write(int fd, const char *buffer, size_t bytes, size_t block) {
     must(fdatasync(fd) == 0, "fdatasync");
 }
 
+static void pass_files(const char *what, int dir, size_t files) {
+    char name[32];
+    struct stat about;
+    for (size_t i = 0; i < files; i++) {
+        snprintf(name, sizeof name, "f%zu", i);
+        if (*what == 'c') {
+            int fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+            must(fd >= 0, name);
+            close(fd);
+        } else if (*what == 's') {
+            must(fstatat(dir, name, &about, AT_SYMLINK_NOFOLLOW) == 0, name);
+        } else {
+            must(unlinkat(dir, name, 0) == 0, name);
+        }
+    }
+}
+
+static void tell(double *spans, int rounds, int rank) {
+    if (rank) return;
+    qsort(spans, rounds, sizeof *spans, order);
+    printf("%.0f\n", spans[rounds / 2]);
+}
+
+static void calls(const char *what, const char *directory, size_t files, int rounds, int rank) {
+    char path[4096];
+    double *spans = calloc(rounds, sizeof *spans);
+    snprintf(path, sizeof path, "%s/plain-%d", directory, rank);
+    must(mkdir(path, 0700) == 0, path);
+    int dir = open(path, O_RDONLY | O_DIRECTORY);
+    must(dir >= 0, path);
+    if (*what == 's') pass_files("create", dir, files);
+    for (int round = 0; round < rounds; round++) {
+        if (*what == 'r') pass_files("create", dir, files);
+        MPI_Barrier(MPI_COMM_WORLD);
+        double from = now();
+        pass_files(what, dir, files);
+        double own = now() - from;
+        MPI_Reduce(&own, &spans[round], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        if (*what == 'c') pass_files("remove", dir, files);
+    }
+    if (*what == 's') pass_files("remove", dir, files);
+    must(rmdir(path) == 0, path);
+    tell(spans, rounds, rank);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     if (argc != 6) return 2;
@@ -52,6 +99,11 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     size_t bytes = strtoull(argv[3], NULL, 10), block = strtoull(argv[4], NULL, 10);
     int rounds = atoi(argv[5]);
+    if (!block) {
+        calls(argv[1], argv[2], bytes, rounds, rank);
+        MPI_Finalize();
+        return 0;
+    }
     char path[4096];
     snprintf(path, sizeof path, "%s/plain-%d", argv[2], rank);
     char *buffer = aligned_alloc(4096, block);
@@ -80,10 +132,7 @@ int main(int argc, char **argv) {
     }
     close(fd);
     unlink(path);
-    if (rank == 0) {
-        qsort(spans, rounds, sizeof *spans, order);
-        printf("%.0f\n", spans[rounds / 2]);
-    }
+    tell(spans, rounds, rank);
     MPI_Finalize();
     return 0;
 }
