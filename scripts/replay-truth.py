@@ -185,6 +185,8 @@ def foretell(iolab, times, name, slow, fast, way):
     trace = record(iolab, name, slow)
     turns = []
     for _ in range(times):
+        # As every run of a replay does: a place in memory is drawn anew.
+        settle("in")
         real = [own_ms(slow), own_ms(fast)]
         turns.append(real + replay(iolab, trace, way)[0])
     slow_ms, fast_ms, as_recorded, other = zip(*turns)
