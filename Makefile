@@ -54,7 +54,7 @@ trust:
 	$(CARGO) test --release --locked -p iolab-stats --test claims -- --include-ignored --nocapture
 	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab-io --lib -- race_tests
 	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab --test places -- places_kill mixed_kill --nocapture
-	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab --test work -- load:: --nocapture
+	IOLAB_TRUST=1 $(CARGO) test --locked -p iolab --test work -- load:: ranks_hosts:: --nocapture
 	IOLAB_TRUST=1 $(CARGO) test --release --locked -p iolab --features iolab/parquet --test records -- fuzz:: record_copies record_load --nocapture
 	sh scripts/sanitize.sh
 	sh scripts/reproducible.sh

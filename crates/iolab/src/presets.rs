@@ -40,11 +40,11 @@ mod tests {
         for (name, text) in ALL {
             let said: Vec<&str> = about(text).collect();
             assert!(said[0].starts_with(&format!("{name} of IO500, as iolab does it: ")));
+            assert!(said.iter().all(|line| line.len() <= 78), "{name} is wider than a terminal");
             let said = said.join(" ");
-            for word in ["What differs", "not 300 s", "none of IO500's"] {
+            for word in ["What differs", "300 s", "none of IO500's"] {
                 assert!(said.contains(word), "{name}: no {word:?}");
             }
-            assert!(said.lines().all(|line| line.chars().count() < 1000));
             assert_eq!(load(Path::new(name)).unwrap().text, text);
         }
         assert!(find(Path::new("ior-medium")).is_none());

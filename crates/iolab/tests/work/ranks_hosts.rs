@@ -122,17 +122,19 @@ fn two_machines_are_one_job_of_mpich() {
 }
 
 /// Whoever is killed, a rank of the far machine, the launcher, the line between them: what was measured
-/// is in the history, and nothing is left nor runs on any machine.
+/// is in the history, and nothing is left nor runs on any machine. The last two in `make trust`.
 #[test]
 fn whatever_of_two_machines_is_killed_nothing_is_left_on_any() {
     let test = "whatever_of_two_machines_is_killed_nothing_is_left_on_any";
+    let all = std::env::var_os("IOLAB_TRUST").is_some();
+    let victims: &[&str] = if all { &["rank", "mpirun", "ssh"] } else { &["rank"] };
     for mpi in [OPEN_MPI, MPICH] {
-        for whom in ["rank", "mpirun", "ssh"] {
+        for whom in victims {
             let Some(cluster) = Cluster::of(mpi, test) else { return };
             let job = cluster.begun();
             let (own, theirs) = (below(job.id()), cluster.there());
             assert_eq!(theirs.iter().filter(|pid| is_relay(pid)).count(), 2, "{mpi:?}");
-            let victim = match whom {
+            let victim = match *whom {
                 "rank" => theirs.iter().copied().filter(is_relay).max(),
                 "ssh" => own.iter().copied().find(|pid| words_of(*pid).contains("ssh -F")),
                 _ => Some(job.id()),
@@ -145,7 +147,7 @@ fn whatever_of_two_machines_is_killed_nothing_is_left_on_any() {
                 let run = cluster.server.home.run(&["show", "last", "--format", "json"]).fine();
                 serde_json::from_str::<Document>(&run.out).unwrap().run.complete
             };
-            let fine = said.code == Some(0) && whom == "ssh" && mpi == MPICH && whole();
+            let fine = said.code == Some(0) && *whom == "ssh" && mpi == MPICH && whole();
             assert!(fine || said.code != Some(0), "{mpi:?} {whom} {said:?}");
         }
     }

@@ -94,7 +94,13 @@ fn what_a_dead_process_left_is_shown_and_then_removed() {
     let shown = clean(dir.path(), true).unwrap();
     assert!(shown[0].owner == Owner::Gone && !shown[0].removed && shown[0].bytes >= 10_000);
     assert!(path.exists());
-    assert!(sweep(dir.path()).unwrap()[0].removed);
+    // A process that another test has just forked holds all locks until it starts its program.
+    let removed = || sweep(dir.path()).unwrap()[0].removed;
+    let wait = std::time::Duration::from_millis(20);
+    assert!((0..100).any(|_| removed() || {
+        std::thread::sleep(wait);
+        false
+    }));
     assert_eq!(entries(dir.path()), 0);
 }
 
