@@ -22,8 +22,8 @@ use iolab_io::cache::Prober;
 use iolab_io::place::memory::{Limit, sweep_groups};
 use iolab_io::place::{self, Scratch, sweep};
 use iolab_io::sys::clock::{self, RateWatch};
-use iolab_io::workload::{Subject, is_shared};
-use iolab_model::catalog::{CacheState, Code, Factor, memory_limit_bytes, path_to_text};
+use iolab_io::workload::Subject;
+use iolab_model::catalog::{CacheState, Code, Factor, is_shared, memory_limit_bytes, path_to_text};
 use iolab_model::result::{CacheProof, Fault, PlaceFacts};
 
 /// Longest wait for dirty pages before a trial.

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use iolab_io::sys::process::inherited;
-use iolab_io::workload::is_shared;
-use iolab_model::catalog::{Fact, Factor, count_text};
+use iolab_model::catalog::{Fact, Factor, count_text, is_shared};
 use iolab_model::result::{Environment, Fault};
 use iolab_mpi::wire::{self, Answer, Kind, Order, State};
 

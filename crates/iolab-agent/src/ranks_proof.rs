@@ -1,7 +1,6 @@
 //! Whether what all ranks say proves the sample that they make together.
 
-use iolab_io::workload::is_shared;
-use iolab_model::catalog::{Code, Factor};
+use iolab_model::catalog::{Code, Factor, is_shared};
 use iolab_model::result::{CacheProof, Measurement, Proof};
 
 use super::crew::Crew;

@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use iolab_io::workload::{self, Subject, Trial, is_shared, shift_of};
-use iolab_model::catalog::{Factor, path_from_text, path_to_text};
+use iolab_io::workload::{self, Subject, Trial, shift_of};
+use iolab_model::catalog::{Factor, is_shared, path_from_text, path_to_text};
 use iolab_model::plan::SharedBy;
 use iolab_model::result::Fault;
 

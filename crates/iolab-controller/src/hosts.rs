@@ -1,7 +1,7 @@
 //! An experiment on several machines that are compared: the machine is one of its factors.
 
 use iolab_agent::{Location, catalog};
-use iolab_model::catalog::{Factor, FactorUse, Level, list_text};
+use iolab_model::catalog::{Factor, Level, list_text};
 use iolab_model::spec::Experiment;
 
 use super::error::Error;
@@ -34,9 +34,7 @@ pub fn settle(experiment: &Experiment, location: &dyn Location) -> Result<Experi
     if there.is_empty() {
         return Ok(experiment);
     }
-    let info = catalog::workload(&experiment.workload);
-    let has_hosts = |axes: &[FactorUse]| axes.iter().any(|axis| axis.factor == Factor::Host);
-    if !info.is_some_and(|info| has_hosts(info.factors)) {
+    if !catalog::workload(&experiment.workload).is_some_and(|info| info.has(Factor::Host)) {
         return refuse(format!("--on: {} is measured on one machine", experiment.workload));
     }
     let asked = |factor: &Factor| experiment.factors.contains_key(factor);

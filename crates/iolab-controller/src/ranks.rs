@@ -36,11 +36,7 @@ pub fn settle(experiment: &Experiment, location: &dyn Location) -> Result<Experi
         };
     }
     let all = machines.len() as u64;
-    let info = catalog::workload(&experiment.workload);
-    let has_ranks = |axes: &[_]| {
-        axes.iter().any(|axis: &iolab_model::catalog::FactorUse| axis.factor == Factor::Ranks)
-    };
-    if !info.is_some_and(|info| has_ranks(info.factors)) {
+    if !catalog::workload(&experiment.workload).is_some_and(|info| info.has(Factor::Ranks)) {
         return refuse(format!("--mpi: {} is not measured at ranks", experiment.workload));
     }
     let asked = |factor: &Factor| experiment.factors.contains_key(factor);
@@ -68,12 +64,8 @@ pub fn settle(experiment: &Experiment, location: &dyn Location) -> Result<Experi
 
 /// What a plan costs where each of several ranks makes and writes as much.
 pub fn spread(plan: &mut Plan) {
-    let most = plan.factors.get(&Factor::Ranks).into_iter().flatten();
-    let most = most.filter_map(|level| match level {
-        Level::Number(count) => Some(*count),
-        _ => None,
-    });
-    let most = most.max().unwrap_or(1);
+    let counts = plan.factors.get(&Factor::Ranks).into_iter().flatten();
+    let most = counts.filter_map(Level::number).max().unwrap_or(1);
     plan.cost.bytes_written = plan.cost.bytes_written.saturating_mul(most);
     plan.cost.space_bytes = plan.cost.space_bytes.saturating_mul(most);
 }

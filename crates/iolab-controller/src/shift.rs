@@ -48,11 +48,7 @@ pub fn note(plan: &Plan, machines: &[usize]) -> Option<String> {
 }
 
 fn numbers(levels: Option<&Vec<Level>>) -> Vec<u64> {
-    let number = |level: &Level| match level {
-        Level::Number(number) => Some(*number),
-        _ => None,
-    };
-    levels.into_iter().flatten().filter_map(number).collect()
+    levels.into_iter().flatten().filter_map(Level::number).collect()
 }
 
 /// How many of the first so many ranks read what their own machine wrote.

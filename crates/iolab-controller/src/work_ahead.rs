@@ -75,10 +75,6 @@ fn directories(plan: &Plan) -> Vec<PathBuf> {
 }
 
 fn work(plan: &Plan) -> WorkAhead {
-    let number = |level: &Level| match level {
-        Level::Number(n) => Some(*n),
-        _ => None,
-    };
     let blocks = plan.factors.get(&Factor::Block).into_iter().flatten();
     let has = |state: CacheState| {
         let levels = plan.factors.get(&Factor::Cache);
@@ -87,7 +83,7 @@ fn work(plan: &Plan) -> WorkAhead {
     let writes =
         matches!(catalog::capability(&plan.workload), Some(Capability::Write | Capability::Copy));
     WorkAhead {
-        block_bytes: blocks.filter_map(number).collect(),
+        block_bytes: blocks.filter_map(Level::number).collect(),
         file_bytes: plan.instances.iter().map(|instance| instance.bytes).collect(),
         cold: has(CacheState::Cold) || has(CacheState::Remount),
         warm: has(CacheState::Warm),

@@ -92,11 +92,7 @@ fn about(program: &Path, library: &str) -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let bytes = std::fs::metadata(program).map_or(0, |about| about.len());
     let version = env!("CARGO_PKG_VERSION");
-    format!("{}\n{}\n{version}, {bytes} bytes\n{library}", host(), boot.trim())
-}
-
-fn host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    format!("{}\n{}\n{version}, {bytes} bytes\n{library}", mpi_group::host(), boot.trim())
 }
 
 /// Counts of what was sent to this process.

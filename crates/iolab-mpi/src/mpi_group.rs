@@ -34,12 +34,17 @@ pub fn library() -> String {
     short.replace("Version:", "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The name of this machine.
+pub fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// Ends all ranks where no agreement can be had any more.
 pub fn give_up(world: &SimpleCommunicator, lost: &Lost) -> ! {
     eprintln!(
         "iolab: rank {} on {}: waited {} s for {} of all ranks in vain; the job ends",
         world.rank(),
-        rustix::system::uname().nodename().to_string_lossy(),
+        host(),
         lost.after.as_secs(),
         lost.awaited
     );

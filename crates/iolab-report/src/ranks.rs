@@ -13,12 +13,12 @@ use super::machines::Machines;
 pub(super) fn first(doc: &Document) -> Option<String> {
     let all: Vec<&Measurement> = doc.cells.iter().flat_map(steady).collect();
     let middle = |id: &str| middle(&all, id);
-    let spread = middle("ranks_spread")?;
+    let (spread, machines) = (middle("ranks_spread")?, Machines::of(doc));
     Some(format!(
         "Ranks: the last was done {} after the first{}. They left the barrier, which costs {}, within {}, \
          and made the first call {} after it (medians)",
         ratio_text(spread),
-        slowest(doc, &all),
+        slowest(&machines, &all),
         time_text(middle("barrier_ns")?),
         time_text(middle("barrier_skew_ns")?),
         time_text(middle("barrier_to_call_ns")?),
@@ -27,6 +27,7 @@ pub(super) fn first(doc: &Document) -> Option<String> {
 
 /// A line for each cell in which several ranks worked.
 pub(super) fn notes(doc: &Document) -> Vec<String> {
+    let machines = Machines::of(doc);
     let note = |cell: &CellRecord| {
         let all: Vec<&Measurement> = steady(cell).collect();
         let first = middle(&all, "ranks_first_ns")?;
@@ -37,14 +38,14 @@ pub(super) fn notes(doc: &Document) -> Vec<String> {
             true => rate_text(sum),
             false => format!("{} operations/s", count_text(sum as u64)),
         };
-        let machines = by_machine(doc, &all).map_or(String::new(), |each| format!("; {each}"));
+        let each = by_machine(&machines, &all).map_or(String::new(), |each| format!("; {each}"));
         Some(format!(
             "{}: from the barrier the first rank was done after {}, the last after {}{}; the ranks' own \
-             rates add up to {sum}{machines}",
+             rates add up to {sum}{each}",
             cell.id,
             time_text(first),
             time_text(last),
-            slowest(doc, &all),
+            slowest(&machines, &all),
         ))
     };
     doc.cells.iter().filter_map(note).collect()
@@ -63,8 +64,7 @@ fn middle(all: &[&Measurement], id: &str) -> Option<f64> {
 }
 
 /// The machine whose ranks were the last far more often than chance has it; else the rank.
-fn slowest(doc: &Document, all: &[&Measurement]) -> String {
-    let machines = Machines::of(doc);
+fn slowest(machines: &Machines, all: &[&Measurement]) -> String {
     if let Some((machine, ranks, count)) = machines.slow_one(all) {
         let whose = match ranks {
             1 => format!("the rank of {machine}"),
@@ -93,8 +93,7 @@ fn slowest_rank(all: &[&Measurement]) -> String {
 const NAMED: usize = 8;
 
 /// What each machine did, in medians: of many, the slowest and the fastest.
-fn by_machine(doc: &Document, all: &[&Measurement]) -> Option<String> {
-    let machines = Machines::of(doc);
+fn by_machine(machines: &Machines, all: &[&Measurement]) -> Option<String> {
     let is_bytes = all.first()?.bytes > 0;
     let mut rates: Vec<(f64, &str)> = machines
         .names()

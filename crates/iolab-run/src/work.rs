@@ -1,7 +1,7 @@
 //! How much work a cell's trial can be: passes, and parts of a pass.
 
 use iolab_model::catalog::{
-    CacheState, Factor, FileOperation, Pattern, Share, Sync, Touch, is_held_warm,
+    CacheState, Factor, FileOperation, Pattern, Sync, Touch, is_held_warm, is_shared,
     memory_limit_bytes,
 };
 use iolab_model::plan::{Cell, Instance, Plan};
@@ -167,8 +167,8 @@ pub(super) fn unit_ns(cell: &Cell, sample: &Sample) -> Option<f64> {
 
 /// What one rank has of the file: of a person's that ranks share a part, of any other all.
 fn own_bytes(instance: &Instance, cell: &Cell) -> u64 {
-    let parts = cell.levels.word().is_some_and(|share: Share| share != Share::Own);
-    let ranks = cell.levels.number(Factor::Ranks).filter(|_| parts && instance.path.is_some());
+    let parts = is_shared(&cell.levels) && instance.path.is_some();
+    let ranks = cell.levels.number(Factor::Ranks).filter(|_| parts);
     instance.bytes.div_ceil(ranks.unwrap_or(1).max(1))
 }
 

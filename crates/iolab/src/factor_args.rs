@@ -40,14 +40,14 @@ pub fn augment(command: Command, info: &'static WorkloadInfo) -> Command {
                  what writes, the directory to work under [default: .]",
         ));
     }
-    if takes_traces(info) {
+    if info.has(Factor::Trace) {
         return command.arg(
             paths.value_name("TRACE").required(true).value_hint(ValueHint::FilePath).help(
                 "What iolab record or iolab import has made; its files are made here, and removed",
             ),
         );
     }
-    command.arg(match takes_files(info) {
+    command.arg(match info.has(Factor::File) {
         true => paths
             .value_name("FILE")
             .num_args(0..)
@@ -69,14 +69,6 @@ fn is_option(info: &WorkloadInfo, factor: Factor) -> bool {
 
 fn works_on_trees(info: &WorkloadInfo) -> bool {
     info.capability == Capability::Files
-}
-
-fn takes_traces(info: &WorkloadInfo) -> bool {
-    info.factors.iter().any(|axis| axis.factor == Factor::Trace)
-}
-
-fn takes_files(info: &WorkloadInfo) -> bool {
-    info.factors.iter().any(|axis| axis.factor == Factor::File)
 }
 
 fn option(info: &'static WorkloadInfo, axis: &'static FactorUse) -> Arg {
@@ -225,11 +217,14 @@ pub fn read(
     let paths: Vec<&OsString> = matches.get_many(PATHS).into_iter().flatten().collect();
     let directory = match paths.as_slice() {
         [] => usual()?,
-        [one] if takes_traces(info) => {
+        [one] if info.has(Factor::Trace) => {
             factors.insert(Factor::Trace, vec![Level::Path(whole(Path::new(one))?)]);
             usual()?
         }
-        [one] if !takes_files(info) || works_in(info, Path::new(one), &factors, &is_directory) => {
+        [one]
+            if !info.has(Factor::File)
+                || works_in(info, Path::new(one), &factors, &is_directory) =>
+        {
             whole(Path::new(one))?
         }
         files => {

@@ -71,11 +71,10 @@ pub(super) fn files(plan: &Plan) -> Vec<String> {
 /// The same once more for each rank of an MPI job.
 fn at_each_rank(plan: &Plan) -> Option<String> {
     let counts = plan.factors.get(&Factor::Ranks)?.iter();
-    let most = counts.filter_map(|level| match level {
-        Level::Number(count) => Some(*count),
-        _ => None,
-    });
-    let most = most.max().filter(|most| *most > 1 && plan.cost.space_bytes > 0)?;
+    let most = counts
+        .filter_map(Level::number)
+        .max()
+        .filter(|most| *most > 1 && plan.cost.space_bytes > 0)?;
     Some(format!(
         "this at each of {most} ranks, or as its part where they share it: {} at a time in all",
         bytes_text(plan.cost.space_bytes)

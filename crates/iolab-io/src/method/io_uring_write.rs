@@ -120,7 +120,7 @@ impl UringWrite {
         began: u64,
     ) -> Result<(), Stop> {
         self.requests[token as usize] = Request { block, began };
-        let in_pool = (partition.first_block() + block * partition.apart) & self.mask;
+        let in_pool = partition.indices()(block) & self.mask;
         let (slot, from) = place(in_pool, self.slot_bits, partition.step_bytes as usize);
         let bytes = partition.block_bytes(block) as u32;
         let piece = Piece { slot, from: from as u32, bytes, file: 0, at: partition.offset(block) };
@@ -138,7 +138,7 @@ impl UringWrite {
         pool: &Pool,
         first: Result<u32, Errno>,
     ) -> Result<(), Stop> {
-        let bytes = pool.block(partition.first_block() + block * partition.apart);
+        let bytes = pool.block(partition.indices()(block));
         let bytes = &bytes[..partition.block_bytes(block) as usize];
         // A write that would have to wait where it must not (EAGAIN) is made anew, like one that
         // a signal broke off.

@@ -64,10 +64,9 @@ impl Writer for MmapWrite {
         let (start, last) = (partition.offset(mapped.start), mapped.end - 1);
         let bytes = partition.offset(last) + partition.block_bytes(last) - start;
         let mut mapping = SharedMapping::new(self.file.as_fd(), start, bytes as usize)?;
-        let first = partition.first_block();
+        let in_file = partition.indices();
         for block in range.blocks() {
-            let bytes = &pool.block(first + block * partition.apart)
-                [..partition.block_bytes(block) as usize];
+            let bytes = &pool.block(in_file(block))[..partition.block_bytes(block) as usize];
             let began = follow.before();
             mapping.write((partition.offset(block) - start) as usize, bytes);
             follow.after(self.file.as_fd(), began)?;

@@ -82,10 +82,10 @@ impl Writer for NullWrite {
         _: &mut F,
     ) -> Result<Moved, Stop> {
         let (partition, mut moved) = (range.partition, range.unmoved());
-        let first = partition.first_block();
+        let in_file = partition.indices();
         for block in range.blocks() {
             let n = partition.block_bytes(black_box(block));
-            black_box(&pool.block(first + block * partition.apart)[..n as usize]);
+            black_box(&pool.block(in_file(block))[..n as usize]);
             moved.bytes += n;
         }
         Ok(moved)

@@ -47,7 +47,7 @@ impl<C: WriteCall> Writer for Plain<C> {
         follow: &mut F,
     ) -> Result<Moved, Stop> {
         let (file, partition) = (self.file.as_fd(), range.partition);
-        let first = partition.first_block();
+        let in_file = partition.indices();
         let mut moved = range.unmoved();
         if C::AT_POSITION {
             range.seek_to_first(file)?;
@@ -58,8 +58,7 @@ impl<C: WriteCall> Writer for Plain<C> {
             if C::AT_POSITION && !O::CONTIGUOUS {
                 seek(file, SeekFrom::Start(at))?;
             }
-            let bytes = &pool.block(first + block * partition.apart)
-                [..partition.block_bytes(block) as usize];
+            let bytes = &pool.block(in_file(block))[..partition.block_bytes(block) as usize];
             match self.call.write(file, bytes, at) {
                 Ok(n) if n == bytes.len() => {}
                 other if C::AT_POSITION => complete_in_place(file, other, bytes)?,

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub use portion::{Portion, is_shared, shift_of};
+pub use portion::{Portion, shift_of};
 
 use crate::method::{Layout, MeasuredWindow};
 use iolab_model::catalog::{Consume, Factor, Levels, Part, WorkloadInfo};

@@ -15,11 +15,6 @@ pub struct Portion {
     pub bytes: u64,
 }
 
-/// Whether the ranks of a job work on one file, or in the same directories.
-pub fn is_shared(levels: &Levels) -> bool {
-    levels.word().is_some_and(|share: Share| share != Share::Own)
-}
-
 /// How many ranks on the one lies that wrote what a rank reads.
 pub fn shift_of(levels: &Levels) -> u64 {
     levels.number(Factor::Shift).unwrap_or(0)
@@ -41,23 +36,33 @@ impl Portion {
         Some(Portion { rank, ranks, strided, bytes: made.unwrap_or(subject.bytes) })
     }
 
-    /// Cuts the part among threads; no work yet.
-    pub fn layout(self, step_bytes: u64, threads: u64, pattern: Pattern, seed: u64) -> Layout {
+    /// Cuts the part, or where there is none the whole file, among threads; no work yet.
+    pub fn layout_of(
+        portion: Option<Portion>,
+        subject: &Subject<'_>,
+        (step_bytes, threads): (u64, u64),
+        pattern: Pattern,
+    ) -> Layout {
+        match portion {
+            Some(portion) => portion.layout(step_bytes, threads, pattern, subject.seed),
+            None => Layout::new(subject.bytes, step_bytes, threads, pattern, subject.seed),
+        }
+    }
+
+    fn layout(self, step_bytes: u64, threads: u64, pattern: Pattern, seed: u64) -> Layout {
         let Portion { rank, ranks, strided, bytes } = self;
         let seed = mix(seed, rank);
-        let mut layout = match strided {
-            true => Layout::new(0, step_bytes, threads, pattern, seed),
-            false => Layout::new(bytes, step_bytes, ranks * threads, pattern, seed),
+        let layout = if strided {
+            let mut none = Layout::new(0, step_bytes, threads, pattern, seed);
+            self.every_nth(&mut none.partitions, step_bytes, threads);
+            none
+        } else {
+            let mut whole = Layout::new(bytes, step_bytes, ranks * threads, pattern, seed);
+            let own = (rank * threads) as usize..((rank + 1) * threads) as usize;
+            whole.partitions = whole.partitions.drain(own).collect();
+            whole
         };
-        layout.shared = true;
-        match strided {
-            false => {
-                let own = (rank * threads) as usize..((rank + 1) * threads) as usize;
-                layout.partitions = layout.partitions.drain(own).collect();
-            }
-            true => self.every_nth(&mut layout.partitions, step_bytes, threads),
-        }
-        layout
+        Layout { shared: true, ..layout }
     }
 
     /// Block `i * ranks + rank` of the file is the i-th of the rank.

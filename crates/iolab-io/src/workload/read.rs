@@ -173,10 +173,8 @@ fn prepare(trial: &Trial<'_>) -> Result<(&'static ReadEntry, Visit), Fault> {
         return Err(refuse(format!("{threads} threads with blocks of {step} bytes")));
     }
     let subject = trial.subject.ok_or_else(no_file)?;
-    let layout = match Portion::of(levels, &subject) {
-        Some(portion) => portion.layout(step, threads, pattern, subject.seed),
-        None => Layout::new(subject.bytes, step, threads, pattern, subject.seed),
-    };
+    let portion = Portion::of(levels, &subject);
+    let layout = Portion::layout_of(portion, &subject, (step, threads), pattern);
     let layout = match trial.extent {
         Extent::Passes(0) => return Err(refuse("it asks for no pass")),
         Extent::Passes(passes) => layout.passes(passes),

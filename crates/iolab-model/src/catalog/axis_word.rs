@@ -230,6 +230,11 @@ impl Share {
     pub const OF_TREE: &[&str] = &[Share::Own.word(), Share::One.word()];
 }
 
+/// Whether the ranks of a job work on one file, or in the same directories.
+pub fn is_shared(levels: &Levels) -> bool {
+    levels.word().is_some_and(|share: Share| share != Share::Own)
+}
+
 words! {
     /// Levels of the shift of ranks beside numbers.
     Shift, "shift":

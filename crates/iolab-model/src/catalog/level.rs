@@ -27,6 +27,14 @@ impl Level {
     pub fn word(text: impl Into<String>) -> Level {
         Level::Word(text.into())
     }
+
+    /// Bytes or a count, where it is one.
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Level::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
 }
 
 /// Levels by factor, in column order: a cell, a condition, the parameters of a trial.
@@ -73,10 +81,7 @@ impl Levels {
 
     /// The level as a number (bytes or a count).
     pub fn number(&self, factor: Factor) -> Option<u64> {
-        match self.get(factor) {
-            Some(Level::Number(n)) => Some(*n),
-            _ => None,
-        }
+        self.get(factor)?.number()
     }
 
     /// The level as a word.

@@ -34,7 +34,7 @@ mod workload;
 pub use ascii::{ascii_text, harmless, harmless_lines};
 pub use axis_word::{
     Atime, AxisWord, Consume, Descriptors, Readahead, Share, Shift, Sparse, Switch, Target,
-    UnknownWord, Until,
+    UnknownWord, Until, is_shared,
 };
 pub use cache_state::CacheState;
 pub use code::{Code, Severity};

@@ -170,6 +170,13 @@ pub struct WorkloadInfo {
     pub examples: &'static [(&'static str, &'static str)],
 }
 
+impl WorkloadInfo {
+    /// Whether it has this axis.
+    pub fn has(&self, factor: Factor) -> bool {
+        self.factors.iter().any(|axis| axis.factor == factor)
+    }
+}
+
 /// The unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {

@@ -8,7 +8,9 @@ use super::draft::{Does, Draft};
 use super::misfit::{bypass_misfit, limit_misfit, remount_misfit, warm_misfit};
 use super::needs::missing;
 use super::{Facts, FileUse, Instance, PlaceNeeds, SharedBy, TreeFacts, space_of};
-use crate::catalog::{Capability, Factor, Level, Share, Target, bytes_text, mix, path_to_text};
+use crate::catalog::{
+    Capability, Factor, Level, Share, Target, bytes_text, is_shared, mix, path_to_text,
+};
 use crate::spec::Experiment;
 use crate::tree::{NoTree, Tree, TreeOrder};
 
@@ -290,19 +292,16 @@ fn wanted(
 /// How the ranks make together what a trial finds there. A file that trials write and remove is made by
 /// each of them.
 fn shared_by(draft: &Draft, experiment: &Experiment, wanted: &Wanted) -> Option<SharedBy> {
-    let share: Share = draft.full.word()?;
     let stays = wanted.tree.is_some() || wanted.used != FileUse::Absent;
     let made = wanted.path.is_none() && stays;
-    if share == Share::Own || !made {
+    if !is_shared(&draft.full) || !made {
         return None;
     }
     let counts = experiment.factors.get(&Factor::Ranks).into_iter().flatten();
-    let counts = counts.filter_map(|level| match level {
-        Level::Number(count) => Some(*count),
-        _ => None,
-    });
-    let block_bytes = draft.full.number(Factor::Block).filter(|_| share == Share::Strided);
-    Some(SharedBy { ranks: counts.max().unwrap_or(1), block_bytes })
+    let ranks = counts.filter_map(Level::number).max().unwrap_or(1);
+    let strided = draft.full.word() == Some(Share::Strided);
+    let block_bytes = draft.full.number(Factor::Block).filter(|_| strided);
+    Some(SharedBy { ranks, block_bytes })
 }
 
 /// Whether the state and the limits that its levels ask for can be had with this file there.

@@ -120,11 +120,7 @@ impl<'a> Index<'a> {
 
     /// Numbers that a factor takes, ascending.
     pub fn numbers(&self, factor: Factor) -> Vec<u64> {
-        let numbers = self.levels(factor).into_iter().filter_map(|l| match l {
-            Level::Number(n) => Some(*n),
-            _ => None,
-        });
-        numbers.collect()
+        self.levels(factor).into_iter().filter_map(Level::number).collect()
     }
 
     /// What varies among these cells, a missing level not counted as one.

@@ -96,16 +96,10 @@ impl Home {
 
     /// A run without end, interrupted when it has measured for a while; all that it said.
     pub fn interrupted(&self, arguments: &[&str]) -> Said {
-        let (child, _, mut errors, mut err) = self.measuring(arguments);
+        let (child, _, errors, err) = self.measuring(arguments);
         let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-        let reader = std::thread::spawn(move || {
-            errors.read_to_string(&mut err).unwrap();
-            err
-        });
-        let mut said = Said::from(child.wait_with_output().unwrap());
-        said.err = reader.join().unwrap();
-        said
+        Said::at_end_of(child, errors, err)
     }
 
     /// Names of what lies in the directory.
@@ -178,6 +172,17 @@ impl Said {
         self.out.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
+    /// All that a child says until it ends, of which `err` was read already.
+    pub fn at_end_of(child: Child, mut errors: BufReader<ChildStderr>, mut err: String) -> Said {
+        let reader = std::thread::spawn(move || {
+            errors.read_to_string(&mut err).unwrap();
+            err
+        });
+        let mut said = Said::from(child.wait_with_output().unwrap());
+        said.err = reader.join().unwrap();
+        said
+    }
+
     /// It did its work.
     #[track_caller]
     pub fn fine(self) -> Said {
@@ -237,6 +242,12 @@ pub fn known_metrics(run: &iolab_model::result::Document) {
             assert!(iolab_io::metric::find(id.as_str()).is_some(), "{id:?} is in no list");
         }
     }
+}
+
+/// The same of a command that did its work.
+#[track_caller]
+pub fn fine_document(said: Said) -> Document {
+    document(&said.fine())
 }
 
 /// The run that was written to stdout as JSON.

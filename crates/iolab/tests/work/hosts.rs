@@ -8,24 +8,19 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use iolab_model::catalog::Fact;
-use iolab_model::result::Document;
 
-use crate::cli_support::{Said, children, wait_for};
+use crate::cli_support::{Said, children, fine_document, wait_for};
 use crate::ssh_server::{Network, Server, kill};
 
 const SMALL: [&str; 8] =
     ["--file-size", "2Mi", "--method", "pread,mmap", "--block", "64Ki", "--rounds", "10"];
-
-fn document(said: Said) -> Document {
-    serde_json::from_str(&said.fine().out).unwrap()
-}
 
 #[test]
 fn a_run_on_another_machine_is_recorded_here() {
     let Some(server) = Server::start("a_run_on_another_machine_is_recorded_here") else { return };
     let there = server.there();
     let line = [&["read", "--on", "there", "--format", "json", &there][..], &SMALL].concat();
-    let run = document(server.run(&line));
+    let run = fine_document(server.run(&line));
     assert_eq!(run.environment.text(Fact::RunHost), Some("there"));
     assert_eq!(run.experiment.directory.as_deref(), Some(there.as_str()));
     assert!(run.answers[0].pick.is_some() && run.run.complete, "{:?}", run.answers);
@@ -36,7 +31,7 @@ fn a_run_on_another_machine_is_recorded_here() {
     assert_eq!(about.permissions().mode() & 0o777, 0o700);
     let shown = server.run(&["show", "last"]).fine();
     assert!(shown.plain().contains(" of there · "), "{shown:?}");
-    document(server.run(&line));
+    fine_document(server.run(&line));
     assert_eq!(fs::metadata(copy).unwrap().modified().unwrap(), about.modified().unwrap());
     // What it is going to do says where.
     let plan = server.run(&["read", "--on", "there", "--file-size", "2Mi", "--plan"]).fine();

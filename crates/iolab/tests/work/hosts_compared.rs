@@ -1,20 +1,16 @@
 //! Machines compared with each other: `--on a,b`, by ssh servers of the tests' own on this machine.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use iolab_model::catalog::{Code, Fact, Factor};
-use iolab_model::result::{AnswerKind, CellStatus, Document};
+use iolab_model::result::{AnswerKind, CellStatus};
 
-use crate::cli_support::{Said, wait_for};
+use crate::cli_support::{Said, fine_document, wait_for};
 use crate::ssh_server::{Network, Server, kill};
 
 const SMALL: [&str; 8] =
     ["--file-size", "2Mi", "--method", "pread", "--block", "64Ki", "--rounds", "12"];
-
-fn document(said: Said) -> Document {
-    serde_json::from_str(&said.fine().out).unwrap()
-}
 
 /// This machine twice, by two servers and as itself: in each round each has its trial, and what is
 /// said of them is what is said of cells that are alike.
@@ -24,7 +20,7 @@ fn machines_are_compared_in_the_same_rounds() {
     let again = server.beside("again", &[], "127.0.0.1");
     let there = server.there();
     let line = [&["read", "--on", "there,again,this", "--format", "json", &there][..], &SMALL];
-    let run = document(server.run(&line.concat()));
+    let run = fine_document(server.run(&line.concat()));
     let hosts: Vec<&str> =
         run.cells.iter().filter_map(|cell| cell.factors.text(Factor::Host)).collect();
     assert_eq!(hosts, ["there", "again", "this"]);
@@ -74,7 +70,7 @@ fn the_faster_machine_wins_and_what_differs_is_told() {
     let memory = server.beside("memory", &inside, "127.0.0.1");
     let line = ["write", "--on", "there,memory", &there, "--file-size", "256Ki", "--block", "4Ki"];
     let line = [&line[..], &["--method", "pwrite", "--sync", "fsync", "--rounds", "12"]].concat();
-    let run = document(server.run(&[&line[..], &["--format", "json"]].concat()));
+    let run = fine_document(server.run(&[&line[..], &["--format", "json"]].concat()));
     let [answer] = &run.answers[..] else { panic!("{:?}", run.answers) };
     assert_eq!(answer.kind, AnswerKind::Winner, "{}", answer.sentence);
     assert!(answer.sentence.contains("memory is fastest: there takes"), "{}", answer.sentence);
@@ -140,21 +136,12 @@ fn broken(server: &Server, hosts: &str, breaks: impl FnOnce(u32)) -> Said {
         assert!(errors.read_line(&mut err).unwrap() > 0, "it ended: {err}");
     }
     breaks(child.id());
-    let reader = std::thread::spawn(move || {
-        errors.read_to_string(&mut err).unwrap();
-        err
-    });
-    let mut said = Said::from(child.wait_with_output().unwrap());
-    said.err = reader.join().unwrap();
-    said
+    Said::at_end_of(child, errors, err)
 }
 
 /// The ssh of a run to one of its machines.
 fn line_to(run: u32, host: &str) -> u32 {
-    let is_it = |pid: &u32| {
-        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).any(|word| word == host.as_bytes())
-    };
+    let is_it = |pid: &u32| crate::ranks::words_of(*pid).split(' ').any(|word| word == host);
     crate::cli_support::children(run).into_iter().find(is_it).unwrap()
 }
 
@@ -174,7 +161,7 @@ fn a_machine_that_is_lost_costs_its_own_cells_alone() {
     });
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("measure on again: the line broke"), "{said:?}");
-    let run = document(server.run(&["show", "last", "--format", "json"]));
+    let run = fine_document(server.run(&["show", "last", "--format", "json"]));
     assert!(!run.run.complete);
     let of = |host: &str| {
         run.cells.iter().find(|cell| cell.factors.text(Factor::Host) == Some(host)).unwrap()
@@ -196,7 +183,7 @@ fn a_network_that_is_cut_ends_one_machine_of_two() {
     let said = broken(&server, "there,far", |_| network.cut());
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("measure on far: the line broke"), "{said:?}");
-    let run = document(server.run(&["show", "last", "--format", "json"]));
+    let run = fine_document(server.run(&["show", "last", "--format", "json"]));
     assert!(!run.run.complete);
     wait_for("all agents to clean up", || server.left().is_empty());
 }

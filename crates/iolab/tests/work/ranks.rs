@@ -8,8 +8,10 @@ use iolab_model::catalog::{Fact, Factor};
 use iolab_model::result::Document;
 use rustix::process::Signal;
 
-use crate::cli_support::{Home, Said, children, has_ended, wait_for, wait_for_trials};
-use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, document, left, line, steady};
+use crate::cli_support::{
+    Home, Said, children, fine_document, has_ended, wait_for, wait_for_trials,
+};
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, left, line, steady};
 use crate::ssh_server::{kill, send};
 
 /// One number for all: the span from the barrier to the last rank, with the bytes of all of them.
@@ -20,7 +22,7 @@ fn four_ranks_write_and_read(mpi: Mpi, test: &str) {
     let there = home.path("data").display().to_string();
     let written =
         mpi.run(&home, &relay, 4, &line(&["write", &there], &["--method", "pwrite,write"]));
-    let written = document(written);
+    let written = fine_document(written);
     assert!(written.run.complete && written.answers[0].pick.is_some(), "{:?}", written.answers);
     let fact = |fact: Fact| written.environment.shown(fact).unwrap_or_default();
     assert_eq!((fact(Fact::RunRanks), fact(Fact::RunNodes)), ("4".into(), "1".into()));
@@ -32,7 +34,7 @@ fn four_ranks_write_and_read(mpi: Mpi, test: &str) {
         4,
         &line(&["read", &there], &["--method", "pread", "--ranks", "1,4", "--consume", "crc32c"]),
     );
-    let read = document(read);
+    let read = fine_document(read);
     for (run, cell, ranks) in [(&written, 0, 4), (&written, 1, 4), (&read, 0, 1), (&read, 1, 4)] {
         assert_eq!(run.cells[cell].factors.number(Factor::Ranks), Some(ranks));
         let samples = steady(run, cell);
@@ -85,7 +87,7 @@ fn ranks_make_files_and_calls_in_directories_of_their_own() {
         &["meta", &there, "--operation", "stat"],
     ] {
         let said = MPICH.run(&home, &relay, 3, &[words, &rounds].concat());
-        let run = document(said);
+        let run = fine_document(said);
         for (cell, ranks) in [(0, 1), (1, 3)] {
             assert_eq!(run.cells[cell].factors.number(Factor::Ranks), Some(ranks), "{words:?}");
             let samples = steady(&run, cell);

@@ -5,8 +5,8 @@ use std::fs;
 use iolab_model::catalog::{AxisWord, CacheState, Factor, Level, Share};
 use iolab_model::result::Document;
 
-use crate::cli_support::Home;
-use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, document, left, line, steady};
+use crate::cli_support::{Home, fine_document};
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, left, line, steady};
 
 /// Blocks of each rank.
 const BYTES: u64 = 2 << 20;
@@ -38,11 +38,11 @@ fn one_file_and_one_each(mpi: Mpi, test: &str) {
     let shares = ["--share", "own,segmented,strided", "--ranks", "1,4"];
     let words = line(&["write", &there], &shares);
     let written =
-        document(mpi.run(&home, &relay, 4, &[&words[..], &["--method", "pwrite"]].concat()));
+        fine_document(mpi.run(&home, &relay, 4, &[&words[..], &["--method", "pwrite"]].concat()));
     assert_eq!(written.cells.len(), 6);
     moved_all(&written, |_, ranks| ranks * BYTES);
     let read = ["--method", "pread,read", "--cache", "warm", "--consume", "crc32c"];
-    let read = document(mpi.run(
+    let read = fine_document(mpi.run(
         &home,
         &relay,
         4,
@@ -76,7 +76,7 @@ fn a_person_s_file_is_read_in_parts() {
     let shares = ["--share", "own,segmented,strided", "--method", "pread", "--cache", "cold,warm"];
     let words = ["--block", "47008", "--rounds", "8", "--format", "json", "-q"];
     let words = [&["read", &name][..], &shares, &words].concat();
-    let run = document(MPICH.run(&home, &relay, 4, &words));
+    let run = fine_document(MPICH.run(&home, &relay, 4, &words));
     assert_eq!(run.cells.len(), 6);
     let own = Share::Own.level();
     moved_all(&run, |share, ranks| if *share == own { ranks * bytes } else { bytes });
@@ -94,7 +94,7 @@ fn one_file_is_overwritten_and_preallocated() {
     let more = ["--share", "segmented,strided", "--target", "overwrite,preallocated"];
     let words = line(&["write", &there], &more);
     let words = [&words[..], &["--method", "pwrite", "--ranks", "2,3"]].concat();
-    let run = document(MPICH.run(&home, &relay, 3, &words));
+    let run = fine_document(MPICH.run(&home, &relay, 3, &words));
     assert_eq!(run.cells.len(), 8);
     moved_all(&run, |_, ranks| ranks * BYTES);
     assert!(left(&home.path("data")).is_empty());
@@ -109,7 +109,7 @@ fn a_rank_reads_what_another_has_written() {
     let there = home.path("data").display().to_string();
     let more = ["--share", "own,segmented,strided", "--shift", "1,off", "--method", "pread"];
     let words = line(&["read", &there], &more);
-    let run = document(MPICH.run(&home, &relay, 3, &words));
+    let run = fine_document(MPICH.run(&home, &relay, 3, &words));
     assert_eq!(run.cells.len(), 6);
     // The digests are those of the parts as their writers made them.
     moved_all(&run, |_, ranks| ranks * BYTES);
@@ -141,7 +141,7 @@ fn ranks_have_files_in_one_directory() {
         &["files", "create,write,remove", &there, "--file-size", "3901"][..],
         &["files", "read,stat", &there, "--file-size", "3901"],
     ] {
-        let run = document(MPICH.run(&home, &relay, 3, &[words, &rounds, &more].concat()));
+        let run = fine_document(MPICH.run(&home, &relay, 3, &[words, &rounds, &more].concat()));
         for (at, cell) in run.cells.iter().enumerate() {
             let ranks = cell.factors.number(Factor::Ranks).unwrap();
             let samples = steady(&run, at);

@@ -89,11 +89,6 @@ fn has_libclang() -> bool {
 
 const SMALL: [&str; 6] = ["--file-size", "2Mi", "--block", "64Ki", "--rounds", "8"];
 
-/// What a run says in JSON.
-pub fn document(said: Said) -> Document {
-    serde_json::from_str(&said.fine().out).unwrap()
-}
-
 /// A command line with small work.
 pub fn line<'a>(words: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [words, &["--format", "json", "-q"], &SMALL, more].concat()

@@ -8,8 +8,10 @@ use super::assign_files::passes;
 use super::listing::Listing;
 use super::task::TreeCursor;
 use crate::method::open_flags;
-use crate::workload::{Extent, Trial, is_shared};
-use iolab_model::catalog::{Atime, Consume, Descriptors, Factor, FileOperation, Sync, list_text};
+use crate::workload::{Extent, Trial};
+use iolab_model::catalog::{
+    Atime, Consume, Descriptors, Factor, FileOperation, Sync, is_shared, list_text,
+};
 use iolab_model::result::Fault;
 
 /// The directory of a trial's own trees, below its scratch directory.

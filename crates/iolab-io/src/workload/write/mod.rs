@@ -9,11 +9,11 @@ mod tests;
 use crate::method::{self, Latencies, MeasuredWindow, WriteEntry, Written};
 use iolab_model::catalog::{
     Capability, Factor, FactorUse, Fill, Levels, Part, Pattern, Share, Switch, Sync, Target, Until,
-    WorkloadId, WorkloadInfo,
+    WorkloadId, WorkloadInfo, is_shared,
 };
 use iolab_model::result::{Fault, Measurement, Metrics, Name};
 
-use super::portion::{is_shared, no_turns};
+use super::portion::no_turns;
 use super::{Extent, SetupTeardown, Trial, Workload};
 use task::Task;
 

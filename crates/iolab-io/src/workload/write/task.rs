@@ -11,10 +11,10 @@ use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use crate::method::sync::fsync;
 use crate::method::{self, Layout, Pool, Stop, WriteEntry, WriteJob};
 use crate::sys::direct::alignment_in;
-use iolab_model::catalog::{Factor, Fill, Pattern, Sync, Target, Until, path_to_text};
+use iolab_model::catalog::{Factor, Fill, Pattern, Sync, Target, Until, is_shared, path_to_text};
 use iolab_model::result::Fault;
 
-use super::super::portion::{Portion, is_shared};
+use super::super::portion::Portion;
 use super::super::{Extent, Subject, Trial};
 
 /// Threads of one trial, at most.
@@ -84,10 +84,7 @@ impl Task {
             )));
         }
         let portion = Portion::of(levels, &subject);
-        let layout = match portion {
-            Some(portion) => portion.layout(step_bytes, threads, pattern, subject.seed),
-            None => Layout::new(subject.bytes, step_bytes, threads, pattern, subject.seed),
-        };
+        let layout = Portion::layout_of(portion, &subject, (step_bytes, threads), pattern);
         let layout = cut(layout, trial.extent, target).map_err(refuse)?;
         let base_bytes = if target == Target::Append { HEAD_BYTES } else { 0 };
         let file_bytes = portion.map_or(subject.bytes, |portion| portion.bytes);
