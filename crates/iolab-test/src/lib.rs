@@ -6,6 +6,7 @@ pub mod documents;
 pub mod fakes;
 pub mod far_machine;
 pub mod fault_file_system;
+pub mod files;
 pub mod fuzz;
 pub mod generated;
 pub mod real_agent;

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use iolab_model::catalog::{Factor, Level, Levels};
-use iolab_model::plan::{Cell, Condition, Cost, FileUse, Instance, Plan};
+use iolab_model::plan::{Cell, Condition, Cost, Plan};
 use iolab_model::spec::Protocol;
+
+use crate::files::made_file;
 
 /// What a plan for the virtual machine looks like.
 #[derive(Clone, Debug)]
@@ -53,21 +55,7 @@ pub fn plan(shape: &PlanShape) -> Plan {
         (Some(_), true) => total.div_ceil(shape.cells_a_file.max(1)),
         (Some(_), false) => 1,
     };
-    let instance = |id| Instance {
-        host: None,
-        id,
-        path: None,
-        bytes: shape.file_bytes,
-        place: None,
-        files: None,
-        seed: 1,
-        used: FileUse::Read,
-        targets: Vec::new(),
-        sparse: false,
-        tree: None,
-        attributes: false,
-        shared: None,
-    };
+    let instance = |id| made_file(id, shape.file_bytes, 1);
     Plan {
         title: "virtual".into(),
         workload: "read".into(),

@@ -26,7 +26,7 @@ pub fn rows(directory: &Path, bare: &Path, loop_pairs: usize, amount: &Amount) -
         good &= loop_row(directory, bare, &small, block, calls, loop_pairs);
     }
     let large = directory.join("large");
-    std::fs::write(&large, crate::noise(amount.bytes)).unwrap();
+    std::fs::write(&large, iolab_test::files::noise(amount.bytes)).unwrap();
     let target = directory.join("target");
     let ours = fastest(bare, &target, ways(&large, &target));
     println!("best way here: {}", ours.0);

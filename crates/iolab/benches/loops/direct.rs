@@ -24,7 +24,7 @@ struct Cost {
 /// Only these figures, on a file of their own.
 pub fn alone() -> ExitCode {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("direct");
-    std::fs::write(&file, crate::noise(FILE_BYTES as usize)).unwrap();
+    std::fs::write(&file, iolab_test::files::noise(FILE_BYTES as usize)).unwrap();
     std::fs::File::open(&file).unwrap().sync_all().unwrap();
     println!("| figure | ours | fio | ratio (95 %) | limit | |");
     println!("| --- | ---: | ---: | --- | --- | --- |");

@@ -19,6 +19,7 @@ use std::process::{Command, ExitCode};
 use iolab_io::place::{Consent, IMAGE_BYTES, Mounts, PLACES, PlaceOrder, make};
 use iolab_io::workload::meta::Tree;
 use iolab_model::catalog::parse_place;
+use iolab_test::files::noise;
 use pairs::{Ratio, Rivals, measure};
 
 const FILE_BYTES: u64 = 64 << 20;
@@ -283,16 +284,4 @@ fn build_bare(directory: &Path) -> PathBuf {
     cc.args(["-O2", "-march=native", "-pthread", "-o"]).arg(&program).arg(source);
     assert!(cc.status().is_ok_and(|status| status.success()), "a C compiler is needed: {cc:?}");
     program
-}
-
-fn noise(bytes: usize) -> Vec<u8> {
-    let mut content = vec![0; bytes];
-    let mut x = 0x2545_f491_4f6c_dd1d_u64;
-    for word in content.as_chunks_mut::<8>().0 {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        *word = x.to_le_bytes();
-    }
-    content
 }

@@ -13,10 +13,11 @@ use iolab_agent::{
     read_frame, write_frame,
 };
 use iolab_model::catalog::{Factor, Level, Levels, path_from_text, path_to_text};
-use iolab_model::plan::{Cell, Condition, Cost, FileUse, Instance, Plan};
+use iolab_model::plan::{Cell, Condition, Cost, Plan};
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::spec::Protocol;
 use iolab_run::{Executor, ExecutorError, RemoteExecutor, TrialOrder};
+use iolab_test::files::made_file;
 use rustix::process::{Pid, Signal, kill_process};
 
 const LONG: u64 = 60_000_000_000;
@@ -489,21 +490,7 @@ fn plan(dir: &Path) -> Plan {
             skip: None,
         }],
         conditions: vec![condition],
-        instances: vec![Instance {
-            host: None,
-            id: 0,
-            path: None,
-            bytes: 1 << 20,
-            place: None,
-            files: None,
-            seed: 5,
-            used: FileUse::Read,
-            targets: Vec::new(),
-            sparse: false,
-            tree: None,
-            attributes: false,
-            shared: None,
-        }],
+        instances: vec![made_file(0, 1 << 20, 5)],
         baseline: Some(0),
         cost: Cost::default(),
         changed: Vec::new(),

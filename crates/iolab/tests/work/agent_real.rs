@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use iolab_agent::{Extent, LocalChild};
 use iolab_model::catalog::{Factor, Level, Levels};
-use iolab_model::plan::{Cell, FileUse, Instance};
+use iolab_model::plan::{Cell, Instance};
 use iolab_run::{Executor, ExecutorError, RemoteExecutor, TrialOrder};
+use iolab_test::files::made_file;
 
 struct Room {
     dir: tempfile::TempDir,
@@ -49,21 +50,7 @@ fn order(cell: &Cell, extent: Extent) -> TrialOrder<'_> {
 }
 
 fn made(bytes: u64) -> Instance {
-    Instance {
-        host: None,
-        id: 0,
-        path: None,
-        bytes,
-        place: None,
-        files: None,
-        seed: 5,
-        used: FileUse::Read,
-        targets: Vec::new(),
-        sparse: false,
-        tree: None,
-        attributes: false,
-        shared: None,
-    }
+    made_file(0, bytes, 5)
 }
 
 #[test]

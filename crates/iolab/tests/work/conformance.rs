@@ -11,23 +11,13 @@ use iolab_io::workload::{Extent, Subject, Trial};
 use iolab_io::{host, method, workload};
 use iolab_model::catalog::{Capability, Factor, Level, Levels, Part, Pattern};
 use iolab_model::result::{Fault, Measurement};
+use iolab_test::files::noise;
 
 const SEED: u64 = 77;
 
 /// On the disk: /tmp may be tmpfs.
 fn directory() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap()
-}
-
-fn noise(bytes: usize) -> Vec<u8> {
-    let mut x = 0x2545_f491_4f6c_dd1d_u64;
-    let mut next = || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 24) as u8
-    };
-    (0..bytes).map(|_| next()).collect()
 }
 
 fn read(levels: &Levels, extent: Extent, path: &Path, bytes: u64) -> Result<Measurement, Fault> {

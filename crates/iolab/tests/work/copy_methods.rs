@@ -11,6 +11,7 @@ use iolab_io::sys::extents::{EXTENT_UNKNOWN, extents};
 use iolab_io::workload::{self, Extent, Subject, Trial};
 use iolab_model::catalog::{Capability, Code, Factor, Level, Levels, Part, Sync};
 use iolab_model::result::{CopyRoute, Fault, Measurement};
+use iolab_test::files::noise;
 
 /// On the disk: /tmp may be tmpfs.
 fn directory() -> tempfile::TempDir {
@@ -24,17 +25,6 @@ fn directories() -> Vec<tempfile::TempDir> {
         eprintln!("SKIP copies on tmpfs: no /dev/shm");
     }
     std::iter::once(directory()).chain(memory).collect()
-}
-
-fn noise(bytes: usize) -> Vec<u8> {
-    let mut x = 0x2545_f491_4f6c_dd1d_u64;
-    let mut next = || {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        (x >> 24) as u8
-    };
-    (0..bytes).map(|_| next()).collect()
 }
 
 fn levels(method: &str, block: u64, sparse: Option<&str>) -> Levels {

@@ -193,23 +193,17 @@ fn a_disk_that_fills_up_while_the_file_is_made_leaves_nothing() {
 fn few_descriptors_are_enough_or_named() {
     let room = Room::new();
     room.file("f", 100_000);
-    let script = "ulimit -n 24; exec \"$IOLAB\" read f --method pread --block 4Ki --budget 2s";
-    let output = Command::new("sh")
-        .args(["-c", script])
-        .current_dir(room.dir.path())
-        .env("XDG_STATE_HOME", room.path("state"))
-        .env("IOLAB", IOLAB)
-        .output()
-        .unwrap();
+    let limited = |descriptors: u32| {
+        let read = "exec \"$IOLAB\" read f --method pread --block 4Ki --budget 2s";
+        let script = format!("ulimit -n {descriptors}; {read}");
+        let state = room.path("state");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(room.dir.path());
+        shell.env("XDG_STATE_HOME", state).env("IOLAB", IOLAB).output().unwrap()
+    };
+    let output = limited(24);
     assert!(output.status.success(), "{}", errors(&output));
-    let script = "ulimit -n 4; exec \"$IOLAB\" read f --method pread --block 4Ki --budget 2s";
-    let output = Command::new("sh")
-        .args(["-c", script])
-        .current_dir(room.dir.path())
-        .env("XDG_STATE_HOME", room.path("state"))
-        .env("IOLAB", IOLAB)
-        .output()
-        .unwrap();
+    let output = limited(4);
     assert_ne!(output.status.code(), Some(0));
     assert!(!errors(&output).contains("panicked"), "{}", errors(&output));
 }

@@ -7,9 +7,10 @@ use crate::cli_support::{Home, wait_for};
 use iolab_agent::{Extent, LocalChild};
 use iolab_io::host;
 use iolab_model::catalog::{Code, Factor, Level, Levels};
-use iolab_model::plan::{Cell, FileUse, Instance};
+use iolab_model::plan::{Cell, Instance};
 use iolab_model::result::{Fault, Measurement};
 use iolab_run::{Executor, ExecutorError, RemoteExecutor, TrialOrder};
+use iolab_test::files::made_file;
 
 type Agent = RemoteExecutor<LocalChild>;
 
@@ -19,22 +20,7 @@ fn agent(directory: &Path) -> Agent {
 }
 
 fn instance(id: usize, path: Option<PathBuf>, bytes: u64) -> Instance {
-    let (used, files, sparse, targets) = (FileUse::Read, None, false, Vec::new());
-    Instance {
-        host: None,
-        id,
-        path,
-        bytes,
-        files,
-        place: None,
-        seed: 5,
-        used,
-        targets,
-        sparse,
-        tree: None,
-        attributes: false,
-        shared: None,
-    }
+    Instance { path, ..made_file(id, bytes, 5) }
 }
 
 fn trial(
