@@ -29,6 +29,7 @@ mpicc.openmpi:libopenmpi-dev
 mpirun.openmpi:openmpi-bin
 mpicc.mpich:libmpich-dev
 mpirun.mpich:mpich
+/usr/sbin/slurmctld:slurm-wlm
 /usr/share/doc/libclang-dev:libclang-dev
 asciidoctor:asciidoctor
 /usr/include/benchmark/benchmark.h:libbenchmark-dev
