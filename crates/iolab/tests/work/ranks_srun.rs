@@ -73,7 +73,9 @@ impl Slurm {
 
 /// Nobody else's daemons, keys or directories are used; four ranks fit on any machine.
 fn configured(home: &Home) -> String {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    // Slurm knows a machine by its name without the domain.
+    let named = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let host = named.split('.').next().unwrap_or("localhost");
     let port = 40_000 + std::process::id() % 10_000 * 2;
     let at = |name: &str| home.path(name).display().to_string();
     format!(
