@@ -72,8 +72,9 @@ impl Host {
         options.chain([OsString::from(&self.name), script.into()]).collect()
     }
 
-    /// What a script there prints; `input` becomes its standard input.
-    fn asked(&self, doing: &str, script: &str, input: Stdio) -> Result<String, Fault> {
+    /// What a script there prints; `input` becomes its standard input, `fix` is what helps where the
+    /// script fails.
+    fn asked(&self, doing: &str, script: &str, input: Stdio, fix: &str) -> Result<String, Fault> {
         let doing = || format!("{doing} {} by ssh", self.name);
         let output = self.ssh(script).stdin(input).output();
         let output = output.map_err(|error| match error.kind() {
@@ -88,8 +89,11 @@ impl Host {
         let said = String::from_utf8_lossy(&output.stderr);
         let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
         let last = last.map_or_else(|| output.status.to_string(), str::to_owned);
-        let fix = format!("see whether `ssh {} true` works without a question", self.name);
-        Err(Fault::new(doing(), format!("{last}; {fix}")))
+        // The status of ssh's own failures; others are the script's, and there is a way to it.
+        let no_way = (output.status.code() == Some(255))
+            .then(|| format!("see whether `ssh {} true` works without a question", self.name));
+        let helps = no_way.into_iter().chain([fix.to_owned()]).filter(|fix| !fix.is_empty());
+        Err(Fault::new(doing(), [last].into_iter().chain(helps).collect::<Vec<_>>().join("; ")))
     }
 
     /// The command that starts an iolab there, copied to it where it lacks this one.
@@ -100,7 +104,7 @@ impl Host {
         let name = own_name().map_err(|error| Fault::of("read this program", &error))?;
         let path = format!("\"$HOME/.cache/iolab/{name}\"");
         let look = format!("uname -sm; if test -x {path}; then echo there; fi");
-        let seen = self.asked("look at", &look, Stdio::null())?;
+        let seen = self.asked("look at", &look, Stdio::null(), "")?;
         if !seen.lines().any(|line| line == "there") {
             self.copy(&path, seen.lines().next().unwrap_or_default())?;
         }
@@ -115,12 +119,9 @@ impl Host {
         let program = self.program()?;
         // What is printed at the start says whether it runs at all: a program that was linked with
         // another C library does not.
-        let version = self.asked("start iolab on", &format!("{program} --version"), Stdio::null());
-        version.map_err(|fault| {
-            let fix = "a static build runs anywhere (make dist), or name the one there: \
-                       --on-program PATH";
-            Fault { cause: format!("{}; {fix}", fault.cause), ..fault }
-        })?;
+        let fix =
+            "a static build runs anywhere (make dist), or name the one there: --on-program PATH";
+        self.asked("start iolab on", &format!("{program} --version"), Stdio::null(), fix)?;
         Ok(self.ready.get_or_init(|| program))
     }
 
@@ -144,10 +145,12 @@ impl Host {
         // Under a name of its own until it is whole: another run may be copying it, too.
         let script = format!(
             "umask 077; mkdir -p \"$HOME/.cache/iolab\" && \
-             new=$(mktemp \"$HOME/.cache/iolab/.new-XXXXXX\") && cat >\"$new\" && \
-             chmod 700 \"$new\" && mv -f \"$new\" {path}"
+             new=$(mktemp \"$HOME/.cache/iolab/.new-XXXXXX\") || exit 1; cat >\"$new\" && \
+             chmod 700 \"$new\" && mv -f \"$new\" {path} || {{ rm -f \"$new\"; exit 1; }}"
         );
-        self.asked(doing, &script, program.into()).map(drop)
+        let fix = "it goes to ~/.cache/iolab there; make room, or name one that is elsewhere: \
+                   --on-program PATH";
+        self.asked(doing, &script, program.into(), fix).map(drop)
     }
 }
 

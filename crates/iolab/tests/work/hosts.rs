@@ -62,6 +62,25 @@ fn a_machine_that_cannot_be_had_is_named_with_what_helps() {
     assert_eq!(server.left(), [""; 0]);
 }
 
+/// The program did not fit, the advice was to see whether ssh works, which it did, and a part of the
+/// program stayed and took the last room there was.
+#[test]
+fn a_machine_without_room_for_the_program_is_named_with_what_helps() {
+    let test = "a_machine_without_room_for_the_program_is_named_with_what_helps";
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("SKIP {test}: only root mounts a file system without room");
+    }
+    let full = "for last; do :; done; at=$(dirname \"$last\")/there/.cache/iolab; \
+                mkdir -p \"$at\" && mount -t tmpfs -o size=1m none \"$at\" && exec \"$@\"";
+    let inside = ["unshare", "-m", "sh", "-c", full, "sh"].map(str::to_owned);
+    let Some(server) = Server::start_in(test, &inside, "127.0.0.1") else { return };
+    let said = server.run(&["read", "--on", "there", "--file-size", "2Mi"]);
+    assert!(!said.err.contains("without a question"), "ssh works: {said:?}");
+    said.refused(1, &["copy iolab to there", "No space left on device", "--on-program PATH"]);
+    let cache = format!("/proc/{}/root{}/.cache/iolab", server.id(), server.there());
+    assert_eq!(fs::read_dir(cache).unwrap().count(), 0, "no part of it stays");
+}
+
 /// Ends what runs there, or the way to it, in the middle of a run.
 fn broken(server: &Server, breaks: impl Fn(u32)) -> (Said, Duration) {
     let there = server.there();

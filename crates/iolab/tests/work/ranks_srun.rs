@@ -13,6 +13,7 @@ use crate::cli_support::{Home, Said, wait_for};
 use crate::ranks_support::{MPICH, OPEN_MPI, left, line, steady};
 
 const CONTROLLER: &str = "/usr/sbin/slurmctld";
+const NODE: &str = "/usr/sbin/slurmd";
 
 /// A cluster of this machine, which ends with the test.
 struct Slurm {
@@ -32,7 +33,9 @@ impl Drop for Slurm {
 impl Slurm {
     /// `None` says why there is none.
     fn start(test: &str) -> Option<Slurm> {
-        if !Path::new(CONTROLLER).exists() || !rustix::process::geteuid().is_root() {
+        let lacks = |program: &str| Command::new(program).arg("-V").output().is_err();
+        let lacks_one = [CONTROLLER, NODE, "srun", "sinfo"].into_iter().any(lacks);
+        if lacks_one || !rustix::process::geteuid().is_root() {
             eprintln!("SKIP {test}: no Slurm to start: root and apt-get install slurm-wlm");
             return None;
         }
@@ -40,7 +43,7 @@ impl Slurm {
         fs::create_dir(home.path("data")).unwrap();
         fs::write(home.path("slurm.conf"), configured(&home)).unwrap();
         let mut slurm = Slurm { home, daemons: Vec::new() };
-        for daemon in [CONTROLLER, "/usr/sbin/slurmd"] {
+        for daemon in [CONTROLLER, NODE] {
             let log = fs::File::create(slurm.home.path("log")).unwrap();
             let mut command = Command::new(daemon);
             command.arg("-D").env("SLURM_CONF", slurm.home.path("slurm.conf"));
