@@ -74,7 +74,13 @@ impl Host {
 
     /// What a script there prints; `input` becomes its standard input, `fix` is what helps where the
     /// script fails.
-    fn asked(&self, doing: &str, script: &str, input: Stdio, fix: &str) -> Result<String, Fault> {
+    fn asked(
+        &self,
+        doing: &str,
+        script: &str,
+        input: Stdio,
+        fix: Option<&str>,
+    ) -> Result<String, Fault> {
         let doing = || format!("{doing} {} by ssh", self.name);
         let output = self.ssh(script).stdin(input).output();
         let output = output.map_err(|error| match error.kind() {
@@ -88,12 +94,15 @@ impl Host {
         }
         let said = String::from_utf8_lossy(&output.stderr);
         let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
-        let last = last.map_or_else(|| output.status.to_string(), str::to_owned);
+        let mut cause = last.map_or_else(|| output.status.to_string(), str::to_owned);
         // The status of ssh's own failures; others are the script's, and there is a way to it.
-        let no_way = (output.status.code() == Some(255))
-            .then(|| format!("see whether `ssh {} true` works without a question", self.name));
-        let helps = no_way.into_iter().chain([fix.to_owned()]).filter(|fix| !fix.is_empty());
-        Err(Fault::new(doing(), [last].into_iter().chain(helps).collect::<Vec<_>>().join("; ")))
+        if output.status.code() == Some(255) {
+            cause += &format!("; see whether `ssh {} true` works without a question", self.name);
+        }
+        if let Some(fix) = fix {
+            cause += &format!("; {fix}");
+        }
+        Err(Fault::new(doing(), cause))
     }
 
     /// The command that starts an iolab there, copied to it where it lacks this one.
@@ -104,7 +113,7 @@ impl Host {
         let name = own_name().map_err(|error| Fault::of("read this program", &error))?;
         let path = format!("\"$HOME/.cache/iolab/{name}\"");
         let look = format!("uname -sm; if test -x {path}; then echo there; fi");
-        let seen = self.asked("look at", &look, Stdio::null(), "")?;
+        let seen = self.asked("look at", &look, Stdio::null(), None)?;
         if !seen.lines().any(|line| line == "there") {
             self.copy(&path, seen.lines().next().unwrap_or_default())?;
         }
@@ -121,7 +130,7 @@ impl Host {
         // another C library does not.
         let fix =
             "a static build runs anywhere (make dist), or name the one there: --on-program PATH";
-        self.asked("start iolab on", &format!("{program} --version"), Stdio::null(), fix)?;
+        self.asked("start iolab on", &format!("{program} --version"), Stdio::null(), Some(fix))?;
         Ok(self.ready.get_or_init(|| program))
     }
 
@@ -150,7 +159,7 @@ impl Host {
         );
         let fix = "it goes to ~/.cache/iolab there; make room, or name one that is elsewhere: \
                    --on-program PATH";
-        self.asked(doing, &script, program.into(), fix).map(drop)
+        self.asked(doing, &script, program.into(), Some(fix)).map(drop)
     }
 }
 

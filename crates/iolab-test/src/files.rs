@@ -1,6 +1,11 @@
-//! Files of tests: what is in them, and how a plan names one.
+//! Files of tests: where they lie, what is in them, and how a plan names one.
 
 use iolab_model::plan::{FileUse, Instance};
+
+/// On the disk: /tmp may be tmpfs.
+pub fn directory() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap()
+}
 
 /// Bytes that no pattern of blocks repeats in, the same in each test.
 pub fn noise(bytes: usize) -> Vec<u8> {

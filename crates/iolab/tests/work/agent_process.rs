@@ -17,16 +17,12 @@ use iolab_model::plan::{Cell, Condition, Cost, Plan};
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::spec::Protocol;
 use iolab_run::{Executor, ExecutorError, RemoteExecutor, TrialOrder};
-use iolab_test::files::made_file;
+use iolab_test::files::{directory, made_file};
 use rustix::process::{Pid, Signal, kill_process};
 
 const LONG: u64 = 60_000_000_000;
 /// More calls than anyone waits for.
 const ENDLESS: Extent = Extent::Passes(1 << 50);
-
-fn directory() -> tempfile::TempDir {
-    tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap()
-}
 
 fn program() -> PathBuf {
     env!("CARGO_BIN_EXE_iolab").into()

@@ -11,14 +11,9 @@ use iolab_io::workload::{Extent, Subject, Trial};
 use iolab_io::{host, method, workload};
 use iolab_model::catalog::{Capability, Factor, Level, Levels, Part, Pattern};
 use iolab_model::result::{Fault, Measurement};
-use iolab_test::files::noise;
+use iolab_test::files::{directory, noise};
 
 const SEED: u64 = 77;
-
-/// On the disk: /tmp may be tmpfs.
-fn directory() -> tempfile::TempDir {
-    tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap()
-}
 
 fn read(levels: &Levels, extent: Extent, path: &Path, bytes: u64) -> Result<Measurement, Fault> {
     let subject = Some(Subject::file(path, bytes, SEED));

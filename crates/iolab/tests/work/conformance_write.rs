@@ -10,15 +10,11 @@ use iolab_io::workload::{Extent, Subject, Trial, Workload};
 use iolab_io::{method, workload};
 use iolab_model::catalog::{Capability, Code, Factor, Level, Levels, Pattern};
 use iolab_model::result::{Fault, Measurement};
+use iolab_test::files::directory;
 
 const SEED: u64 = 77;
 /// What a file holds before it is appended to.
 const HEAD_BYTES: usize = 1 << 20;
-
-/// On the disk: /tmp may be tmpfs.
-fn directory() -> tempfile::TempDir {
-    tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap()
-}
 
 fn writers() -> impl Iterator<Item = &'static str> {
     let can = |part: &&iolab_model::catalog::Part| part.capabilities.contains(&Capability::Write);

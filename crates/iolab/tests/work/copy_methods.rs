@@ -11,12 +11,7 @@ use iolab_io::sys::extents::{EXTENT_UNKNOWN, extents};
 use iolab_io::workload::{self, Extent, Subject, Trial};
 use iolab_model::catalog::{Capability, Code, Factor, Level, Levels, Part, Sync};
 use iolab_model::result::{CopyRoute, Fault, Measurement};
-use iolab_test::files::noise;
-
-/// On the disk: /tmp may be tmpfs.
-fn directory() -> tempfile::TempDir {
-    tempfile::Builder::new().prefix("iolab-test-").tempdir_in("/var/tmp").unwrap()
-}
+use iolab_test::files::{directory, noise};
 
 /// Directories to test in: a disk and memory.
 fn directories() -> Vec<tempfile::TempDir> {

@@ -11,6 +11,7 @@ use iolab_model::result::Document;
 
 use crate::cli_support::{Home, Said, wait_for};
 use crate::ranks_support::{MPICH, OPEN_MPI, left, line, steady};
+use crate::ssh_server::lacks;
 
 const CONTROLLER: &str = "/usr/sbin/slurmctld";
 const NODE: &str = "/usr/sbin/slurmd";
@@ -33,7 +34,6 @@ impl Drop for Slurm {
 impl Slurm {
     /// `None` says why there is none.
     fn start(test: &str) -> Option<Slurm> {
-        let lacks = |program: &str| Command::new(program).arg("-V").output().is_err();
         let lacks_one = [CONTROLLER, NODE, "srun", "sinfo"].into_iter().any(lacks);
         if lacks_one || !rustix::process::geteuid().is_root() {
             eprintln!("SKIP {test}: no Slurm to start: root and apt-get install slurm-wlm");

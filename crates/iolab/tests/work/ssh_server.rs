@@ -43,6 +43,11 @@ pub fn send(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
 }
 
+/// Whether a program of the system is not installed.
+pub fn lacks(program: &str) -> bool {
+    Command::new(program).arg("-V").output().is_err()
+}
+
 impl Server {
     /// `None` says why there is none.
     pub fn start(test: &str) -> Option<Server> {
@@ -51,7 +56,6 @@ impl Server {
 
     /// `inside` is prefixed to the server's command.
     pub fn start_in(test: &str, inside: &[String], address: &str) -> Option<Server> {
-        let lacks = |program: &str| Command::new(program).arg("-V").output().is_err();
         if !Path::new(SSHD).exists() || lacks("ssh") {
             eprintln!("SKIP {test}: no ssh server: apt-get install openssh-server openssh-client");
             return None;
