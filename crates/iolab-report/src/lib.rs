@@ -27,6 +27,7 @@ mod parquet;
 mod published;
 mod ranks;
 mod rates;
+mod remarks;
 mod replayed;
 mod samples;
 pub mod schema;

@@ -114,6 +114,7 @@ fn whole_blocks(view: &View) -> Vec<Block> {
     let lines = [&view.environment, &view.protocol];
     let lines = lines.into_iter().filter(|line| !line.is_empty());
     all.push(Block::Lines(lines.cloned().collect()));
+    all.extend(view.before.iter().cloned().map(Block::Finding));
     for section in &view.sections {
         let said = |sentence: &String| match &section.heading {
             Some(heading) => format!("{heading}: {sentence}"),

@@ -50,7 +50,8 @@ fn whole(look: &TextStyle, view: &View) -> String {
 
 /// Every answer with how far to trust it, and what to do next.
 fn answers(look: &TextStyle, view: &View) -> String {
-    let mut text = String::new();
+    let told = view.before.iter().map(|line| look.paragraph(Tint::Strong, &look.text(line)));
+    let mut text: String = told.collect();
     for section in &view.sections {
         let Some(sentence) = &section.sentence else { continue };
         let said = match &section.heading {

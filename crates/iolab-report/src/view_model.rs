@@ -3,10 +3,8 @@
 
 use super::explain::why;
 use super::latency::{self, Latency, interval_text};
-use super::metadata_table;
-use super::ranks;
 use super::rates;
-use super::replayed;
+use super::remarks;
 pub(super) use super::verdict_word::Mark;
 use super::warning_summary::warning_summary;
 use iolab_model::catalog::{
@@ -25,6 +23,8 @@ pub(super) struct View {
     pub(super) sections: Vec<Section>,
     /// Code, summary and what was seen, each once.
     pub(super) warnings: Vec<(Code, String)>,
+    /// What must be known before the answers are read.
+    pub(super) before: Vec<String>,
     /// What was found beside the answers.
     pub(super) notes: Vec<String>,
     pub(super) twin: Option<String>,
@@ -82,8 +82,8 @@ impl View {
             .into_iter()
             .map(|(answer, cells)| {
                 let mut section = section(&cells, answer, delta, heading(answer));
-                let replayed = answer.and_then(|answer| replayed::sentence(doc, answer));
-                if let (Some(sentence), Some(more)) = (&mut section.sentence, replayed) {
+                let worth = answer.and_then(|answer| remarks::worth(doc, answer));
+                if let (Some(sentence), Some(more)) = (&mut section.sentence, worth) {
                     *sentence = format!("{sentence}; {more}");
                 }
                 section
@@ -93,7 +93,8 @@ impl View {
         View {
             title: doc.run.title.clone(),
             warnings: warning_summary(doc),
-            notes: [replayed::notes(doc), metadata_table::notes(doc), ranks::notes(doc)].concat(),
+            before: remarks::before(doc),
+            notes: remarks::notes(doc),
             twin: twin(doc),
             legend: figures.then(|| legend(doc)),
             timed: {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::super::metadata_table;
+use super::super::remarks;
 use super::super::view_model::raise;
 use crate::chart::{Datum, Table, clean, condition_text};
 use iolab_model::catalog::{
@@ -32,6 +32,9 @@ pub fn answers(out: &mut dyn Write, document: &Document) -> io::Result<()> {
         };
         return write!(out, "<div class=\"answer\"><p>{why}</p></div>");
     }
+    for line in remarks::before(document) {
+        write!(out, "<p class=\"answer\">{}</p>", text(&line))?;
+    }
     let many = document.answers.len() > FEW_ANSWERS;
     if many {
         write!(out, "<div class=\"answers\">")?;
@@ -41,7 +44,7 @@ pub fn answers(out: &mut dyn Write, document: &Document) -> io::Result<()> {
             let more = count_text((document.answers.len() - OPEN_ANSWERS) as u64);
             write!(out, "<details><summary>{more} more answers</summary>")?;
         }
-        answer(out, one, !many)?;
+        answer(out, document, one, !many)?;
     }
     if document.answers.len() > OPEN_ANSWERS {
         write!(out, "</details>")?;
@@ -55,7 +58,7 @@ pub fn answers(out: &mut dyn Write, document: &Document) -> io::Result<()> {
 
 /// What was found beside the answers.
 fn notes(out: &mut dyn Write, document: &Document) -> io::Result<()> {
-    let notes = metadata_table::notes(document);
+    let notes = remarks::notes(document);
     if notes.is_empty() {
         return Ok(());
     }
@@ -76,7 +79,12 @@ fn better(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     Ok(())
 }
 
-fn answer(out: &mut dyn Write, answer: &Answer, alone: bool) -> io::Result<()> {
+fn answer(
+    out: &mut dyn Write,
+    document: &Document,
+    answer: &Answer,
+    alone: bool,
+) -> io::Result<()> {
     let kind = match answer.kind {
         AnswerKind::Winner => "winner",
         AnswerKind::Tie => "tie",
@@ -89,11 +97,11 @@ fn answer(out: &mut dyn Write, answer: &Answer, alone: bool) -> io::Result<()> {
         Grade::C => "grade C, rough",
         Grade::Invalid => "not sound",
     };
-    write!(
-        out,
-        "<div class=\"answer {kind}\"><p>{}</p><p class=\"muted\">",
-        text(&answer.sentence)
-    )?;
+    write!(out, "<div class=\"answer {kind}\"><p>{}</p>", text(&answer.sentence))?;
+    if let Some(worth) = remarks::worth(document, answer) {
+        write!(out, "<p>{}</p>", text(&worth))?;
+    }
+    write!(out, "<p class=\"muted\">")?;
     if !answer.condition.is_empty() {
         write!(out, "{} · ", text(&condition_text(&answer.condition)))?;
     }

@@ -10,10 +10,10 @@ mod rows;
 
 pub(super) use rows::{Line, Part};
 
+use super::remarks;
 use super::verdict_word::is_alone;
 use super::view_model::{self, divided, varying_text};
 use super::warning_summary::warning_summary;
-use super::{ranks, replayed};
 use iolab_model::catalog::{Code, Severity};
 use iolab_model::result::{Answer, AnswerKind, Document, Grade};
 
@@ -65,7 +65,7 @@ impl Screen {
             held: held::held_constant(doc, &parts),
             careful: careful(doc),
             confidence: confidence(doc),
-            answers: before(doc).chain(answers.flatten()).collect(),
+            answers: remarks::before(doc).into_iter().chain(answers.flatten()).collect(),
             asked_answers: doc.answers.len(),
             next: next(doc),
             parts,
@@ -93,11 +93,6 @@ impl Screen {
     }
 }
 
-/// What must be known before the answers.
-fn before(doc: &Document) -> impl Iterator<Item = String> {
-    replayed::first(doc).into_iter().chain(ranks::first(doc))
-}
-
 /// What is said of an answer, each with its condition where there are several.
 fn sentences(doc: &Document, answer: &Answer, part: &Part) -> impl Iterator<Item = String> {
     let condition = match doc.answers.len() {
@@ -108,7 +103,7 @@ fn sentences(doc: &Document, answer: &Answer, part: &Part) -> impl Iterator<Item
         Some(reason) => format!("{}. {reason}", answer.sentence.trim_end_matches('.')),
         None => answer.sentence.clone(),
     };
-    let all = [Some(said), replayed::sentence(doc, answer)];
+    let all = [Some(said), remarks::worth(doc, answer)];
     all.into_iter().flatten().map(move |sentence| format!("{condition}{sentence}"))
 }
 
