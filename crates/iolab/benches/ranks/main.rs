@@ -1,11 +1,14 @@
-//! The figures of ranks against a plain program with MPI, in turn: the span from a barrier to the last
+//! The figures of ranks against another program with MPI, in turn: the span from a barrier to the last
 //! rank, for a file of each rank's own. And what a trial costs beside it.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod beside;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use beside::Beside;
 use iolab_model::result::Document;
 
 const RANKS: &str = "4";
@@ -17,7 +20,7 @@ const ROUNDS: &str = "20";
 /// Pairs in turn of each workload.
 const PAIRS: usize = 7;
 
-/// The words of the plain program, and those of ours for the same.
+/// What is measured, and our words for it.
 const WORK: [(&str, &[&str]); 5] = [
     ("read", &["read", "--method", "pread"]),
     ("write", &["write", "--method", "pwrite"]),
@@ -32,7 +35,8 @@ fn found(names: [&'static str; 2]) -> Option<&'static str> {
 }
 
 /// `-- read create` measures these alone; `beside` is what a trial costs beside the work. The files are
-/// made under IOLAB_RANKS_DIR, or where cargo builds.
+/// made under IOLAB_RANKS_DIR, or where cargo builds; IOLAB_IOR_DIR names IOR and mdtest, which are then
+/// what ours is measured against.
 fn main() {
     let tools = found(["mpicc.mpich", "mpicc"]).zip(found(["mpirun.mpich", "mpirun"]));
     let Some((mpicc, mpirun)) = tools else {
@@ -46,7 +50,7 @@ fn main() {
     let bench = Bench {
         mpirun,
         relay: built_relay(mpicc),
-        plain: built_plain(mpicc, home.path()),
+        beside: Beside::found(mpicc, home.path()),
         there: home.path().to_str().unwrap().to_owned(),
         state: state.path().to_owned(),
     };
@@ -66,7 +70,7 @@ fn main() {
 struct Bench {
     mpirun: &'static str,
     relay: PathBuf,
-    plain: PathBuf,
+    beside: Beside,
     there: String,
     state: PathBuf,
 }
@@ -89,22 +93,23 @@ impl Bench {
     }
 
     fn compare(&self, work: &str, ours: &[&str]) {
+        let name = self.beside.name(work);
         let mut ratios = Vec::new();
         for pair in 0..PAIRS {
             // Whoever is first finds another machine.
             let (own, plain) = match pair % 2 {
                 0 => {
-                    let own = self.ours(ours);
-                    (own, self.theirs(work))
+                    let own = self.ours(ours, work);
+                    (own, self.beside.span(self, work))
                 }
                 _ => {
-                    let plain = self.theirs(work);
-                    (self.ours(ours), plain)
+                    let plain = self.beside.span(self, work);
+                    (self.ours(ours, work), plain)
                 }
             };
             ratios.push(own.span / plain);
             println!(
-                "ranks {work}: {:.2} ms, plain {:.2} ms, {:.3}; a barrier {:.1} µs, left within \
+                "ranks {work}: {:.2} ms, {name} {:.2} ms, {:.3}; a barrier {:.1} µs, left within \
                  {:.1} µs, first call after {:.1} µs",
                 own.span / 1e6,
                 plain / 1e6,
@@ -116,27 +121,20 @@ impl Bench {
         }
         let middle = median(&mut ratios);
         let (least, most) = (ratios[0], ratios[PAIRS - 1]);
-        println!(
-            "ranks {work}: {middle:.3} of the plain program, median of {PAIRS} ({least:.3}–{most:.3})"
-        );
-    }
-
-    fn theirs(&self, work: &str) -> f64 {
-        let amount = if works_on_files(work) { [FILES, "0"] } else { [BYTES, BLOCK] };
-        let words = [&[self.plain.to_str().unwrap(), work, &self.there][..], &amount, &[ROUNDS]];
-        self.run(&words.concat()).trim().parse().unwrap()
+        println!("ranks {work}: {middle:.3} of {name}, median of {PAIRS} ({least:.3}–{most:.3})");
     }
 
     /// As long as a whole pass takes, by what a trial did of one.
-    fn ours(&self, words: &[&str]) -> Own {
+    fn ours(&self, words: &[&str], work: &str) -> Own {
         let mpi = format!("--mpi={}", self.relay.display());
         let amount: &[&str] = match words[0] {
-            "files" => &["--files", FILES, "--layout", "shared", "--threads", "1"],
+            "files" => &["--files", FILES, "--sizes", "empty", "--layout", "shared", "--threads", "1"],
             _ => &["--file-size", BYTES, "--block", BLOCK],
         };
         // What is done with files stands before the directory.
         let (what, rest) = words.split_at(if words[0] == "files" { 2 } else { 1 });
         let how = ["--rounds", ROUNDS, "--format", "json", "-q"];
+        let how = [&how[..], self.beside.our_words(work)].concat();
         let words =
             [&[env!("CARGO_BIN_EXE_iolab")][..], what, &[&self.there, &mpi], rest, amount, &how];
         let run: Document = serde_json::from_str(&self.run(&words.concat())).unwrap();
@@ -190,13 +188,4 @@ fn built_relay(mpicc: &str) -> PathBuf {
     build.args(["--features", "mpi", "--target-dir"]).arg(&target).env("MPICC", mpicc);
     assert!(build.status().unwrap().success());
     target.join("release/iolab-mpi")
-}
-
-fn built_plain(mpicc: &str, home: &Path) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/ranks/plain.c");
-    let program = home.join("plain");
-    let done =
-        Command::new(mpicc).args(["-O3", "-march=native", "-o"]).arg(&program).arg(source).status();
-    assert!(done.unwrap().success());
-    program
 }
