@@ -109,14 +109,16 @@ def files():
 
 
 def settle(path):
-    """Brings a file into the state of those that a replay reads: evicted, and read again. Its pages as they
-    were written are larger or smaller pieces of memory: reads of 4 KiB took 2.06 ms of 16 MiB that one
-    write had brought, 2.24 ms of the same read again, and 4.2 ms of a file written 8 KiB at a time."""
-    with open(path, "rb") as file:
-        os.fsync(file)
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        while file.read(1 << 20):
-            pass
+    """Brings a file into the state of those that a replay reads: evicted, and read again in calls of the same
+    size, for its pages are larger or smaller pieces of memory by how it was read or written: reads of 4 KiB
+    took 2.06 ms of 16 MiB that one write had brought, 2.24 ms of the same read again, 4.2 ms of a file
+    written 8 KiB at a time; after calls of 1 MiB 4 % more than after those of 128 KiB."""
+    file = os.open(path, os.O_RDONLY)
+    os.fsync(file)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    while os.read(file, 128 << 10):
+        pass
+    os.close(file)
 
 
 def clean():
