@@ -336,3 +336,18 @@ fn directories_are_removed_in_one_way() {
     }
     report(&faults);
 }
+
+/// `make test` looks for none in documentation, so none would be run there.
+#[test]
+fn an_example_is_a_test() {
+    let mut faults = Vec::new();
+    for (path, text) in sources("src") {
+        for (at, line) in text.lines().enumerate() {
+            let line = line.trim_start();
+            if ["/// ```", "//! ```"].contains(&line) || line.starts_with("/// ```rust") {
+                faults.push(format!("{}:{}: write it as a test", path.display(), at + 1));
+            }
+        }
+    }
+    report(&faults);
+}
