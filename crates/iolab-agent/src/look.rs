@@ -24,7 +24,7 @@ pub fn look(order: &LookOrder) -> Sight {
     }
     // What a trace says does not change meanwhile: that it is the same file, the facts of files say.
     for name in order.traces.iter().filter(|_| order.before.is_none()) {
-        if let Some(known) = recorded::record(&path_from_text(name)) {
+        if let Some(known) = recorded::record(&path_from_text(name), order.with_data) {
             environment.put_named(Family::Trace, name, known);
         }
     }

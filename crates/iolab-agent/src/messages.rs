@@ -194,6 +194,9 @@ pub struct LookOrder {
     /// Traces of the person's, likewise: what each is is wanted.
     #[serde(default)]
     pub traces: Vec<String>,
+    /// Whether the contents of the files that they name are copied.
+    #[serde(default)]
+    pub with_data: bool,
     /// What was told at an earlier look: what has changed since is a hazard.
     #[serde(default)]
     pub before: Option<Environment>,

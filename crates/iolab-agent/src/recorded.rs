@@ -5,6 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use iolab_io::host;
+use iolab_io::workload::replay::lacking;
 use iolab_model::catalog::path_to_text;
 use iolab_model::plan::TraceFacts;
 use iolab_model::result::Fault;
@@ -34,11 +35,11 @@ pub fn read(path: &Path) -> Result<(Trace, String), String> {
     Ok((trace, format!("{bytes}-{:016x}", u64::from_le_bytes(sum))))
 }
 
-/// What the plan must know of a trace.
+/// What the plan must know of a trace; `with_data`: what of its files' contents is there, too.
 ///
 /// # Errors
 /// As [`read`], and where nothing of it can be done again.
-pub fn facts(path: &Path) -> Result<TraceFacts, String> {
+pub fn facts(path: &Path, with_data: bool) -> Result<TraceFacts, String> {
     let (trace, digest) = read(path)?;
     let replay = Replay::of(&trace);
     let name = path_to_text(path);
@@ -47,14 +48,34 @@ pub fn facts(path: &Path) -> Result<TraceFacts, String> {
     }
     Ok(TraceFacts {
         bytes: replay.file_bytes(),
-        note: replay.coverage.all_words(),
+        note: match with_data.then(|| lacking(&trace, &replay).words()).flatten() {
+            None => replay.coverage.all_words(),
+            Some(lacking) => {
+                let left_out = replay.coverage.all_words().map(|words| format!("{words}; "));
+                Some(left_out.unwrap_or_default() + &lacking)
+            }
+        },
         files: RecordedFiles {
             trace: name,
             digest,
             files: replay.files.len() as u64,
             space_bytes: replay.space_bytes,
             written_bytes: replay.written_bytes,
+            with_data: false,
         },
+    })
+}
+
+/// What of the contents of its files is there to be copied, as a record says it.
+fn data(trace: &Trace, replay: &Replay) -> Value {
+    let seen = lacking(trace, replay);
+    json!({
+        "files": seen.files,
+        "bytes": seen.bytes,
+        "lacking_files": seen.lacking_files,
+        "lacking_bytes": seen.lacking_bytes,
+        "lacking": seen.words(),
+        "state": format!("{:016x}", seen.state),
     })
 }
 
@@ -72,10 +93,11 @@ pub fn open(path: &Path, digest: &str) -> Result<Trace, Fault> {
 }
 
 /// What a record says of a trace: which it is, what of it is replayed, and what the program took
-/// by itself. Nothing where it cannot be read.
-pub fn record(path: &Path) -> Option<Value> {
+/// by itself; `with_data`: what of its files' contents is there, too. Nothing where it cannot be read.
+pub fn record(path: &Path, with_data: bool) -> Option<Value> {
     let (trace, digest) = read(path).ok()?;
-    let coverage = Replay::of(&trace).coverage;
+    let replay = Replay::of(&trace);
+    let coverage = &replay.coverage;
     let (lost_calls, lost_bytes) = coverage.lost();
     let whole = Profile::of(&trace).whole;
     let run = trace.middle_run();
@@ -88,5 +110,6 @@ pub fn record(path: &Path) -> Option<Value> {
         "left_out": coverage.words(),
         "program_ns": run.map(|run| run.wall_ns),
         "program_file_ns": run.and(whole.file_ns),
+        "data": with_data.then(|| data(&trace, &replay)),
     }))
 }

@@ -37,13 +37,14 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
     };
     let direct =
         asked.places.is_empty() && asked.has(Factor::Direct, &Level::word(Switch::On.word()));
+    let with_data = asked.has(Factor::WithData, &Level::word(Switch::On.word()));
     let tested = asked.tested_directory();
     let image_bytes = place_needs::image_bytes(&asked.places, space.usable_bytes());
     Ok(Facts {
         hosts: Default::default(),
         files,
         trees,
-        traces: asked.traces(&recorded::facts),
+        traces: asked.traces(&|path| recorded::facts(path, with_data)),
         free_bytes: space.usable_bytes(),
         free_inodes: space.free_inodes,
         greatest_file_bytes: getrlimit(Resource::Fsize).current,

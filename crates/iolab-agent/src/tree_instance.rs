@@ -113,7 +113,8 @@ impl TreeInstance {
             }
             (TreeOrder::Recorded(files), _) => {
                 let trace = recorded::open(&path_from_text(&files.trace), &files.digest)?;
-                let scene = Scene::new(trace, order.seed);
+                let mut scene = Scene::new(trace, order.seed);
+                scene.with_data = files.with_data;
                 let made = replay::make(&scene, &path, wanted).and_then(|()| scan(&path));
                 if made.is_err() {
                     // Space is given back at once: others may need it to say why this failed.

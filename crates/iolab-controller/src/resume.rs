@@ -110,12 +110,20 @@ fn differing_on_one(then: &Environment, now: &Environment) -> Vec<String> {
         (is_file && second != Some(first))
             .then(|| format!("{key}: {} → {now}", first.as_str().unwrap_or_default()))
     };
+    let state = |of: &Environment, key: &String| {
+        Some(of.0.get(key)?.get("data")?.get("state")?.as_str()?.to_owned())
+    };
+    let data = |key: &String| {
+        let changed = Family::Trace.holds(key) && state(then, key) != state(now, key);
+        changed.then(|| format!("{key}: what is in the files that it names has changed"))
+    };
     let host = |of: &Environment| of.text(Fact::RunHost).unwrap_or("this machine").to_owned();
     let (first, second) = (host(then), host(now));
     let moved =
         (first != second).then(|| format!("{}: {first} → {second}; --on names it", Fact::RunHost));
     let facts = facts.iter().filter_map(fact);
-    facts.chain(then.0.iter().filter_map(file)).chain(moved).collect()
+    let files = then.0.iter().filter_map(file).chain(then.0.keys().filter_map(data));
+    facts.chain(files).chain(moved).collect()
 }
 
 fn outcome(cell: &CellRecord) -> CellOutcome {

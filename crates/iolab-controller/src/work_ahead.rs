@@ -23,6 +23,7 @@ pub fn look_order(plan: &Plan) -> LookOrder {
             .map(|path| path_to_text(&path))
             .collect(),
         traces: traces(plan).iter().map(|path| path_to_text(path)).collect(),
+        with_data: plan.copies_data(),
         before: None,
     }
 }

@@ -34,7 +34,8 @@ pub(super) fn notes(doc: &Document) -> Vec<String> {
     match doc.experiment.is(WorkloadId::Replay) {
         true => {
             let of_cell = |cell| [cached(cell, 0.0), clones(cell, 0.0)].into_iter().flatten();
-            traces(doc).filter_map(left_out).chain(doc.cells.iter().flat_map(of_cell)).collect()
+            let of_traces = traces(doc).filter_map(left_out).chain(traces(doc).filter_map(lacking));
+            of_traces.chain(doc.cells.iter().flat_map(of_cell)).collect()
         }
         false => Vec::new(),
     }
@@ -69,6 +70,11 @@ fn clones(cell: &CellRecord, little: f64) -> Option<String> {
             percent_text(share)
         )
     })
+}
+
+/// What of the contents of its files was not there to be copied.
+fn lacking(trace: &Value) -> Option<String> {
+    trace.get("data")?.get("lacking")?.as_str().map(str::to_owned)
 }
 
 fn left_out(trace: &Value) -> Option<String> {

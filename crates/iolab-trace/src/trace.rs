@@ -71,7 +71,8 @@ impl FileKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
     /// Its absolute name as bytes, without `.` and `..`; relative where the directory is not known;
-    /// for what has no name what strace calls it. Never a path to be opened.
+    /// for what has no name what strace calls it. Never a path to be opened, but where the person at the
+    /// command line lets a replay read it.
     pub name: Vec<u8>,
     /// What it is.
     pub kind: FileKind,

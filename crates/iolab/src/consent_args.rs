@@ -16,15 +16,23 @@ pub struct ConsentArgs {
     /// Start the commands (contenders) that stand in the file or the record
     #[arg(long, help_heading = "Consent")]
     allow_commands: bool,
+    /// Copy what is in the files that a recorded program used, where the file or the record asks for it
+    #[arg(long, help_heading = "Consent")]
+    with_data: bool,
 }
 
 impl ConsentArgs {
-    /// Refuses a plan whose commands nobody has allowed: they stand in `what`, which may be somebody
-    /// else's.
+    /// Refuses a plan whose commands nobody has allowed, or that opens files which a trace names: they
+    /// stand in `what`, which may be somebody else's.
     ///
     /// # Errors
-    /// The commands, whole.
+    /// The commands, whole, or that files would be copied.
     pub fn allow(&self, plan: &Plan, what: &str) -> Result<(), Failure> {
+        if plan.copies_data() && !self.with_data {
+            return Err(Failure::refused(format!(
+                "{what} copies what is in the files that its trace names; say --with-data to let it"
+            )));
+        }
         // Their words are ours.
         let known: Vec<&str> =
             capability(&plan.workload).into_iter().flat_map(contender_names).collect();

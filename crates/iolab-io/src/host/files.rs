@@ -1,27 +1,14 @@
 //! Whether a file of the person's can be read by an experiment.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{FsWord, fstatfs};
 use rustix::io::Errno;
 
+use crate::sys::made_up::is_made_up;
 use iolab_model::catalog::path_to_text;
-
-/// File systems whose files are made up when they are read (include/uapi/linux/magic.h): procfs,
-/// sysfs, debugfs, tracefs, cgroup, cgroup2, securityfs, configfs.
-const MADE_UP: [FsWord; 8] = [
-    0x9fa0,
-    0x6265_6572,
-    0x6462_6720,
-    0x7472_6163,
-    0x0027_e0eb,
-    0x6367_7270,
-    0x7363_6673,
-    0x6265_6570,
-];
 
 /// The size of a file in bytes, or in one line why it cannot be used and what to do. Only regular
 /// files that can be opened for reading are; a FIFO or a device is never opened.
@@ -56,10 +43,6 @@ fn open_facts(path: &Path, name: &str) -> Result<u64, String> {
         Ok(about) => Ok(about.len()),
         Err(error) => Err(refusal(name, &error)),
     }
-}
-
-fn is_made_up(file: &File) -> bool {
-    fstatfs(file).is_ok_and(|fs| MADE_UP.contains(&fs.f_type))
 }
 
 fn refusal(name: &str, error: &io::Error) -> String {

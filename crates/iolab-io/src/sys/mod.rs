@@ -13,6 +13,7 @@ pub mod fold;
 pub mod fork;
 pub mod loop_device;
 pub mod machine;
+pub mod made_up;
 pub mod map;
 pub mod mount;
 pub mod namespace;

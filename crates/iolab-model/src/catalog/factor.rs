@@ -81,6 +81,8 @@ pub enum Factor {
     Descriptors,
     /// What passes between the calls of a recorded program.
     Think,
+    /// Whether the files of a replay hold what the recorded ones do.
+    WithData,
 }
 
 /// Whether a factor is chosen for a given job or defines the job.
@@ -107,7 +109,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 36] = [
+    pub const ALL: [Factor; 37] = [
         Factor::Host,
         Factor::Place,
         Factor::SourcePlace,
@@ -144,6 +146,7 @@ impl Factor {
         Factor::Atime,
         Factor::Descriptors,
         Factor::Think,
+        Factor::WithData,
     ];
 
     /// The name as written on the command line, role, kind and one-line summary.
@@ -212,6 +215,12 @@ impl Factor {
                 Condition,
                 Word,
                 "time of the program's own between its calls; none, where nothing is said",
+            ),
+            Factor::WithData => (
+                "with-data",
+                Condition,
+                Word,
+                "copy what is in the recorded files, as they are now; else contents are random",
             ),
         }
     }

@@ -19,7 +19,7 @@ pub fn meaning(factor: Factor, word: &str) -> Option<String> {
         Factor::Descriptors => (Descriptors::WORDS, Descriptors::MEANINGS),
         Factor::Share => (Share::WORDS, Share::MEANINGS),
         Factor::Shift => (Shift::WORDS, Shift::MEANINGS),
-        Factor::Direct | Factor::Latency => (Switch::WORDS, &SWITCHED[..]),
+        Factor::Direct | Factor::Latency | Factor::WithData => (Switch::WORDS, &SWITCHED[..]),
         Factor::Sync | Factor::Fill | Factor::Pattern => {
             let example = word.replace(":N", ":16");
             let said = phrase(factor, &Level::Word(example));

@@ -24,7 +24,7 @@ pub fn held_phrase(factor: Factor, level: &Level) -> Option<String> {
 /// Whether anybody would take it for granted where nothing else is said.
 pub fn goes_without_saying(factor: Factor, level: &Level) -> bool {
     match (factor, level) {
-        (Factor::Latency, level) => *level == Level::word(Switch::Off.word()),
+        (Factor::Latency | Factor::WithData, level) => *level == Level::word(Switch::Off.word()),
         (Factor::IdleThreads, level) => *level == Level::Number(0),
         (Factor::Repeats, level) => *level == Level::Number(1),
         (Factor::Share, level) => *level == Share::Own.level(),
@@ -138,6 +138,8 @@ fn word_phrase(factor: Factor, word: &str) -> String {
         Factor::Direct if word == Switch::On.word() => "O_DIRECT".to_owned(),
         Factor::Direct => "through the page cache".to_owned(),
         Factor::Latency if word == Switch::On.word() => "each operation timed".to_owned(),
+        Factor::WithData if word == Switch::On.word() => "files with their own contents".to_owned(),
+        Factor::WithData => "files with random contents".to_owned(),
         _ => format!("{factor} {word}"),
     }
 }

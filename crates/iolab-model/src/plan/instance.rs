@@ -12,7 +12,7 @@ use crate::catalog::{
     Capability, Factor, Level, Share, Target, bytes_text, is_shared, mix, path_to_text,
 };
 use crate::spec::Experiment;
-use crate::tree::{NoTree, Tree, TreeOrder};
+use crate::tree::{NoTree, RecordedFiles, Tree, TreeOrder};
 
 /// The file for calls that need one but have no size of their own.
 const CALL_FILE_BYTES: u64 = 1 << 20;
@@ -257,7 +257,8 @@ fn wanted(
         };
     }
     if let Some(path) = draft.full.path(Factor::Trace) {
-        return recorded(path, place, facts).map(Some);
+        let with_data = draft.full.is_on(Factor::WithData);
+        return recorded(path, place, with_data, facts).map(Some);
     }
     let invalid = |none: NoTree| Skip { reason: none.to_string(), too_small: false };
     let seed = mix(experiment.protocol.content_seed(), TREE_STREAM);
@@ -318,12 +319,18 @@ fn can_be_reached(draft: &Draft, wanted: &Wanted, facts: &Facts) -> Result<(), S
 }
 
 /// The files of a trace.
-fn recorded(path: &Path, place: Option<String>, facts: &Facts) -> Result<Wanted, Skip> {
+fn recorded(
+    path: &Path,
+    place: Option<String>,
+    with_data: bool,
+    facts: &Facts,
+) -> Result<Wanted, Skip> {
     let refuse = |reason: String| Skip { reason, too_small: false };
     let unknown = || refuse(format!("nothing is known of {}", path_to_text(path)));
     let trace = facts.traces.get(path).ok_or_else(unknown)?;
     let trace = trace.as_ref().map_err(|why| refuse(why.clone()))?;
-    let tree = Some(TreeOrder::Recorded(trace.files.clone()));
+    let files = RecordedFiles { with_data, ..trace.files.clone() };
+    let tree = Some(TreeOrder::Recorded(files));
     Ok(Wanted { bytes: trace.bytes, place, tree, ..Wanted::default() })
 }
 

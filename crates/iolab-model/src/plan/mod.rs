@@ -171,6 +171,12 @@ impl Plan {
         cells.filter_map(|cell| cell.levels.text(Factor::Contender)).collect()
     }
 
+    /// Whether what is in the files that traces name is copied.
+    pub fn copies_data(&self) -> bool {
+        let cells = self.cells.iter().filter(|cell| cell.skip.is_none());
+        cells.map(|cell| &cell.levels).any(|levels| levels.is_on(Factor::WithData))
+    }
+
     /// Skips the cells that are not wanted, for this reason. What they would have cost stays in
     /// the forecast.
     pub fn keep(&mut self, wanted: impl Fn(&Cell) -> bool, reason: &str) {

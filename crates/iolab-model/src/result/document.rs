@@ -1,7 +1,7 @@
 //! The whole of a run, as JSON writes it and the history keeps it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -208,9 +208,14 @@ impl Document {
         samples.any(|sample| sample.is_steady())
     }
 
-    /// Whether it started commands: what a record would start is started only where that is said again.
-    pub fn starts_commands(&self) -> bool {
-        self.cells.iter().any(|cell| cell.factors.get(Factor::Contender).is_some())
+    /// What must be said again where a command goes on with the run or repeats it: what a record would
+    /// start is started, and what its traces name is copied, only where that is said.
+    pub fn consents(&self) -> BTreeSet<&'static str> {
+        let levels = || self.cells.iter().map(|cell| &cell.factors);
+        let commands = levels().any(|levels| levels.get(Factor::Contender).is_some());
+        let data = levels().any(|levels| levels.is_on(Factor::WithData));
+        let all = [(commands, " --allow-commands"), (data, " --with-data")];
+        all.into_iter().filter_map(|(needed, word)| needed.then_some(word)).collect()
     }
 
     /// The run with what records of earlier versions lack in their answers ([`Answer::complete`]).
@@ -264,8 +269,8 @@ impl Document {
         };
         let here = self.run.id != 0 && !self.is_imported();
         let time = MoreTime::of(seconds).filter(|_| here)?.argument();
-        let consent = if self.starts_commands() { " --allow-commands" } else { "" };
-        Some(format!("iolab more {} {time}{consent}", self.run.id))
+        let consents: String = self.consents().into_iter().collect();
+        Some(format!("iolab more {} {time}{consents}", self.run.id))
     }
 
     /// Whether more rounds may tell more of an answer: no pick is within what matters, and nothing

@@ -71,6 +71,9 @@ pub struct RecordedFiles {
     pub space_bytes: u64,
     /// Bytes that a trial writes.
     pub written_bytes: u64,
+    /// Whether they hold what the recorded ones do, as far as that is there.
+    #[serde(default)]
+    pub with_data: bool,
 }
 
 impl TreeOrder {

@@ -1,5 +1,7 @@
 //! Which runs can be made once more, and how a command names them.
 
+use std::collections::BTreeSet;
+
 use iolab_model::result::Document;
 
 /// `3,5 4,6`, where each run is of this history and was made by a command that makes it again.
@@ -14,12 +16,10 @@ pub(super) fn again(first: &[Document], second: &[Document]) -> Option<String> {
             runs.iter().map(|run| Some(run).filter(can).map(|run| run.run.id)).collect();
         Some(runs_text(&ids?))
     };
-    let consent = if first.iter().chain(second).any(Document::starts_commands) {
-        " --allow-commands"
-    } else {
-        ""
-    };
-    Some(format!("{} {}{consent}", side(first)?, side(second)?))
+    let consents: BTreeSet<&str> =
+        first.iter().chain(second).flat_map(Document::consents).collect();
+    let consents: String = consents.into_iter().collect();
+    Some(format!("{} {}{consents}", side(first)?, side(second)?))
 }
 
 /// Numbers of runs as a command takes them: `3..7,9`.

@@ -92,7 +92,8 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
         | Factor::Atime
         | Factor::Descriptors
         | Factor::Shift
-        | Factor::Think => format!("{factor} {text}"),
+        | Factor::Think
+        | Factor::WithData => format!("{factor} {text}"),
         _ => text,
     }
 }

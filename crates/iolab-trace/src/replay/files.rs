@@ -6,6 +6,7 @@ use std::ffi::CString;
 use super::disk::{Disk, Inode, NodeKind};
 use super::names::Names;
 use super::state::Sifter;
+use crate::call::NONE;
 
 /// A file, directory or link, by its path below the directory of all copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// Its size in bytes.
     pub bytes: u64,
+    /// Which of the trace's files it is a copy of; none of what only fills a directory.
+    pub original: Option<u32>,
 }
 
 /// What the calls of a trace leave otherwise than it was.
@@ -54,7 +57,7 @@ pub(super) fn fill(sifter: &mut Sifter<'_>) {
             let name = sifter.names.filler(12);
             for disk in [&mut sifter.first, &mut sifter.disk] {
                 let number = disk.inodes.len() as u32;
-                disk.inodes.push(Inode::new(NodeKind::File, 0, crate::call::NONE));
+                disk.inodes.push(Inode::new(NodeKind::File, 0, NONE));
                 disk.inode_mut(inode).entries.insert(name, number);
             }
         }
@@ -86,7 +89,8 @@ fn below(disk: &Disk, names: &Names, at: u32, path: &[u32], all: &mut Vec<Node>)
 fn node(disk: &Disk, names: &Names, inode: u32, path: &[u32]) -> Node {
     let inode = disk.inode(inode);
     let bytes = if inode.kind == NodeKind::File { inode.size } else { 0 };
-    Node { path: names.path(path), kind: inode.kind, bytes }
+    let original = Some(inode.path).filter(|path| *path != NONE);
+    Node { path: names.path(path), kind: inode.kind, bytes, original }
 }
 
 /// What differs between two states.

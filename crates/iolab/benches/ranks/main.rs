@@ -128,7 +128,9 @@ impl Bench {
     fn ours(&self, words: &[&str], work: &str) -> Own {
         let mpi = format!("--mpi={}", self.relay.display());
         let amount: &[&str] = match words[0] {
-            "files" => &["--files", FILES, "--sizes", "empty", "--layout", "shared", "--threads", "1"],
+            "files" => {
+                &["--files", FILES, "--sizes", "empty", "--layout", "shared", "--threads", "1"]
+            }
             _ => &["--file-size", BYTES, "--block", BLOCK],
         };
         // What is done with files stands before the directory.

@@ -23,6 +23,7 @@ mod quick;
 mod readme;
 mod record_faults;
 mod replay;
+mod replay_data;
 mod replay_faults;
 mod rerun;
 mod studies;

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, statat, symli
 use rustix::io::Errno;
 
 use super::aside;
+use super::originals;
 use super::root::open_root;
 use super::scene::{LEADS_TO, Scene, State};
 use crate::method::fill;
@@ -39,7 +40,7 @@ pub fn make(scene: &Scene, root: &Path, wanted: &dyn Fn() -> bool) -> Result<(),
     };
     aside::make(root, scene.replay.made_files()).map_err(|error| failed(&error))?;
     let made = open_root(root).map_err(io::Error::from).and_then(|root| {
-        make_nodes(&root, &scene.replay.files, scene.seed, wanted)?;
+        make_nodes(scene, &root, &scene.replay.files, wanted)?;
         Ok(rustix::fs::syncfs(&root)?)
     });
     made.map_err(|error| failed(&error))?;
@@ -48,12 +49,12 @@ pub fn make(scene: &Scene, root: &Path, wanted: &dyn Fn() -> bool) -> Result<(),
 }
 
 fn make_nodes(
+    scene: &Scene,
     root: &OwnedFd,
     nodes: &[Node],
-    seed: u64,
     wanted: &dyn Fn() -> bool,
 ) -> io::Result<()> {
-    let mut pool = Vec::new();
+    let mut contents = Contents::of(scene);
     for (number, node) in nodes.iter().enumerate() {
         if !wanted() {
             return Err(io::Error::other("the controller has gone"));
@@ -65,36 +66,58 @@ fn make_nodes(
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
                 let mode = Mode::RUSR | Mode::WUSR;
                 let file = File::from(openat(root, &*node.path, flags | OFlags::NOFOLLOW, mode)?);
-                if pool.is_empty() && node.bytes > 0 {
-                    pool = vec![0; POOL_BYTES];
-                    fill(Fill::Random, seed, &mut pool);
-                }
-                write(&file, node.bytes, number, &pool, wanted)?;
+                contents.write(&file, node, number, wanted)?;
             }
         }
     }
     Ok(())
 }
 
-fn write(
-    file: &File,
-    bytes: u64,
-    number: usize,
-    pool: &[u8],
-    wanted: &dyn Fn() -> bool,
-) -> io::Result<()> {
-    let mut at = 0;
-    let mut from = number.wrapping_mul(STEP_BYTES) % POOL_BYTES;
-    while at < bytes {
-        let piece = (bytes - at).min((POOL_BYTES - from) as u64) as usize;
-        file.write_all_at(&pool[from..from + piece], at)?;
-        at += piece as u64;
-        from = 0;
-        if !wanted() {
-            return Err(io::Error::other("the controller has gone"));
-        }
+/// Where what is in the files comes from.
+struct Contents<'a> {
+    scene: &'a Scene,
+    /// Of the seed; empty until it is needed.
+    pool: Vec<u8>,
+    /// What of an original is under way.
+    piece: Vec<u8>,
+}
+
+impl Contents<'_> {
+    fn of(scene: &Scene) -> Contents<'_> {
+        Contents { scene, pool: Vec::new(), piece: Vec::new() }
     }
-    Ok(())
+
+    /// What the original holds, where that is wanted and there; else what the seed says.
+    fn write(
+        &mut self,
+        file: &File,
+        node: &Node,
+        number: usize,
+        wanted: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
+        let mut at = 0;
+        if self.scene.with_data && node.bytes > 0 {
+            self.piece.resize(POOL_BYTES, 0);
+            if let Ok(original) = originals::of(&self.scene.trace, node) {
+                at = originals::copy(&original, file, node.bytes, &mut self.piece, wanted)?;
+            }
+        }
+        if self.pool.is_empty() && at < node.bytes {
+            self.pool = vec![0; POOL_BYTES];
+            fill(Fill::Random, self.scene.seed, &mut self.pool);
+        }
+        let mut from = number.wrapping_mul(STEP_BYTES) % POOL_BYTES;
+        while at < node.bytes {
+            let piece = (node.bytes - at).min((POOL_BYTES - from) as u64) as usize;
+            file.write_all_at(&self.pool[from..from + piece], at)?;
+            at += piece as u64;
+            from = 0;
+            if !wanted() {
+                return Err(io::Error::other("the controller has gone"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Brings the files back to their first state: what the trial has changed as foreseen is made anew,
@@ -110,7 +133,7 @@ pub(super) fn restore(scene: &Scene, root: &Path) -> Result<(), Fault> {
             State::Foreseen => undo(scene, &root, path)?,
             State::Unknown => {
                 remove_contents(&root, None, Whose::Anyones)?;
-                make_nodes(&root, &scene.replay.files, scene.seed, &|| true)?;
+                make_nodes(scene, &root, &scene.replay.files, &|| true)?;
             }
         }
         Ok(())
@@ -131,7 +154,7 @@ fn undo(scene: &Scene, root: &OwnedFd, path: &Path) -> io::Result<()> {
         }
     }
     let mut all = scene.replay.changes.iter();
-    all.try_for_each(|change| make_nodes(root, &change.before, scene.seed, &|| true))
+    all.try_for_each(|change| make_nodes(scene, root, &change.before, &|| true))
 }
 
 /// Takes all of them away, or aside: those of another trace may be made beside them at once.

@@ -7,6 +7,7 @@
 mod aside;
 mod clones;
 mod files;
+mod originals;
 mod os_flags;
 mod play;
 mod root;
@@ -18,11 +19,12 @@ mod tests;
 mod walk;
 
 pub use files::{make, remove};
+pub use originals::{Lacking, lacking};
 pub use scene::Scene;
 
 use iolab_model::catalog::{
     CacheState, Capability, Consume, Factor, FactorUse, Part, Pattern, RECORDED, ReplayMethod,
-    ReplayReadahead, ReplaySync, ReplayThink, WorkloadId, WorkloadInfo,
+    ReplayReadahead, ReplaySync, ReplayThink, Switch, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 
@@ -82,6 +84,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Threads, "").among(&[RECORDED]),
         FactorUse::new(Factor::Readahead, "").among(ReplayReadahead::WORDS),
         FactorUse::new(Factor::Think, "").among(ReplayThink::WORDS),
+        FactorUse::new(Factor::WithData, "").among(Switch::WORDS),
         FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),
         FactorUse::new(Factor::Memory, ""),
     ],
@@ -103,6 +106,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "would telling the kernel how it reads help",
     ),
     ("replay sqlite.trace --sync recorded,close,end,none --block recorded", "what its fsyncs cost"),
+    (
+        "replay logs.trace --with-data --block recorded --place btrfs:compress=zstd,ext4",
+        "what a file system that compresses makes of the files themselves (as root)",
+    ),
     (
         "replay build.trace --block recorded --place ext4,xfs,tmpfs",
         "on which file system its file work is fastest (as root)",

@@ -26,6 +26,8 @@ pub struct Scene {
     pub replay: Replay,
     /// Decides what the files hold.
     pub seed: u64,
+    /// But for what those that the trace names hold, where they are copied.
+    pub with_data: bool,
     state: AtomicU8,
     /// Whether files can be clones where it is done, once that is known.
     clones: OnceLock<bool>,
@@ -49,12 +51,12 @@ pub(super) enum State {
 }
 
 impl Scene {
-    /// For a trace. Its files are still to be made.
+    /// For a trace, with random contents. Its files are still to be made.
     pub fn new(trace: Trace, seed: u64) -> Scene {
         let replay = Replay::of(&trace);
         let programs = Mutex::default();
         let (state, clones) = (AtomicU8::new(State::Unknown as u8), OnceLock::new());
-        Scene { trace, replay, seed, state, clones, programs }
+        Scene { trace, replay, seed, with_data: false, state, clones, programs }
     }
 
     /// Whether files can be clones of one another below this directory. Asked where it matters alone.
