@@ -28,6 +28,7 @@ mod messages;
 mod place_needs;
 mod places;
 mod rank;
+mod ranks_latency;
 mod ranks_location;
 mod ranks_merge;
 mod ranks_proof;

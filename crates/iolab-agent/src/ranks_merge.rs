@@ -11,6 +11,7 @@ use iolab_model::result::{Fault, Measurement, Metrics};
 use super::crew::Crew;
 use super::messages::{Objection, Reply, Sight};
 use super::rank::{DONE, LEAD, NOT_STARTED};
+use super::ranks_latency::of_operations;
 use super::ranks_proof::{Measured, Sharing, proof};
 
 /// Files a second, of workloads that have many.
@@ -154,9 +155,11 @@ fn measurement(crew: &Crew, mut all: Vec<Measured>, sharing: Sharing) -> Measure
         } else {
             [].into()
         },
+        recorded: [].into(),
     };
     whole.metrics.extend(span(crew, &all).iter());
     whole.metrics.extend(of_files(&whole).iter());
+    whole.metrics.extend(of_operations(&all).iter());
     whole
 }
 
@@ -173,8 +176,8 @@ fn of_files(whole: &Measurement) -> Metrics {
 }
 
 /// What was counted, of all: times are those of the slowest, counts are added up. What is counted of
-/// a whole machine is counted once for each, and what is made of single operations cannot be put
-/// together.
+/// a whole machine is counted once for each, and what is made of single operations is made of those of
+/// all.
 fn together(all: &[Measured]) -> Metrics {
     let mut sums: BTreeMap<_, (u64, f64)> = BTreeMap::new();
     for (id, value) in all.iter().flat_map(|(.., measured)| measured.metrics.iter()) {

@@ -238,9 +238,13 @@ fn in_child(
             // What the workload has measured itself stays.
             let own = std::mem::replace(&mut measurement.metrics, counted.metrics);
             measurement.metrics.extend(own.iter());
-            if let Some((rank, times)) = counted.rank {
-                times.put(&mut measurement.metrics);
-                rank.done();
+            match counted.rank {
+                Some((rank, times)) => {
+                    times.put(&mut measurement.metrics);
+                    rank.done();
+                }
+                // There are no others that it is to be put together with.
+                None => measurement.recorded = [].into(),
             }
             measurement
         });

@@ -2,7 +2,7 @@
 //! together.
 
 use iolab_agent::{Location, catalog};
-use iolab_model::catalog::{Factor, Level, Switch};
+use iolab_model::catalog::{Factor, Level};
 use iolab_model::plan::Plan;
 use iolab_model::spec::Experiment;
 
@@ -42,10 +42,6 @@ pub fn settle(experiment: &Experiment, location: &dyn Location) -> Result<Experi
     let asked = |factor: &Factor| experiment.factors.contains_key(factor);
     if let Some((factor, why)) = NOT_TOGETHER.iter().find(|(factor, _)| asked(factor)) {
         return refuse(format!("--mpi with --{factor}: {why}"));
-    }
-    let timed = Level::word(Switch::On.word());
-    if experiment.factors.get(&Factor::Latency).is_some_and(|levels| levels.contains(&timed)) {
-        return refuse("--mpi with --latency: single operations are timed on one machine".into());
     }
     let levels =
         experiment.factors.entry(Factor::Ranks).or_insert_with(|| vec![Level::Number(all)]);

@@ -113,6 +113,7 @@ pub fn any_sample() -> impl Strategy<Value = Sample> {
             proof: proof.into(),
             flags,
             ranks_ns: ranks_ns.into(),
+            recorded: [].into(),
         },
         fault,
     })

@@ -88,6 +88,7 @@ pub fn sample(round: u32, position: u32, wall_ns: u64, operations: u64) -> Sampl
             .into(),
             flags: Vec::new(),
             ranks_ns: [].into(),
+            recorded: [].into(),
         },
         fault: None,
     }

@@ -6,7 +6,7 @@
 //! before the clock starts; recording is a shift, an addition and a comparison.
 
 use crate::sys::clock::now_ns;
-use iolab_model::result::Name;
+use iolab_model::result::{Measurement, Metrics, Name, Recorded};
 
 /// Linear buckets an octave, as a power of two.
 const SUB_BITS: u32 = 6;
@@ -24,6 +24,11 @@ const QUANTILES: [(&str, f64, u64); 5] = [
     ("latency_p99_99_ns", 0.9999, 10_000),
 ];
 const GREATEST: &str = "latency_max_ns";
+/// Of the figures of a step those that are told: an operation has up to five of them.
+const TOLD_OF_A_STEP: [&str; 4] =
+    ["latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns"];
+/// Operations that the percentiles are of.
+pub const TIMED: &str = "timed_operations";
 
 /// Times of operations, counted in buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +64,7 @@ impl Latencies {
 
     /// Operations recorded.
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
     }
 
     /// The time that a share `q` of the operations did not exceed (nearest rank), within 0.8 %;
@@ -67,18 +72,62 @@ impl Latencies {
     pub fn quantile_ns(&self, q: f64) -> Option<f64> {
         let count = self.count();
         let rank = ((q * count as f64).ceil() as u64).clamp(1, count.max(1));
-        let mut seen = 0;
+        let mut seen: u64 = 0;
         let at = self.counts.iter().position(|n| {
-            seen += n;
+            seen = seen.saturating_add(*n);
             seen >= rank
         })?;
         // The last bucket has no end of its own.
         Some(middle_ns(at).min(self.greatest_ns as f64))
     }
 
+    /// Puts them into a measurement, as figures and as what these are made of.
+    pub fn tell(&self, step: Name, measurement: &mut Measurement) {
+        if self.count() == 0 {
+            return;
+        }
+        let mut recorded = std::mem::take(&mut measurement.recorded).into_vec();
+        recorded.push(self.recorded(step));
+        measurement.recorded = recorded.into();
+        self.put(step, &mut measurement.metrics);
+    }
+
+    /// The figures alone. Every operation has one of its steps at least, so that the step that was
+    /// recorded most often was at each of them.
+    pub fn put(&self, step: Name, metrics: &mut Metrics) {
+        for (id, ns) in self.metrics() {
+            let id = match step.as_str() {
+                "" => id,
+                step if TOLD_OF_A_STEP.contains(&id.as_str()) => {
+                    Name::from(format!("{step}_{}", id.as_str()))
+                }
+                _ => continue,
+            };
+            metrics.insert(id, ns);
+        }
+        let count = self.count() as f64;
+        let most = metrics.get(TIMED).map_or(count, |other| other.max(count));
+        metrics.insert(TIMED.into(), most);
+    }
+
+    /// For who puts it together with others.
+    fn recorded(&self, step: Name) -> Recorded {
+        let counts = (0..).zip(self.counts.iter().copied()).filter(|(_, count)| *count > 0);
+        Recorded { step, counts: counts.collect(), greatest_ns: self.greatest_ns }
+    }
+
+    /// Adds what another process recorded.
+    pub fn add_recorded(&mut self, other: &Recorded) {
+        for (bucket, count) in &other.counts {
+            let bucket = usize::try_from(*bucket).unwrap_or(BUCKETS).min(BUCKETS - 1);
+            self.counts[bucket] = self.counts[bucket].saturating_add(*count);
+        }
+        self.greatest_ns = self.greatest_ns.max(other.greatest_ns);
+    }
+
     /// Metric id → nanoseconds: the quantiles that the number of operations supports, and the
     /// greatest time.
-    pub fn metrics(&self) -> impl Iterator<Item = (Name, f64)> {
+    fn metrics(&self) -> impl Iterator<Item = (Name, f64)> {
         let count = self.count();
         let supported = QUANTILES.iter().filter(move |(.., fewest)| count >= *fewest);
         let quantiles =

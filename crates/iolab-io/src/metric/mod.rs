@@ -156,6 +156,7 @@ pub const METRICS: &[Metric] = &[
     given!("latency_p99_9_ns", Nanoseconds, "99.9 % of the operations took no longer"),
     given!("latency_p99_99_ns", Nanoseconds, "99.99 % of the operations took no longer"),
     given!("latency_max_ns", Nanoseconds, "the longest operation"),
+    given!("timed_operations", Count, "operations that were timed one by one"; Higher),
     given!("open_latency_p50_ns", Nanoseconds, "half of the opens took no longer"),
     given!("open_latency_p99_ns", Nanoseconds, "99 % of the opens took no longer"),
     given!("open_latency_p99_9_ns", Nanoseconds, "99.9 % of the opens took no longer"),

@@ -1,13 +1,11 @@
 //! The workload `read`: bytes of one file, brought to the program and consumed.
 
-use crate::method::{
-    self, Access, Latencies, Layout, MeasuredWindow, NoWindow, Outcome, ReadEntry, ReadJob,
-};
+use crate::method::{self, Access, Layout, MeasuredWindow, NoWindow, Outcome, ReadEntry, ReadJob};
 use iolab_model::catalog::{
     Atime, CacheState, Capability, Code, Consume, Factor, FactorUse, Levels, Part, Pattern,
     Readahead, Share, Shift, Switch, WorkloadId, WorkloadInfo,
 };
-use iolab_model::result::{Digest, Fault, Measurement, Proof};
+use iolab_model::result::{Digest, Fault, Measurement, Name, Proof};
 
 use super::portion::{Portion, no_turns};
 use super::{Extent, SetupTeardown, Trial, Visit, Workload};
@@ -90,7 +88,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         Extent::Passes(passes) => passes,
         Extent::Part { .. } => 1,
     };
-    Ok(Measurement {
+    let mut measurement = Measurement {
         wall_ns: outcome.wall_ns,
         user_ns: outcome.user_ns,
         system_ns: outcome.system_ns,
@@ -99,9 +97,12 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         repetitions,
         proof: Proof { digest: digest(&outcome, entry.real), ..Proof::default() }.into(),
         flags: if unconsumed { vec![Code::Unconsumed] } else { Vec::new() },
-        metrics: outcome.latencies.iter().flat_map(Latencies::metrics).collect(),
         ..Measurement::default()
-    })
+    };
+    if let Some(latencies) = &outcome.latencies {
+        latencies.tell(Name::default(), &mut measurement);
+    }
+    Ok(measurement)
 }
 
 fn job<'a>(trial: &Trial<'a>) -> Result<(&'static ReadEntry, ReadJob<'a>), Fault> {

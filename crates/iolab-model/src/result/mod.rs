@@ -38,7 +38,7 @@ pub use name::Name;
 pub use place::PlaceFacts;
 pub use reached::{Reached, Step};
 pub use sample::{
-    CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Residency,
-    Sample,
+    CacheProof, CopyProof, CopyRoute, Digest, Effects, Fault, Measurement, Phase, Proof, Recorded,
+    Residency, Sample,
 };
 pub use topic::Topic;

@@ -60,6 +60,22 @@ pub struct Measurement {
     /// By rank of an MPI job: from the barrier until it was done. None where there was no other.
     #[serde(default, skip_serializing_if = "<[u64]>::is_empty")]
     pub ranks_ns: Box<[u64]>,
+    /// What the percentiles of its operations are made of, on the way from a rank to where those of all
+    /// are put together: in no record.
+    #[serde(default, skip_serializing_if = "<[Recorded]>::is_empty")]
+    #[schemars(skip)]
+    pub recorded: Box<[Recorded]>,
+}
+
+/// How long operations of one kind took, counted in buckets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The step of an operation; empty: the whole of it.
+    pub step: Name,
+    /// The number of a bucket and how many operations fell into it, where any did.
+    pub counts: Box<[(u32, u64)]>,
+    /// The longest.
+    pub greatest_ns: u64,
 }
 
 /// Why a trial gave no measurement.

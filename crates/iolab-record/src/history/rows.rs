@@ -195,6 +195,8 @@ pub(super) fn insert_sample(
         proof,
         flags,
         ranks_ns,
+        // A rank's, on its way to the others'.
+        recorded: _,
     } = measurement;
     db.prepare_cached("INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?
         .execute(params![
@@ -350,6 +352,7 @@ fn sample(row: &Row<'_>) -> Sql<Sample> {
             proof: rest.proof,
             flags: rest.flags,
             ranks_ns: rest.ranks_ns,
+            recorded: [].into(),
         },
         fault: rest.fault,
     })

@@ -254,6 +254,9 @@ fn any_depth_reads_the_same_bytes_cached_or_direct() {
                         assert_eq!(hex, right.filter(|_| entry.real), "{levels:?}");
                         let told = seen.metrics.contains_key("latency_max_ns");
                         assert_eq!(told, latency == "on", "{levels:?}");
+                        let timed = seen.metrics.get("timed_operations").copied();
+                        let all = seen.operations as f64;
+                        assert_eq!(timed, told.then_some(all), "{levels:?}");
                         let p50 = seen.metrics.get("latency_p50_ns").copied();
                         assert!(p50.is_none_or(|ns| ns <= seen.wall_ns as f64), "{levels:?}");
                     }

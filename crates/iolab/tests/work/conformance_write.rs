@@ -233,6 +233,7 @@ fn latency_records_each_block() {
             if !real {
                 continue;
             }
+            assert_eq!(told("timed_operations"), Some(seen.operations as f64), "{id}");
             let greatest = told("latency_max_ns").unwrap();
             assert!(greatest > 0.0 && greatest <= seen.wall_ns as f64, "{id}: {greatest}");
             assert_eq!(told("latency_p99_ns").is_some(), step == 512, "{id}: 100 blocks or more");

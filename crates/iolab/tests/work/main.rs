@@ -26,6 +26,7 @@ mod location;
 mod meta_calls;
 mod ranks;
 mod ranks_hosts;
+mod ranks_latency;
 mod ranks_shared;
 mod ranks_srun;
 mod ranks_support;

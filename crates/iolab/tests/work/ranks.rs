@@ -146,7 +146,6 @@ fn what_ranks_cannot_do_is_refused_once() {
     run(&["write", "/no/such"]).refused(2, &["rank 0 on ", "/no/such"]);
     let small = ["read", "--file-size", "2Mi"];
     run(&[&small[..], &["--place", "tmpfs"]].concat()).refused(2, &["--place", "of one machine"]);
-    run(&[&small[..], &["--latency"]].concat()).refused(2, &["--latency", "one machine"]);
 }
 
 /// Two ranks started by different words, as two nodes may be set up differently.

@@ -142,7 +142,7 @@ fn watched<T: Task, L: StepTimer>(
         one.laps.add_to(&mut times);
         tasks.push(one.task);
     }
-    times.tell(&mut measurement.metrics);
+    times.tell(&mut measurement);
     Ok((measurement, tasks))
 }
 

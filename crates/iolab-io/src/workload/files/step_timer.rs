@@ -2,7 +2,7 @@
 
 use crate::method::Latencies;
 use crate::sys::clock::now_ns;
-use iolab_model::result::Metrics;
+use iolab_model::result::Measurement;
 
 /// A step of what is done with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,19 +80,12 @@ impl StepTimer for StepTimes {
     }
 }
 
-/// Of the figures of a recorder those that are told: there are five recorders.
-const TOLD: [&str; 4] = ["latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns"];
-
 impl StepTimes {
-    /// Puts `open_latency_p50_ns` and its like into a trial's metrics: percentiles only where the
+    /// Puts `open_latency_p50_ns` and its like into a trial's measurement: percentiles only where the
     /// number of files supports them.
-    pub(super) fn tell(&self, metrics: &mut Metrics) {
+    pub(super) fn tell(&self, measurement: &mut Measurement) {
         for (step, name) in Step::ALL {
-            for (id, ns) in self.times[step as usize].metrics() {
-                if TOLD.contains(&id.as_str()) {
-                    metrics.insert(format!("{name}_{}", id.as_str()).into(), ns);
-                }
-            }
+            self.times[step as usize].tell(name.into(), measurement);
         }
     }
 }

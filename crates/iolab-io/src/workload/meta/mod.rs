@@ -15,13 +15,13 @@ pub use capability_probe::impossible;
 pub use operation::OPERATIONS;
 pub use tree::Tree;
 
-use crate::method::{Latencies, MeasuredWindow, Stop, Unwatched, Watch};
+use crate::method::{MeasuredWindow, Stop, Unwatched, Watch};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{
     Capability, Factor, FactorUse, NamedCall, Part, Switch, Touch, WorkloadId, WorkloadInfo,
 };
-use iolab_model::result::{Fault, Measurement};
+use iolab_model::result::{Fault, Measurement, Name};
 
 use super::{Extent, SetupTeardown, Trial, Workload};
 use call_schedule::CallSchedule;
@@ -185,13 +185,16 @@ fn timed<W: Watch>(
     let after = usage();
     window.close();
     let Done { operations, .. } = result?;
-    Ok(Measurement {
+    let mut measurement = Measurement {
         wall_ns: end_ns.saturating_sub(start_ns).max(1),
         user_ns: after.user_ns.saturating_sub(before.user_ns),
         system_ns: after.system_ns.saturating_sub(before.system_ns),
         operations,
-        metrics: watch.finish().iter().flat_map(Latencies::metrics).collect(),
         repetitions: if job.span.before < 2 { 1 } else { operations },
         ..Measurement::default()
-    })
+    };
+    if let Some(latencies) = watch.finish() {
+        latencies.tell(Name::default(), &mut measurement);
+    }
+    Ok(measurement)
 }

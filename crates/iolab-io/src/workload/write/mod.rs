@@ -6,7 +6,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-use crate::method::{self, Latencies, MeasuredWindow, WriteEntry, Written};
+use crate::method::{self, MeasuredWindow, WriteEntry, Written};
 use iolab_model::catalog::{
     Capability, Factor, FactorUse, Fill, Levels, Part, Pattern, Share, Switch, Sync, Target, Until,
     WorkloadId, WorkloadInfo, is_shared,
@@ -82,7 +82,7 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         Extent::Passes(passes) => passes,
         Extent::Part { .. } => 1,
     };
-    Ok(Measurement {
+    let mut measurement = Measurement {
         wall_ns: written.wall_ns,
         user_ns: written.user_ns,
         system_ns: written.system_ns,
@@ -91,7 +91,11 @@ fn run(trial: &Trial<'_>, window: &mut dyn MeasuredWindow) -> Result<Measurement
         repetitions,
         metrics: metrics(&task, &written),
         ..Measurement::default()
-    })
+    };
+    if let Some(latencies) = &written.latencies {
+        latencies.tell(Name::default(), &mut measurement);
+    }
+    Ok(measurement)
 }
 
 /// The times, and what a sync and a byte cost.
@@ -114,8 +118,7 @@ fn metrics(task: &Task, written: &Written) -> Metrics {
         ("sync_ns", sync_ns),
         ("ns_per_byte", per_byte),
     ];
-    let rows = rows.into_iter().filter_map(|(id, value)| Some((Name::from(id), value?)));
-    rows.chain(written.latencies.iter().flat_map(Latencies::metrics)).collect()
+    rows.into_iter().filter_map(|(id, value)| Some((Name::from(id), value?))).collect()
 }
 
 const NO_BLOCK: &str = "it has no block of its own and would be synced once a MiB; take --sync end, \
