@@ -132,7 +132,10 @@ impl AgentState {
             return self.shared.fill(order, shared, number, &|| !has_gone(input)).map(done);
         }
         let order = &mut order.clone();
-        order.seed = rank.map_or(order.seed, |rank| rank.seed(order.seed));
+        if let Some(rank) = rank {
+            order.seed = rank.seed(order.seed);
+            order.tree = order.tree.take().map(|tree| tree.of_rank(rank.number()));
+        }
         if let Some(old) = self.instances.remove(&order.id)
             && old.made()
         {
@@ -218,34 +221,31 @@ impl AgentState {
     }
 
     /// One trial, with all that it needs.
-    pub fn trial(
+    pub fn trial(&mut self, request: &TrialRequest, at: (&File, Option<&Rank>)) -> Ended {
+        self.has_commanded |= request.levels.get(Factor::Contender).is_some();
+        self.attempt(request, at).unwrap_or_else(|fault| Ended::Here(Err(fault)))
+    }
+
+    fn attempt(
         &mut self,
         request: &TrialRequest,
         (input, rank): (&File, Option<&Rank>),
-    ) -> Ended {
-        self.has_commanded |= request.levels.get(Factor::Contender).is_some();
-        let reached = match self.prepare(request) {
-            Ok(reached) => reached,
-            Err(fault) => return Ended::Here(Err(fault)),
-        };
-        let tree = request.instance.and_then(|id| self.trees.get(&id));
+    ) -> Result<Ended, Fault> {
+        let reached = self.prepare(request)?;
         let limit_bytes = self.limit_bytes(request);
-        let common =
-            is_shared(&request.levels).then(|| self.shared.directory().map(Path::to_owned));
-        let common = match common.transpose() {
-            Ok(common) => common,
-            Err(fault) => return Ended::Here(Err(fault)),
-        };
+        let together = is_shared(&request.levels);
+        let common = together.then(|| self.shared.directory().map(Path::to_owned)).transpose()?;
+        let lender = self.shared.lender(request, rank);
+        let own = request.instance.and_then(|id| self.trees.get(&id));
+        let lent =
+            own.zip(lender).map(|(own, rank)| self.shared.lent_tree(own, rank)).transpose()?;
+        let tree = lent.as_ref().or(own);
         let no_file = |id| Fault::new("run a trial", format!("there is no instance {id}"));
-        let instance = match (request.instance, self.shared.lender(request, rank)) {
-            (None, _) => Ok(None),
-            (Some(_), _) if tree.is_some() => Ok(None),
-            (Some(id), Some(lender)) => self.shared.lent(id, lender).map(Some),
-            (Some(id), None) => self.instances.get_mut(&id).map(Some).ok_or_else(|| no_file(id)),
-        };
-        let instance = match instance {
-            Ok(instance) => instance,
-            Err(fault) => return Ended::Here(Err(fault)),
+        let instance = match (request.instance.filter(|_| tree.is_none()), lender) {
+            (None, _) => None,
+            // Of a file that all have made a rank reads the part of another by itself.
+            (Some(id), Some(lender)) if !together => Some(self.shared.lent(id, lender)?),
+            (Some(id), _) => Some(self.instances.get_mut(&id).ok_or_else(|| no_file(id))?),
         };
         let on = |place: Option<&'_ str>| place.map(str::to_owned).zip(self.places.as_ref());
         let (target, source) = (on(request.levels.text(Factor::Place)), on(request.source_place()));
@@ -272,7 +272,7 @@ impl AgentState {
             let vain = measurement.flags.contains(&Code::NotDrained);
             self.drain_limit = if vain { DRAIN_BRIEFLY } else { DRAIN_LIMIT };
         }
-        ended
+        Ok(ended)
     }
 
     /// The memory limit of a trial: as written, or by its ratio to the trial's file.

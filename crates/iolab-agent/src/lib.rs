@@ -40,6 +40,7 @@ mod space_watch;
 mod survey;
 mod transport;
 mod tree_instance;
+mod tree_proof;
 mod trial;
 mod virtual_machine;
 mod work_directory;

@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use iolab_io::workload::{self, Subject, Trial, shift_of};
-use iolab_model::catalog::{Factor, is_shared, path_from_text, path_to_text};
+use iolab_model::catalog::{Factor, path_from_text, path_to_text};
 use iolab_model::plan::SharedBy;
 use iolab_model::result::Fault;
 
@@ -112,13 +112,20 @@ impl SharedFiles {
         Err(Fault::new(doing, cause))
     }
 
-    /// Which other rank's file a trial reads, where it does not read its own.
+    /// Which other rank's part a trial reads, where it does not read its own.
     pub fn lender(&self, request: &TrialRequest, rank: Option<&Rank>) -> Option<u64> {
         let (shift, rank) = (shift_of(&request.levels), rank?.number());
         let ranks = request.levels.number(Factor::Ranks)?.max(1);
         let lender = (rank + shift) % ranks;
         let made = request.levels.get(Factor::File).is_none();
-        (made && lender != rank && !is_shared(&request.levels)).then_some(lender)
+        (made && lender != rank).then_some(lender)
+    }
+
+    /// The tree that another rank has made, as this one has made its own.
+    pub fn lent_tree(&self, own: &TreeInstance, lender: u64) -> Result<TreeInstance, Fault> {
+        let lent = own.lent_by(lender, self.directory_of(lender)?);
+        let cause = "a trial has files of its own, or those of a person";
+        lent.ok_or_else(|| Fault::new(format!("find the files of rank {lender}"), cause))
     }
 
     /// The file that another rank has made.

@@ -14,6 +14,7 @@ use super::instance::fault;
 use super::kept;
 use super::messages::InstanceOrder;
 use super::recorded;
+use super::tree_proof::Sum;
 use iolab_io::cache::{self, Prober};
 use iolab_io::sys::remove::remove_tree;
 use iolab_io::workload::Subject;
@@ -22,7 +23,7 @@ use iolab_io::workload::files::{
 };
 use iolab_io::workload::replay::{self, Scene};
 use iolab_model::catalog::{CacheState, mix, path_from_text, path_to_text};
-use iolab_model::result::{CacheProof, Fault, Residency};
+use iolab_model::result::{CacheProof, Fault};
 use iolab_model::tree::{Tree, TreeOrder};
 
 /// Files of a tree that are looked at after every command; of a larger one at the end alone.
@@ -152,7 +153,7 @@ impl TreeInstance {
             Some(TreeOrder::Each(made)) => (made, Stands::Nowhere),
             _ => return Err(Fault::new("share a tree", "only one that iolab makes is shared")),
         };
-        let made = Tree { first: rank * made.files, ..made.clone() };
+        let made = Tree { first: rank * made.files, rank, ..made.clone() };
         let tree = TreeInstance {
             path: directory.join(format!("tree-{}", order.id)),
             bytes: made.bytes(),
@@ -167,6 +168,27 @@ impl TreeInstance {
             tree.fill(wanted)?;
         }
         Ok(tree)
+    }
+
+    /// That of another rank, where this one's was made and stays: in a directory of that one's, or beside
+    /// this one's files.
+    pub fn lent_by(&self, rank: u64, directory: &Path) -> Option<TreeInstance> {
+        let Listing::Made(own) = &self.listing else { return None };
+        let (path, first) = match self.stands {
+            Stands::Made => (directory.join(self.path.file_name()?), 0),
+            Stands::Among => (self.path.clone(), rank * own.files),
+            Stands::Nowhere | Stands::Theirs | Stands::Recorded => return None,
+        };
+        Some(TreeInstance {
+            path,
+            listing: Listing::Made(Tree { first, rank, ..own.clone() }),
+            bytes: self.bytes,
+            seed: self.seed,
+            place: None,
+            stands: Stands::Among,
+            scene: None,
+            known: (0, 0),
+        })
     }
 
     fn compare(&self, files: u64, bytes: u64) -> Result<(), Fault> {
@@ -362,37 +384,4 @@ impl TreeInstance {
             Stands::Nowhere | Stands::Theirs | Stands::Among => Ok(()),
         }
     }
-}
-
-/// Proofs of many files as one.
-#[derive(Default)]
-struct Sum {
-    proof: Option<CacheProof>,
-}
-
-impl Sum {
-    fn add(&mut self, one: CacheProof) {
-        let Some(all) = &mut self.proof else {
-            self.proof = Some(one);
-            return;
-        };
-        let add = |to: &mut Option<u64>, more: Option<u64>| {
-            *to = to.zip(more).map(|(a, b)| a.saturating_add(b));
-        };
-        add(&mut all.expected_device_bytes, one.expected_device_bytes);
-        match (&mut all.before, one.before) {
-            (Some(before), Some(more)) => add_residency(before, &more),
-            (before, _) => *before = None,
-        }
-        // The dearest step names them all; the first reason speaks for them all.
-        all.how = all.how.dearer(one.how);
-        all.reason = all.reason.take().or(one.reason);
-        all.proven &= one.proven;
-    }
-}
-
-fn add_residency(to: &mut Residency, more: &Residency) {
-    to.total_bytes += more.total_bytes;
-    to.resident_bytes += more.resident_bytes;
-    to.dirty_bytes = to.dirty_bytes.zip(more.dirty_bytes).map(|(a, b)| a + b);
 }

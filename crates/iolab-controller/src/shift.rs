@@ -1,7 +1,7 @@
 //! So that a reader does not read what its own machine wrote, and still has in memory: how many ranks
 //! further on the one lies whose part it reads.
 
-use iolab_model::catalog::{AxisWord, Factor, Level, Share, Shift};
+use iolab_model::catalog::{AxisWord, Factor, FileOperation, Level, Share, Shift, WorkloadId};
 use iolab_model::plan::Plan;
 use iolab_model::spec::Experiment;
 
@@ -60,7 +60,18 @@ fn home(machines: &[usize], count: u64, shift: u64) -> usize {
 fn fits(experiment: &Experiment, counts: &[u64]) -> Result<(), String> {
     let name = Factor::Shift;
     if experiment.factors.contains_key(&Factor::File) {
-        return Err(format!("--{name} with a file of yours: no rank has written it; leave it out"));
+        let what = if is_files(experiment) { "tree" } else { "file" };
+        return Err(format!(
+            "--{name} with a {what} of yours: no rank has written it; leave it out"
+        ));
+    }
+    if let Some(own) = makes_its_own(experiment) {
+        return Err(format!(
+            "--{name} with files {own}: a rank makes the files of such a trial itself, so that none is \
+             another's; take {} and {} by themselves",
+            FileOperation::Read,
+            FileOperation::Stat
+        ));
     }
     let shares = experiment.factors.get(&Factor::Share);
     let strided = shares.is_some_and(|levels| levels.contains(&Share::Strided.level()));
@@ -74,6 +85,20 @@ fn fits(experiment: &Experiment, counts: &[u64]) -> Result<(), String> {
         )),
         false => Ok(()),
     }
+}
+
+fn is_files(experiment: &Experiment) -> bool {
+    experiment.workload == WorkloadId::Files.word()
+}
+
+/// An operation on many files that are made for each trial.
+fn makes_its_own(experiment: &Experiment) -> Option<FileOperation> {
+    let named = experiment.factors.get(&Factor::Operation).filter(|_| is_files(experiment));
+    let words = named.into_iter().flatten().filter_map(|level| match level {
+        Level::Word(word) => word.parse::<FileOperation>().ok(),
+        _ => None,
+    });
+    words.into_iter().find(|word| word.has_own())
 }
 
 fn number(shift: u64, counts: &[u64]) -> Result<Level, String> {
@@ -131,19 +156,47 @@ mod tests {
         assert!(number(4, &[4, 8]).unwrap_err().contains("read its own"));
     }
 
+    fn experiment(workload: &str) -> Experiment {
+        let factors =
+            [(Factor::Shift, vec![Level::Number(1)]), (Factor::Ranks, vec![Level::Number(4)])];
+        Experiment {
+            title: None,
+            workload: workload.into(),
+            directory: "/".into(),
+            factors: BTreeMap::from(factors),
+            protocol: Protocol::new(1),
+        }
+    }
+
     #[test]
     fn a_file_of_the_person_s_was_written_by_no_rank() {
-        let mut experiment = Experiment {
-            title: None,
-            workload: "read".into(),
-            directory: "/".into(),
-            factors: BTreeMap::new(),
-            protocol: Protocol::new(1),
+        for (workload, what) in [("read", "a file of yours"), ("files", "a tree of yours")] {
+            let mut experiment = experiment(workload);
+            assert!(settle(&mut experiment, &[0; 4]).is_ok());
+            experiment.factors.insert(Factor::File, vec![Level::Path("/f".into())]);
+            assert!(settle(&mut experiment, &[0; 4]).unwrap_err().contains(what));
+        }
+    }
+
+    /// Files that a trial makes and removes are read by no other rank.
+    #[test]
+    fn files_of_another_rank_are_read_and_looked_at_alone() {
+        let settled = |operations: &[&str], shift: &str| {
+            let mut experiment = experiment("files");
+            let words = operations.iter().map(|word| Level::word(*word)).collect();
+            experiment.factors.insert(Factor::Operation, words);
+            experiment.factors.insert(Factor::Shift, vec![Level::word(shift)]);
+            settle(&mut experiment, &[0, 0, 2, 2])
+                .map(|()| experiment.factors[&Factor::Shift].clone())
         };
-        experiment.factors.insert(Factor::Shift, vec![Level::Number(1)]);
-        experiment.factors.insert(Factor::Ranks, vec![Level::Number(4)]);
-        assert!(settle(&mut experiment, &[0; 4]).is_ok());
-        experiment.factors.insert(Factor::File, vec![Level::Path("/f".into())]);
-        assert!(settle(&mut experiment, &[0; 4]).unwrap_err().contains("a file of yours"));
+        assert_eq!(settled(&["read", "stat"], "auto"), Ok(vec![Level::Number(2)]));
+        for own in ["create", "write", "copy", "remove"] {
+            let why = settled(&["read", own], "auto").unwrap_err();
+            assert!(
+                why.contains(&format!("files {own}")) && why.contains("read and stat"),
+                "{why}"
+            );
+            assert!(settled(&["read", own], "off").is_ok(), "nobody shifts");
+        }
     }
 }

@@ -69,7 +69,8 @@ fn one(words: &[String]) {
     if words[0] == "million" {
         let sizes = "empty".parse().unwrap();
         let (shape, body) = (Shape::Sharded, Body::Random);
-        let listing = Listing::Made(Tree { files: number, sizes, shape, body, seed: 1, first: 0 });
+        let listing =
+            Listing::Made(Tree { files: number, sizes, shape, body, seed: 1, first: 0, rank: 0 });
         for operation in ["create", "remove"] {
             trial(&root, &scratch, &listing, &levels(operation, 2), true);
         }
@@ -167,7 +168,7 @@ fn tree(base: &Path, name: &str, files: u64, bytes: u64, wanted: &dyn Fn(&str) -
     let source = base.join("source");
     let (shape, body) = (Shape::Sharded, Body::Random);
     let sizes = format!("{bytes}").parse().unwrap();
-    let made = Tree { files, sizes, shape, body, seed: 3, first: 0 };
+    let made = Tree { files, sizes, shape, body, seed: 3, first: 0, rank: 0 };
     let listing = Listing::Made(made.clone());
     make_directories(&listing, &source).unwrap();
     let mut content = made.content(MAKE_BLOCK);

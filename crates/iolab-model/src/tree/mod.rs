@@ -37,6 +37,10 @@ pub struct Tree {
     /// of its own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first: u64,
+    /// The rank of a job that makes it. Ranks do not have the same bytes: what one reads of another's is
+    /// seen to be that one's, and no file system has it already.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rank: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref)] // Serde hands over a reference.
@@ -77,6 +81,15 @@ pub struct RecordedFiles {
 }
 
 impl TreeOrder {
+    /// The same, of this rank of a job.
+    #[must_use]
+    pub fn of_rank(mut self, number: u64) -> TreeOrder {
+        if let TreeOrder::Kept(tree) | TreeOrder::Each(tree) = &mut self {
+            tree.rank = number;
+        }
+        self
+    }
+
     /// Files in it.
     pub fn files(&self) -> u64 {
         match self {
@@ -138,7 +151,7 @@ impl Tree {
         if files > MOST_FILES {
             return Err(NoTree::TooMany(files));
         }
-        Ok(Some(Tree { files, sizes, shape, body, seed, first: 0 }))
+        Ok(Some(Tree { files, sizes, shape, body, seed, first: 0, rank: 0 }))
     }
 
     /// Bytes of one file.
@@ -181,6 +194,7 @@ impl Tree {
 
     /// What the files hold.
     pub fn content(&self, block: u64) -> Content {
-        Content::new(self.body, self.seed, block)
+        let seed = if self.rank == 0 { self.seed } else { mix(self.seed, self.rank) };
+        Content::new(self.body, seed, block)
     }
 }

@@ -53,7 +53,7 @@ mod tests {
 
     fn space(files: u64, sizes: &str) -> u64 {
         let sizes = sizes.parse().unwrap();
-        Tree { files, sizes, shape: Shape::Shared, body: Body::Random, seed: 1, first: 0 }
+        Tree { files, sizes, shape: Shape::Shared, body: Body::Random, seed: 1, first: 0, rank: 0 }
             .space_bytes()
     }
 

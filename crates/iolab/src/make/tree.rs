@@ -103,7 +103,15 @@ impl MakeTree {
         })?;
         match files {
             0 => Err(Failure::usage("--files '0': a tree has a file; write 1 or more")),
-            files => Ok(Tree { files, sizes, shape, body, seed: self.content.seed()?, first: 0 }),
+            files => Ok(Tree {
+                files,
+                sizes,
+                shape,
+                body,
+                seed: self.content.seed()?,
+                first: 0,
+                rank: 0,
+            }),
         }
     }
 

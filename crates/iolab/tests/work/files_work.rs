@@ -19,7 +19,15 @@ struct Case {
 }
 
 fn tree(files: u64, sizes: &str, shape: Shape) -> Tree {
-    Tree { files, sizes: sizes.parse().unwrap(), shape, body: Body::Random, seed: 11, first: 0 }
+    Tree {
+        files,
+        sizes: sizes.parse().unwrap(),
+        shape,
+        body: Body::Random,
+        seed: 11,
+        first: 0,
+        rank: 0,
+    }
 }
 
 fn workload() -> &'static Workload {

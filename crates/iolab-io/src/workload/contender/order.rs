@@ -222,7 +222,8 @@ mod tests {
         let scratch = dir.join("m/scratch");
         let sizes = "4Ki".parse().unwrap();
         let (shape, body, seed) = (Shape::Sharded, Body::Random, 5);
-        let listing = Listing::Made(Tree { files: 50, sizes, shape, body, seed, first: 0 });
+        let listing =
+            Listing::Made(Tree { files: 50, sizes, shape, body, seed, first: 0, rank: 0 });
         let subject = Some(Subject::tree(&dir, 0, 1, &listing));
         let copy = Level::word("cp -R {source} {target}");
         let levels = Levels::new().with(Factor::Contender, copy);

@@ -126,7 +126,7 @@ mod tests {
             whole: bool, drawn: bool,
         ) {
             let sizes = if drawn { "lognormal:64Ki:2" } else { "4Ki" }.parse().unwrap();
-            let tree = Tree { files, sizes, shape: Shape::Sharded, body: Body::Random, seed: 3, first: 0 };
+            let tree = Tree { files, sizes, shape: Shape::Sharded, body: Body::Random, seed: 3, first: 0, rank: 0 };
             let extent = match whole {
                 true => Extent::Passes(2),
                 false => Extent::Part { first_operation: first, operations: operations.min(files) },
@@ -147,8 +147,15 @@ mod tests {
     #[test]
     fn workers_have_bytes_alike_where_sizes_differ() {
         let sizes = "list:1Mi+0+0+0".parse().unwrap();
-        let tree =
-            Tree { files: 4000, sizes, shape: Shape::Shared, body: Body::Zero, seed: 1, first: 0 };
+        let tree = Tree {
+            files: 4000,
+            sizes,
+            shape: Shape::Shared,
+            body: Body::Zero,
+            seed: 1,
+            first: 0,
+            rank: 0,
+        };
         let listing = Listing::Made(tree);
         let shares =
             assign_files(&listing, Extent::Part { first_operation: 3, operations: 2000 }, 4);

@@ -36,7 +36,7 @@ pub use scan::scan;
 
 use iolab_model::catalog::{
     Atime, CacheState, Capability, Consume, Descriptors, Factor, FactorUse, FileOperation, Fill,
-    Levels, Part, Share, Switch, Sync, WorkloadId, WorkloadInfo,
+    Levels, Part, Share, Shift, Switch, Sync, WorkloadId, WorkloadInfo,
 };
 use iolab_model::result::{Fault, Measurement};
 use iolab_model::tree::SHAPES;
@@ -80,6 +80,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Threads, "1,2,4").giving_way(),
         FactorUse::new(Factor::Ranks, ""),
         FactorUse::new(Factor::Share, "").among(Share::OF_TREE),
+        FactorUse::new(Factor::Shift, "").among(Shift::WORDS),
         FactorUse::new(Factor::Consume, Consume::Xor.word())
             .among(&[Consume::None.word(), Consume::Xor.word()]),
         FactorUse::new(Factor::Cache, CacheState::Warm.word()).among(CacheState::WORDS),
@@ -108,6 +109,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     (
         "files create,stat,remove --files 10000 --sizes empty --layout shared,sharded",
         "does one large directory cost more than many",
+    ),
+    (
+        "files read,stat /scratch/me --cache warm --shift auto --mpi",
+        "under mpirun: each rank on files that one on another machine made",
     ),
 ];
 

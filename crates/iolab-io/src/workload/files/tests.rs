@@ -15,7 +15,15 @@ use iolab_model::tree::{Body, Shape, Tree};
 
 fn tree(files: u64, sizes: &str) -> Listing {
     let (shape, body, seed) = (Shape::Sharded, Body::Random, 5);
-    Listing::Made(Tree { files, sizes: sizes.parse().unwrap(), shape, body, seed, first: 0 })
+    Listing::Made(Tree {
+        files,
+        sizes: sizes.parse().unwrap(),
+        shape,
+        body,
+        seed,
+        first: 0,
+        rank: 0,
+    })
 }
 
 fn levels(operation: &str, workers: u64) -> Levels {
@@ -191,6 +199,7 @@ fn what_a_scan_finds_does_not_depend_on_its_threads() {
         body,
         seed: 2,
         first: 0,
+        rank: 0,
     };
     let listing = Listing::Made(made.clone());
     super::make_directories(&listing, &root).unwrap();

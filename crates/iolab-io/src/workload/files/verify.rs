@@ -346,7 +346,8 @@ mod tests {
 
     fn with_settings(operation: &str, test: impl FnOnce(&Settings<'_>)) {
         let (sizes, shape) = ("1000".parse().unwrap(), Shape::Shared);
-        let tree = Tree { files: 5000, sizes, shape, body: Body::Random, seed: 1, first: 0 };
+        let tree =
+            Tree { files: 5000, sizes, shape, body: Body::Random, seed: 1, first: 0, rank: 0 };
         let listing = Listing::Made(tree);
         let levels = Levels::new().with(Factor::Operation, Level::word(operation));
         let path = Path::new("/nonexistent");
