@@ -22,7 +22,6 @@ use iolab_io::cache::Prober;
 use iolab_io::place::memory::{Limit, sweep_groups};
 use iolab_io::place::{self, Scratch, sweep};
 use iolab_io::sys::clock::{self, RateWatch};
-use iolab_io::workload::Subject;
 use iolab_model::catalog::{CacheState, Code, Factor, is_shared, memory_limit_bytes, path_to_text};
 use iolab_model::result::{CacheProof, Fault, PlaceFacts};
 
@@ -123,6 +122,12 @@ impl AgentState {
         self.shared.note(order);
         if let Some(shared) = order.shared {
             let number = rank.map_or(0, Rank::number);
+            if order.files.is_some() {
+                let directory = self.shared.directory()?;
+                let own = Instance::plant_among(order, directory, number, &|| !has_gone(input))?;
+                self.instances.insert(order.id, own);
+                return Ok(Reply::Done);
+            }
             if order.tree.is_some() {
                 let directory = self.shared.directory()?;
                 let tree = TreeInstance::among(order, directory, number, &|| !has_gone(input))?;
@@ -184,13 +189,14 @@ impl AgentState {
 
     /// Lets go of what other ranks are about to remove.
     pub fn let_go(&mut self) {
-        self.instances.retain(|_, instance| !instance.shared);
+        self.instances.retain(|_, instance| instance.shared.is_none());
         self.shared.let_go();
     }
 
     /// Opens what all ranks have made.
     pub fn open_shared(&mut self, order: &InstanceOrder) -> Result<Reply, Fault> {
-        if let Some(shared) = order.shared.filter(|_| order.tree.is_none()) {
+        if let Some(shared) = order.shared.filter(|_| order.tree.is_none() && order.files.is_none())
+        {
             self.instances.insert(order.id, self.shared.open(order, shared)?);
         }
         Ok(Reply::Done)
@@ -199,7 +205,7 @@ impl AgentState {
     /// What is done once for all ranks around a trial.
     pub fn around(&self, step: Step, request: &TrialRequest) -> Result<Reply, Fault> {
         let instance = request.instance.and_then(|id| self.instances.get(&id));
-        let subject = instance.map(|i| Subject::file(&i.path, i.bytes, i.seed));
+        let subject = instance.map(|i| i.subject(&i.path));
         let tree = request.instance.and_then(|id| self.trees.get(&id)).map(TreeInstance::subject);
         shared_files::around(step, request, subject.or(tree), self.shared.directory()?).map(done)
     }

@@ -13,11 +13,14 @@ use super::content::{Content, ISLAND_BYTES};
 use super::expected_digests::ExpectedDigests;
 use super::kept;
 use super::messages::InstanceOrder;
+use super::rank::seed_of;
 use iolab_io::method::open_for_reading;
 use iolab_io::sys::remove::remove_tree;
+use iolab_io::workload::Subject;
 use iolab_io::workload::Visit;
-use iolab_io::workload::meta::Tree;
+use iolab_io::workload::meta::{Among, Tree};
 use iolab_model::catalog::{path_from_text, path_to_text};
+use iolab_model::plan::SharedBy;
 use iolab_model::result::Fault;
 
 /// A file is made in pieces of this size; in between it is asked whether anyone still wants it.
@@ -32,8 +35,8 @@ pub struct Instance {
     pub bytes: u64,
     /// Its seed.
     pub seed: u64,
-    /// It is in the scratch directory of another rank, or of the first one for all.
-    pub shared: bool,
+    /// It is in the scratch directory of the first rank, and these have a part of it.
+    pub shared: Option<SharedBy>,
     /// Open for reading.
     pub file: File,
     /// Trials change what is in a tree, and bring it back.
@@ -136,18 +139,41 @@ impl Instance {
         wanted: &dyn Fn() -> bool,
     ) -> Result<Instance, Fault> {
         let &InstanceOrder { bytes, seed, attributes, .. } = order;
-        let tree = Tree { root: root.clone(), files, bytes, seed, attributes };
-        let failed = |error: &io::Error| {
+        let tree = Tree { root, files, bytes, seed, attributes, among: None };
+        let made = tree.make(wanted).and_then(|()| Instance::planted(order, &tree));
+        made.map_err(|error| {
             let _ = tree.remove();
-            let bytes = order.bytes;
-            let path = path_to_text(&root);
-            fault(format!("make {files} files of {bytes} bytes in {path}"), error)
-        };
-        tree.make(wanted).map_err(|e| failed(&e))?;
-        let instance = Instance::opened(root.clone(), order, Some(order.content));
-        let mut instance = instance.map_err(|e| failed(&e))?;
-        instance.tree = Some(tree);
-        Ok(instance)
+            unplanted(&tree, &error)
+        })
+    }
+
+    /// The directories of a tree that several ranks make files in.
+    pub fn begin_planted(order: &InstanceOrder, directory: &Path) -> Result<(), Fault> {
+        let tree = part_of(order, directory, 0);
+        tree.begin().map_err(|error| unplanted(&tree, &error))
+    }
+
+    /// The files of one rank in them.
+    pub fn plant_among(
+        order: &InstanceOrder,
+        directory: &Path,
+        rank: u64,
+        wanted: &dyn Fn() -> bool,
+    ) -> Result<Instance, Fault> {
+        let tree = part_of(order, directory, rank);
+        let made = tree.fill(wanted).and_then(|()| Instance::planted(order, &tree));
+        made.map_err(|error| unplanted(&tree, &error))
+    }
+
+    fn planted(order: &InstanceOrder, tree: &Tree) -> io::Result<Instance> {
+        let opened = Instance::opened(tree.root.clone(), order, Some(order.content))?;
+        Ok(Instance { tree: Some(tree.clone()), ..opened })
+    }
+
+    /// What a trial is told of it.
+    pub fn subject<'a>(&self, path: &'a Path) -> Subject<'a> {
+        let parts = self.shared.map_or(1, |shared| shared.ranks);
+        Subject::file(path, self.bytes, self.seed).of_ranks(parts)
     }
 
     /// A person's file: regular, on a file system that keeps files, of the size that was planned.
@@ -187,7 +213,7 @@ impl Instance {
         let bytes = if order.files.is_some() { order.bytes } else { known.bytes };
         let ledger = ExpectedDigests::new(bytes);
         let (seed, place) = (order.seed, order.place.clone());
-        let shared = order.shared.is_some();
+        let shared = order.shared;
         Ok(Instance { path, bytes, seed, shared, file, tree: None, place, content, known, ledger })
     }
 
@@ -304,6 +330,20 @@ impl Instance {
         let partial = self.ledger.expected(visit, &mut source)?;
         Ok(partial.and_then(|partial| partial.digest()).map(|(_, hex)| hex))
     }
+}
+
+/// The files of a rank among those of others; one that never works on them has none.
+fn part_of(order: &InstanceOrder, directory: &Path, rank: u64) -> Tree {
+    let ranks = order.shared.map_or(1, |shared| shared.ranks);
+    let files = order.files.filter(|_| rank < ranks).unwrap_or(0);
+    let &InstanceOrder { bytes, attributes, .. } = order;
+    let (root, seed) = (directory.join(format!("tree-{}", order.id)), seed_of(order.seed, rank));
+    Tree { root, files, bytes, seed, attributes, among: Some(Among { rank, ranks }) }
+}
+
+fn unplanted(tree: &Tree, error: &io::Error) -> Fault {
+    let (path, Tree { files, bytes, .. }) = (path_to_text(&tree.root), tree);
+    fault(format!("make {files} files of {bytes} bytes in {path}"), error)
 }
 
 fn write_content(path: &Path, order: &InstanceOrder, wanted: &dyn Fn() -> bool) -> io::Result<()> {

@@ -61,6 +61,9 @@ impl SharedFiles {
         if let Some(tree) = &order.tree {
             return TreeInstance::begin_shared(order, tree, self.directory()?);
         }
+        if order.files.is_some() {
+            return Instance::begin_planted(order, self.directory()?);
+        }
         let path = self.path(order)?;
         let mut options = OpenOptions::new();
         let made = options.write(true).create_new(true).mode(0o600).open(&path);

@@ -229,7 +229,7 @@ impl TreeInstance {
     pub fn subject(&self) -> Subject<'_> {
         let tree = Some(&self.listing);
         let replay = self.scene.as_ref();
-        Subject { path: &self.path, bytes: self.bytes, seed: self.seed, tree, replay, rank: 0 }
+        Subject { tree, replay, ..Subject::file(&self.path, self.bytes, self.seed) }
     }
 
     /// Goes where its place has gone.

@@ -19,7 +19,7 @@ use iolab_io::sys::command::Reaper;
 use iolab_io::sys::fork::{End, Watch, run_watched};
 use iolab_io::sys::process::{OUT_OF_TIME, signal_name};
 use iolab_io::workload::files::{self, Listing, segments};
-use iolab_io::workload::{self, Subject, Trial, Visit, Workload};
+use iolab_io::workload::{self, Trial, Visit, Workload};
 use iolab_model::catalog::{
     AxisWord, CacheState, Code, Factor, FileOperation, UnknownWord, WorkloadId,
 };
@@ -92,7 +92,7 @@ fn attempt(
     let number = setting.rank.map_or(0, Rank::number);
     let path = instance.as_deref().map(|i| i.path.clone());
     let subject = match (&path, instance.as_deref()) {
-        (Some(path), Some(i)) => Some(Subject::file(path, i.bytes, i.seed)),
+        (Some(path), Some(i)) => Some(i.subject(path)),
         _ => setting.tree.map(TreeInstance::subject),
     };
     let subject = subject.map(|subject| subject.at_rank(number));
@@ -186,7 +186,7 @@ fn reach(
     if let Some(limit) = setting.limit {
         limited::prepare(limit, &instance.file, instance.bytes, wanted)?;
     }
-    let prepare = if instance.shared { cache::prepare_shared } else { cache::prepare };
+    let prepare = if instance.shared.is_some() { cache::prepare_shared } else { cache::prepare };
     prepare(wanted, &instance.file, setting.prober).map(Some)
 }
 

@@ -144,23 +144,31 @@ pub struct Subject<'a> {
     pub replay: Option<&'a replay::Scene>,
     /// Which rank of a job works on it; the first one where it is none.
     pub rank: u64,
+    /// How many ranks have a part of it; one where it is no other's.
+    pub parts: u64,
 }
 
 impl<'a> Subject<'a> {
     /// A file, or a directory that nothing is listed of.
     pub const fn file(path: &'a Path, bytes: u64, seed: u64) -> Subject<'a> {
-        Subject { path, bytes, seed, tree: None, replay: None, rank: 0 }
+        Subject { path, bytes, seed, tree: None, replay: None, rank: 0, parts: 1 }
     }
 
     /// A tree of files below `path`.
     pub const fn tree(path: &'a Path, bytes: u64, seed: u64, tree: &'a files::Listing) -> Self {
-        Subject { path, bytes, seed, tree: Some(tree), replay: None, rank: 0 }
+        Subject { path, bytes, seed, tree: Some(tree), replay: None, rank: 0, parts: 1 }
     }
 
     /// The same at this rank of a job.
     #[must_use]
     pub const fn at_rank(self, rank: u64) -> Subject<'a> {
         Subject { rank, ..self }
+    }
+
+    /// The same, of so many ranks.
+    #[must_use]
+    pub const fn of_ranks(self, parts: u64) -> Subject<'a> {
+        Subject { parts, ..self }
     }
 }
 

@@ -22,7 +22,8 @@ fn directories() -> Vec<tempfile::TempDir> {
 }
 
 fn plant(directory: &Path, files: u64, bytes: u64) -> Tree {
-    let tree = Tree { root: directory.join("tree"), files, bytes, seed: 9, attributes: true };
+    let tree =
+        Tree { root: directory.join("tree"), files, bytes, seed: 9, attributes: true, among: None };
     tree.make(&|| true).unwrap();
     tree
 }

@@ -333,7 +333,7 @@ fn list<W: Watch>(
 ) -> Result<Done, Stop> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut buffer = [MaybeUninit::uninit(); LISTING_BYTES];
-    let (times, mut entries) = (span.calls.div_ceil(span.files), 0);
+    let (times, mut entries) = (span.calls.div_ceil(stage.entries), 0);
     let mut began = watch.begin();
     for _ in 0..times {
         let directory = openat(&stage.files, c".", flags, Mode::empty())?;
@@ -348,5 +348,5 @@ fn list<W: Watch>(
             }
         }
     }
-    Done { operations: times * span.files, sum: entries }.returning(1)
+    Done { operations: times * stage.entries, sum: entries }.returning(1)
 }

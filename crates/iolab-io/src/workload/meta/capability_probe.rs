@@ -16,8 +16,14 @@ use iolab_model::result::Fault;
 /// # Errors
 /// Not even files can be made.
 pub fn impossible(directory: &Path) -> Result<BTreeMap<String, String>, Fault> {
-    let tree =
-        Tree { root: directory.join("attempt"), files: 2, bytes: 1, seed: 0, attributes: true };
+    let tree = Tree {
+        root: directory.join("attempt"),
+        files: 2,
+        bytes: 1,
+        seed: 0,
+        attributes: true,
+        among: None,
+    };
     let failed =
         |error: &std::io::Error| setup_teardown::fault("make two files to try calls on", error);
     tree.make(&|| true).map_err(|error| failed(&error))?;

@@ -42,8 +42,8 @@ fn trial(tree: &Tree, operation: &str, call: libc::c_long) -> Option<Result<Meas
 #[test]
 fn calls_that_do_nothing_and_say_that_they_did_are_found_out() {
     let dir = open_directory();
-    let tree =
-        Tree { root: dir.path().join("tree"), files: FILES, bytes: 10, seed: 9, attributes: true };
+    let root = dir.path().join("tree");
+    let tree = Tree { root, files: FILES, bytes: 10, seed: 9, attributes: true, among: None };
     tree.make(&|| true).unwrap();
     let missing = impossible(dir.path()).unwrap();
     for (operation, call) in [

@@ -13,13 +13,14 @@ mod tree;
 
 pub use capability_probe::impossible;
 pub use operation::OPERATIONS;
-pub use tree::Tree;
+pub use tree::{Among, Tree};
 
 use crate::method::{MeasuredWindow, Stop, Unwatched, Watch};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::usage;
 use iolab_model::catalog::{
-    Capability, Factor, FactorUse, NamedCall, Part, Switch, Touch, WorkloadId, WorkloadInfo,
+    Capability, Factor, FactorUse, NamedCall, Part, Share, Switch, Touch, WorkloadId, WorkloadInfo,
+    is_shared,
 };
 use iolab_model::result::{Fault, Measurement, Name};
 
@@ -38,7 +39,8 @@ pub const WORKLOAD: Workload = Workload {
         prepare: setup_teardown::prepare,
         verify: setup_teardown::verify,
         clear: setup_teardown::clear,
-        ..SetupTeardown::NOTHING
+        lay: setup_teardown::lay,
+        lift: setup_teardown::lift,
     },
     impossible: |_| None,
 };
@@ -58,6 +60,7 @@ const INFO: WorkloadInfo = WorkloadInfo {
         FactorUse::new(Factor::Host, ""),
         FactorUse::new(Factor::Place, ""),
         FactorUse::new(Factor::Ranks, ""),
+        FactorUse::new(Factor::Share, "").among(Share::OF_TREE),
         FactorUse::new(Factor::Repeats, "1"),
         FactorUse::new(Factor::Pass, Touch::Steady.word()).among(Touch::WORDS),
         FactorUse::new(Factor::Latency, Switch::Off.word()).among(Switch::WORDS),
@@ -82,6 +85,10 @@ const EXAMPLES: &[(&str, &str)] = &[
         "meta --operation chmod --pass first --file-size 100Ki,1Mi,10Mi --files 40 --place overlay",
         "cost against file size, with a fitted line",
     ),
+    (
+        "meta /scratch/me --operation create,stat,unlink --share own,one --mpi",
+        "under mpirun: what one directory for all ranks costs",
+    ),
 ];
 
 /// What a trial asks for, checked.
@@ -105,7 +112,9 @@ impl Job {
         let span = span(trial, operation, files).map_err(refuse)?;
         let (root, bytes, seed) = (subject.path.to_owned(), subject.bytes, subject.seed);
         let attributes = operation.part.can(Capability::Attributes);
-        Ok(Job { operation, tree: Tree { root, files, bytes, seed, attributes }, span })
+        let together = Among { rank: subject.rank, ranks: subject.parts };
+        let among = is_shared(trial.levels).then_some(together);
+        Ok(Job { operation, tree: Tree { root, files, bytes, seed, attributes, among }, span })
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use rustix::fd::OwnedFd;
 
-use super::tree::{Tree, name, open_directory};
+use super::tree::{Tree, open_directory};
 
 /// Beside the files, for one trial: where names are made, and where files are moved to.
 pub(super) const WORK: &str = "work";
@@ -28,6 +28,8 @@ pub struct PreparedTargets {
     pub(super) aliases: Vec<CString>,
     /// The size of each file.
     pub(super) bytes: u64,
+    /// Files in their directory, those of others among them.
+    pub(super) entries: u64,
 }
 
 impl PreparedTargets {
@@ -40,13 +42,16 @@ impl PreparedTargets {
             names: Vec::new(),
             aliases: Vec::new(),
             bytes: tree.bytes,
+            entries: tree.entries(),
         })
     }
 
     /// With the names of all files, and, where asked for, those that they are renamed to.
     pub(super) fn named(self, tree: &Tree, aliases: bool) -> io::Result<PreparedTargets> {
         let all = |kind: char| -> io::Result<Vec<CString>> {
-            (0..tree.files as usize).map(|index| Ok(CString::new(name(kind, index))?)).collect()
+            (0..tree.files as usize)
+                .map(|index| Ok(CString::new(tree.name(kind, index))?))
+                .collect()
         };
         let aliases = if aliases { all('g')? } else { Vec::new() };
         Ok(PreparedTargets { names: all('f')?, aliases, ..self })

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::Job;
 use super::operation::{Before, Effect};
 use super::prepared_targets::{OTHER, POINTS_TO, PreparedTargets, WORK};
-use super::tree::{ATTRIBUTE, BYTES, MODES, TIMES, VALUES, name, open_directory, owners, times};
+use super::tree::{ATTRIBUTE, BYTES, MODES, TIMES, VALUES, open_directory, owners, times};
 use crate::method::{Stop, Unwatched};
 use crate::sys::remove::remove_tree;
 use crate::workload::Trial;
@@ -77,17 +77,36 @@ pub(super) fn prepare(trial: &Trial<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The directories beside the files that all ranks make their names in.
+pub(super) fn lay(trial: &Trial<'_>) -> Result<(), Fault> {
+    let job = Job::of(trial)?;
+    let doing = || format!("make directories for all ranks in {}", path_to_text(&job.tree.root));
+    directories(&job).map_err(|error| fault(doing(), &error))
+}
+
+/// Removes them, with whatever any rank has left in them.
+pub(super) fn lift(trial: &Trial<'_>) -> Result<(), Fault> {
+    let job = Job::of(trial)?;
+    let doing =
+        || format!("remove the directories of all ranks in {}", path_to_text(&job.tree.root));
+    strip(&job).map_err(|error| fault(doing(), &error))
+}
+
+fn directories(job: &Job) -> io::Result<()> {
+    [WORK, OTHER].iter().try_for_each(|directory| make_apart(&job.tree.root.join(directory)))
+}
+
 fn furnish(job: &Job) -> io::Result<()> {
-    for directory in [WORK, OTHER] {
-        make_apart(&job.tree.root.join(directory))?;
+    if job.tree.among.is_none() {
+        directories(job)?;
     }
     // An overlay copies the directory up before its first file: once, and not in the window.
     rustix::fs::utimensat(CWD, job.tree.directory(), &times(0), AtFlags::empty())?;
     let work = open_directory(&job.tree.root.join(WORK))?;
     for index in job.span.indices() {
         match job.operation.before {
-            Before::SymbolicLinks => symlinkat(POINTS_TO, &work, name('f', index))?,
-            Before::Directories => mkdirat(&work, name('f', index), Mode::RWXU)?,
+            Before::SymbolicLinks => symlinkat(POINTS_TO, &work, job.tree.name('f', index))?,
+            Before::Directories => mkdirat(&work, job.tree.name('f', index), Mode::RWXU)?,
             Before::Files | Before::Chmod => break,
         }
     }
@@ -95,11 +114,28 @@ fn furnish(job: &Job) -> io::Result<()> {
 }
 
 fn refurnish(job: &Job) -> io::Result<()> {
+    if job.tree.among.is_some() {
+        take_back(job)?;
+        return furnish(job);
+    }
     strip(job)?;
     if job.operation.effect == Effect::NoFile {
         job.tree.replant()?;
     }
     furnish(job)
+}
+
+/// Takes out what it has made where others have theirs, and brings back what it has used up.
+fn take_back(job: &Job) -> io::Result<()> {
+    let (work, files) = (job.tree.root.join(WORK), open_directory(&job.tree.directory())?);
+    for index in job.span.indices() {
+        match remove_tree(&work.join(job.tree.name('f', index))) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => other?,
+        }
+        job.tree.repair(&files, index)?;
+    }
+    Ok(())
 }
 
 fn strip(job: &Job) -> io::Result<()> {
@@ -121,23 +157,27 @@ pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
 }
 
 fn rest(job: &Job) -> io::Result<()> {
-    if job.operation.effect == Effect::NoFile && job.span.touched() == job.tree.files {
+    let all = job.span.touched() == job.tree.files && job.tree.among.is_none();
+    if job.operation.effect == Effect::NoFile && all {
         job.tree.replant()?;
     }
     let files = open_directory(&job.tree.directory())?;
     for index in job.span.indices() {
         match job.operation.effect {
             Effect::Nothing => break,
-            Effect::Name => job.tree.bring_back((&files, &name('g', index)), &files, index)?,
+            Effect::Name => {
+                job.tree.bring_back((&files, &job.tree.name('g', index)), &files, index)?
+            }
             Effect::Directory => {
                 let other = open_directory(&job.tree.root.join(OTHER))?;
-                job.tree.bring_back((&other, &name('f', index)), &files, index)?;
+                job.tree.bring_back((&other, &job.tree.name('f', index)), &files, index)?;
             }
             _ => {}
         }
         job.tree.repair(&files, index)?;
     }
-    strip(job)
+    // What lies where others have theirs goes with all of it.
+    if job.tree.among.is_some() { Ok(()) } else { strip(job) }
 }
 
 /// Looks at the files that were touched: whether each is as its number of calls has left it.
@@ -174,7 +214,7 @@ fn look(directory: &rustix::fd::OwnedFd, name: &str) -> io::Result<Option<Stat>>
 }
 
 fn as_it_should(job: &Job, stage: &PreparedTargets, index: usize) -> io::Result<bool> {
-    let own = name('f', index);
+    let own = job.tree.name('f', index);
     let turn = (job.span.calls_on(index) % 2) as usize;
     let file = look(&stage.files, &own)?;
     let work = look(&stage.work, &own)?;
@@ -196,7 +236,7 @@ fn as_it_should(job: &Job, stage: &PreparedTargets, index: usize) -> io::Result<
             mode(if chmodded { 1 } else { turn }) && first_byte(stage, &own)? == BYTES[turn]
         }
         Effect::Name => {
-            exactly_one(file.is_some(), look(&stage.files, &name('g', index))?.is_some())
+            exactly_one(file.is_some(), look(&stage.files, &job.tree.name('g', index))?.is_some())
         }
         Effect::Directory => exactly_one(file.is_some(), look(&stage.other, &own)?.is_some()),
         Effect::File => is(work, FileType::RegularFile),

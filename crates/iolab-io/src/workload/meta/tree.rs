@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fd::OwnedFd;
 use rustix::fs::{
     AtFlags, FileType, Mode, OFlags, Timespec, Timestamps, XattrFlags, fchmod, fchown, fsetxattr,
-    futimens, openat, renameat, statat,
+    futimens, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::{Uid, geteuid};
@@ -44,13 +44,17 @@ pub struct Tree {
     pub seed: u64,
     /// Whether each has an extended attribute.
     pub attributes: bool,
+    /// Where other ranks of a job have theirs in the same directories: whose these are.
+    pub among: Option<Among>,
 }
 
-/// The name of a file; `kind` is `f` for the files themselves.
-pub(super) fn name(kind: char, index: usize) -> String {
-    let mut name = String::with_capacity(16);
-    let _ = write!(name, "{kind}{index:07}");
-    name
+/// One of several ranks with files in the same directories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Among {
+    /// Its number.
+    pub rank: u64,
+    /// How many have files there, all as many.
+    pub ranks: u64,
 }
 
 /// Owners to alternate between: this user, and one that it is not.
@@ -65,19 +69,42 @@ pub(super) fn times(turn: usize) -> Timestamps {
 }
 
 impl Tree {
+    /// The name of a file; `kind` is `f` for the files themselves. No two ranks have the same.
+    pub(super) fn name(&self, kind: char, index: usize) -> String {
+        let number = self.among.map_or(0, |among| among.rank * self.files) + index as u64;
+        let mut name = String::with_capacity(16);
+        let _ = write!(name, "{kind}{number:07}");
+        name
+    }
+
+    /// Entries of the directory that holds the files: those of all.
+    pub(super) fn entries(&self) -> u64 {
+        self.files.saturating_mul(self.among.map_or(1, |among| among.ranks))
+    }
+
+    /// Makes the directories for files that several ranks then make, by [`Tree::fill`].
+    ///
+    /// # Errors
+    /// They cannot be made.
+    pub fn begin(&self) -> io::Result<()> {
+        std::fs::create_dir(&self.root)?;
+        make_apart(&self.directory())
+    }
+
     /// Makes it in a directory that is not there yet. `wanted` says whether to go on.
     ///
     /// # Errors
     /// The first file that cannot be made: no space, no inodes.
     pub fn make(&self, wanted: &dyn Fn() -> bool) -> io::Result<()> {
-        std::fs::create_dir(&self.root)?;
-        self.plant(wanted)
+        self.begin()?;
+        self.fill(wanted)
     }
 
     /// Makes the files anew, in a directory that replaces the old one.
     pub(super) fn replant(&self) -> io::Result<()> {
         remove_tree(&self.directory())?;
-        self.plant(&|| true)
+        make_apart(&self.directory())?;
+        self.fill(&|| true)
     }
 
     /// Takes the files away, for others to be made by [`Tree::make_again`].
@@ -85,6 +112,9 @@ impl Tree {
     /// # Errors
     /// What is left.
     pub fn set_aside(&self) -> io::Result<()> {
+        if self.among.is_some() {
+            return self.uproot();
+        }
         match held_trees::keep(&self.directory(), self.load())? {
             true => Ok(()),
             false => remove_tree(&self.directory()),
@@ -96,20 +126,34 @@ impl Tree {
     /// # Errors
     /// The first file that cannot be made: no space, no inodes.
     pub fn make_again(&self) -> io::Result<()> {
+        if self.among.is_some() {
+            return self.fill(&|| true);
+        }
         held_trees::make(&self.directory(), self.load())?;
         self.fill(&|| true)
+    }
+
+    /// Removes its files from a directory that others have theirs in, which stays.
+    fn uproot(&self) -> io::Result<()> {
+        let files = open_directory(&self.directory())?;
+        for index in 0..self.files as usize {
+            match unlinkat(&files, self.name('f', index), AtFlags::empty()) {
+                Err(Errno::NOENT) => {}
+                other => other?,
+            }
+        }
+        Ok(())
     }
 
     fn load(&self) -> Load {
         Load { files: self.files, bytes: self.files.saturating_mul(self.bytes), removes: false }
     }
 
-    fn plant(&self, wanted: &dyn Fn() -> bool) -> io::Result<()> {
-        make_apart(&self.directory())?;
-        self.fill(wanted)
-    }
-
-    fn fill(&self, wanted: &dyn Fn() -> bool) -> io::Result<()> {
+    /// Makes its files in the directory that is there.
+    ///
+    /// # Errors
+    /// The first one that cannot be made.
+    pub fn fill(&self, wanted: &dyn Fn() -> bool) -> io::Result<()> {
         let files = open_directory(&self.directory())?;
         let mut piece = Vec::new();
         for index in 0..self.files as usize {
@@ -131,7 +175,7 @@ impl Tree {
     fn write(&self, files: &OwnedFd, index: usize, piece: &mut Vec<u8>) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(MODES[0]);
-        let file = std::fs::File::from(openat(files, name('f', index), flags, mode)?);
+        let file = std::fs::File::from(openat(files, self.name('f', index), flags, mode)?);
         let mut at = 0;
         while at < self.bytes {
             let length = (self.bytes - at).min(PIECE_BYTES as u64) as usize;
@@ -157,7 +201,7 @@ impl Tree {
 
     /// Brings one file back to its state at rest.
     pub(super) fn repair(&self, files: &OwnedFd, index: usize) -> io::Result<()> {
-        let own = name('f', index);
+        let own = self.name('f', index);
         let about = match statat(files, &*own, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return self.write(files, index, &mut Vec::new()),
             about => about?,
@@ -199,7 +243,7 @@ impl Tree {
         files: &OwnedFd,
         index: usize,
     ) -> io::Result<()> {
-        match renameat(from.0, from.1, files, name('f', index)) {
+        match renameat(from.0, from.1, files, self.name('f', index)) {
             Err(Errno::NOENT) => Ok(()),
             other => Ok(other?),
         }
@@ -244,7 +288,7 @@ mod tests {
         let directory = tempfile::tempdir_in("/dev/shm").unwrap();
         for (name, attributes) in [("plain", false), ("marked", true)] {
             let root = directory.path().join(name);
-            let tree = Tree { root, files: 2, bytes: 1, seed: 3, attributes };
+            let tree = Tree { root, files: 2, bytes: 1, seed: 3, attributes, among: None };
             tree.make(&|| true).unwrap();
             let file = tree.directory().join("f0000001");
             let mut names = [0; 64];
@@ -252,5 +296,28 @@ mod tests {
             let found = String::from_utf8_lossy(&names[..length]);
             assert_eq!(found.contains("user."), attributes, "{found}");
         }
+    }
+
+    /// Two ranks made files of the same names, and the second found those of the first.
+    #[test]
+    fn ranks_have_files_in_one_directory_and_remove_their_own_alone() {
+        let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let root = directory.path().join("together");
+        let of = |rank| {
+            let among = Some(super::Among { rank, ranks: 3 });
+            Tree { root: root.clone(), files: 4, bytes: 1, seed: 3, attributes: false, among }
+        };
+        of(0).begin().unwrap();
+        let there = || std::fs::read_dir(of(0).directory()).unwrap().count() as u64;
+        for rank in 0..3 {
+            of(rank).fill(&|| true).unwrap();
+        }
+        assert_eq!(there(), of(1).entries());
+        of(1).set_aside().unwrap();
+        assert_eq!(there(), 8);
+        assert!(!of(1).directory().join("f0000004").exists(), "its first");
+        of(1).make_again().unwrap();
+        assert_eq!(there(), 12);
+        assert!(of(2).fill(&|| true).is_err(), "no file is replaced");
     }
 }
