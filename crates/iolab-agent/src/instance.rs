@@ -13,12 +13,11 @@ use super::content::{Content, ISLAND_BYTES};
 use super::expected_digests::ExpectedDigests;
 use super::kept;
 use super::messages::InstanceOrder;
-use super::rank::seed_of;
 use iolab_io::method::open_for_reading;
 use iolab_io::sys::remove::remove_tree;
 use iolab_io::workload::Subject;
 use iolab_io::workload::Visit;
-use iolab_io::workload::meta::{Among, Tree};
+use iolab_io::workload::meta::Tree;
 use iolab_model::catalog::{path_from_text, path_to_text};
 use iolab_model::plan::SharedBy;
 use iolab_model::result::Fault;
@@ -40,7 +39,7 @@ pub struct Instance {
     /// Open for reading.
     pub file: File,
     /// Trials change what is in a tree, and bring it back.
-    tree: Option<Tree>,
+    pub(super) tree: Option<Tree>,
     place: Option<String>,
     /// Absent for a person's file.
     content: Option<Content>,
@@ -132,44 +131,6 @@ impl Instance {
         None
     }
 
-    fn plant(
-        root: PathBuf,
-        files: u64,
-        order: &InstanceOrder,
-        wanted: &dyn Fn() -> bool,
-    ) -> Result<Instance, Fault> {
-        let &InstanceOrder { bytes, seed, attributes, .. } = order;
-        let tree = Tree { root, files, bytes, seed, attributes, among: None };
-        let made = tree.make(wanted).and_then(|()| Instance::planted(order, &tree));
-        made.map_err(|error| {
-            let _ = tree.remove();
-            unplanted(&tree, &error)
-        })
-    }
-
-    /// The directories of a tree that several ranks make files in.
-    pub fn begin_planted(order: &InstanceOrder, directory: &Path) -> Result<(), Fault> {
-        let tree = part_of(order, directory, 0);
-        tree.begin().map_err(|error| unplanted(&tree, &error))
-    }
-
-    /// The files of one rank in them.
-    pub fn plant_among(
-        order: &InstanceOrder,
-        directory: &Path,
-        rank: u64,
-        wanted: &dyn Fn() -> bool,
-    ) -> Result<Instance, Fault> {
-        let tree = part_of(order, directory, rank);
-        let made = tree.fill(wanted).and_then(|()| Instance::planted(order, &tree));
-        made.map_err(|error| unplanted(&tree, &error))
-    }
-
-    fn planted(order: &InstanceOrder, tree: &Tree) -> io::Result<Instance> {
-        let opened = Instance::opened(tree.root.clone(), order, Some(order.content))?;
-        Ok(Instance { tree: Some(tree.clone()), ..opened })
-    }
-
     /// What a trial is told of it.
     pub fn subject<'a>(&self, path: &'a Path) -> Subject<'a> {
         let parts = self.shared.map_or(1, |shared| shared.ranks);
@@ -230,24 +191,6 @@ impl Instance {
     /// The place that it is on, as written; absent: the directory under test.
     pub fn place(&self) -> Option<&str> {
         self.place.as_deref()
-    }
-
-    /// Takes the files of its tree away. Those on a file system that cannot be written to stay.
-    pub fn set_aside(&self) -> Result<(), Fault> {
-        self.anew(Tree::set_aside)
-    }
-
-    /// Makes the files of its tree again.
-    pub fn make_again(&self) -> Result<(), Fault> {
-        self.anew(Tree::make_again)
-    }
-
-    fn anew(&self, step: fn(&Tree) -> io::Result<()>) -> Result<(), Fault> {
-        let Some(tree) = &self.tree else { return Ok(()) };
-        match step(tree) {
-            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Ok(()),
-            other => other.map_err(|e| fault("make a tree of files anew", &e)),
-        }
     }
 
     /// Removes what iolab made.
@@ -330,20 +273,6 @@ impl Instance {
         let partial = self.ledger.expected(visit, &mut source)?;
         Ok(partial.and_then(|partial| partial.digest()).map(|(_, hex)| hex))
     }
-}
-
-/// The files of a rank among those of others; one that never works on them has none.
-fn part_of(order: &InstanceOrder, directory: &Path, rank: u64) -> Tree {
-    let ranks = order.shared.map_or(1, |shared| shared.ranks);
-    let files = order.files.filter(|_| rank < ranks).unwrap_or(0);
-    let &InstanceOrder { bytes, attributes, .. } = order;
-    let (root, seed) = (directory.join(format!("tree-{}", order.id)), seed_of(order.seed, rank));
-    Tree { root, files, bytes, seed, attributes, among: Some(Among { rank, ranks }) }
-}
-
-fn unplanted(tree: &Tree, error: &io::Error) -> Fault {
-    let (path, Tree { files, bytes, .. }) = (path_to_text(&tree.root), tree);
-    fault(format!("make {files} files of {bytes} bytes in {path}"), error)
 }
 
 fn write_content(path: &Path, order: &InstanceOrder, wanted: &dyn Fn() -> bool) -> io::Result<()> {

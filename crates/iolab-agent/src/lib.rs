@@ -27,6 +27,7 @@ mod look;
 mod messages;
 mod place_needs;
 mod places;
+mod planted;
 mod rank;
 mod ranks_latency;
 mod ranks_location;

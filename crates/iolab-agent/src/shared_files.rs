@@ -204,8 +204,73 @@ pub fn around(
 
 #[cfg(test)]
 mod tests {
-    use super::pieces;
+    use std::os::fd::IntoRawFd;
+
+    use iolab_io::workload::Extent;
+    use iolab_io::workload::files::is_intact;
+    use iolab_model::catalog::{Factor, Level, Levels, path_to_text};
     use iolab_model::plan::SharedBy;
+    use iolab_model::tree::{Body, Shape, Tree, TreeOrder};
+
+    use super::{Beacon, InstanceOrder, Rank, SharedFiles, TreeInstance, TrialRequest, pieces};
+
+    const WANTED: &dyn Fn() -> bool = &|| true;
+
+    fn tree_order(shared: Option<SharedBy>) -> InstanceOrder {
+        let (sizes, shape) = ("100".parse().unwrap(), Shape::Shared);
+        let tree = Tree { files: 5, sizes, shape, body: Body::Random, seed: 3, first: 0, rank: 0 };
+        let tree = Some(TreeOrder::Kept(tree));
+        InstanceOrder { bytes: 500, tree, shared, ..InstanceOrder::default() }
+    }
+
+    fn intact(tree: &TreeInstance, at: &TreeInstance) -> bool {
+        let (tree, at) = (tree.subject(), at.subject());
+        is_intact(tree.tree.unwrap(), at.path, WANTED)
+    }
+
+    /// A rank that read its own files all the same would find what it had written: they hold other bytes
+    /// than those of any other.
+    #[test]
+    fn a_shifted_rank_is_lent_the_files_of_another() {
+        let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+        let each = [0, 1, 2].map(|rank| directory.path().join(format!("scratch-{rank}")));
+        each.iter().for_each(|path| std::fs::create_dir(path).unwrap());
+        let mut files = SharedFiles::default();
+        let all = each.iter().map(|path| path_to_text(path)).collect();
+        files.meet(&Beacon { all, ..Beacon::default() });
+        for shared in [None, Some(SharedBy { ranks: 3, block_bytes: None })] {
+            let mut order = tree_order(shared);
+            order.id = usize::from(shared.is_some());
+            let order_of = |rank| order.tree.clone().unwrap().of_rank(rank);
+            if shared.is_some() {
+                files.begin(&order).unwrap();
+            }
+            let trees: Vec<TreeInstance> = (0..3)
+                .map(|rank| match shared {
+                    None => {
+                        TreeInstance::new(&order, &order_of(rank), &each[rank as usize], WANTED)
+                    }
+                    Some(_) => TreeInstance::among(&order, &each[0], rank, WANTED),
+                })
+                .map(Result::unwrap)
+                .collect();
+            let (_, line) = std::os::unix::net::UnixStream::pair().unwrap();
+            let rank = Rank::of(2, line.into_raw_fd()).unwrap();
+            let levels = Levels::new()
+                .with(Factor::Ranks, Level::Number(3))
+                .with(Factor::Shift, Level::Number(2));
+            let (instance, extent) = (Some(order.id), Extent::Passes(1));
+            let request =
+                TrialRequest { workload: "files".into(), levels, instance, extent, limit_ns: 0 };
+            assert_eq!(files.lender(&request, Some(&rank)), Some(1), "the second after the last");
+            let lent = files.lent_tree(&trees[2], 1).unwrap();
+            assert!(intact(&lent, &trees[1]) && intact(&trees[2], &trees[2]), "{shared:?}");
+            assert_eq!(lent.subject().path, trees[1].subject().path);
+            assert!(shared.is_some() || !intact(&lent, &trees[2]), "what it has made itself");
+            lent.remove().unwrap();
+            assert!(intact(&trees[1], &trees[1]), "it is for its maker to remove");
+        }
+    }
 
     /// A hole between two parts would be read as zeros that nobody wrote.
     #[test]

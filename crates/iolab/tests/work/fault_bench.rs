@@ -126,6 +126,7 @@ impl Bench {
             body: Body::Random,
             seed: 3,
             first: 0,
+            rank: 0,
         };
         let order = |id| InstanceOrder { id, bytes: BYTES, seed: 7, ..InstanceOrder::default() };
         let of_tree = |id, tree| InstanceOrder { tree: Some(tree), ..order(id) };

@@ -27,6 +27,7 @@ mod meta_calls;
 mod ranks;
 mod ranks_hosts;
 mod ranks_latency;
+mod ranks_metadata;
 mod ranks_shared;
 mod ranks_srun;
 mod ranks_support;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use iolab_model::catalog::Fact;
+use iolab_model::catalog::{Fact, Factor};
 use iolab_model::result::Document;
 
 use crate::cli_support::{Said, wait_for};
@@ -109,6 +109,38 @@ fn two_machines_are_one_job(mpi: Mpi, test: &str) {
     let missing =
         Said::from(cluster.command(&["write", &name, "--file-size", "2Mi"]).output().unwrap());
     assert!(missing.err.contains("rank 0 on node-a"), "{missing:?}");
+}
+
+/// What a rank has made itself is in the memory of its machine: it works on what the other one made.
+#[test]
+fn ranks_work_on_files_of_the_other_machine() {
+    let Some(cluster) = Cluster::of(MPICH, "ranks_work_on_files_of_the_other_machine") else {
+        return;
+    };
+    let there = cluster.shared().display().to_string();
+    let words = ["files", "read,stat", &there, "--files", "90", "--file-size", "3901"];
+    let words = [&words[..], &["--threads", "1", "--shift", "auto", "--share", "own,one"]].concat();
+    let json = [&words[..], &["--rounds", "6", "--format", "json", "-q"]].concat();
+    let said = Said::from(cluster.command(&json).output().unwrap()).fine();
+    let run: Document = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(run.environment.number(Fact::RunNodes), Some(2), "{:?}", run.environment);
+    assert_eq!(run.cells.len(), 4);
+    for cell in &run.cells {
+        // Two ranks on each machine: the second one on has its files on the other.
+        assert_eq!(cell.factors.number(Factor::Shift), Some(2), "{cell:?}");
+        let samples: Vec<_> = cell.samples.iter().filter(|s| s.is_steady()).collect();
+        assert_eq!(samples.len(), 6, "{cell:?}");
+        for measured in samples.iter().map(|sample| &sample.measurement) {
+            assert!(measured.proof.holds(), "{measured:?}");
+            assert_eq!(measured.proof.digest.as_ref().unwrap().matches, Some(true));
+        }
+    }
+    assert!(left(&cluster.shared()).is_empty(), "the files are gone");
+    let plan = Said::from(cluster.command(&[&words[..], &["--plan"]].concat()).output().unwrap());
+    assert!(!plan.fine().plain().contains("their own machine"), "nobody does");
+    let near = [&words[..5], &["--threads", "1", "--shift", "1", "--plan"]].concat();
+    let plan = Said::from(cluster.command(&near).output().unwrap()).fine().plain();
+    assert!(plan.contains("2 of 4 ranks work on what"), "{plan}");
 }
 
 #[test]

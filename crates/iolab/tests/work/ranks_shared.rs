@@ -156,6 +156,56 @@ fn ranks_have_files_in_one_directory() {
     }
 }
 
+/// Files that a rank had made itself were found in memory; those of its neighbour it must fetch. What the
+/// files hold differs from rank to rank, and the sums are those of whose they were.
+#[test]
+fn a_rank_works_on_files_that_another_has_made() {
+    let Some(relay) = MPICH.relay("a_rank_works_on_files_that_another_has_made") else { return };
+    let home = Home::new();
+    fs::create_dir(home.path("data")).unwrap();
+    let there = home.path("data").display().to_string();
+    let tree = ["--files", "90", "--file-size", "3901", "--layout", "shared"];
+    let rounds = ["--rounds", "6", "--format", "json", "-q"];
+    let run = |words: &[&str]| {
+        fine_document(MPICH.run(&home, &relay, 3, &[words, &tree, &rounds].concat()))
+    };
+    let shares = ["--share", "own,one", "--shift", "1,off", "--threads", "1,2"];
+    let warm = ["files", "read,stat", &there];
+    let warm = run(&[&warm[..], &shares].concat());
+    assert_eq!(warm.cells.len(), 16);
+    let cold = ["files", "read", &there, "--cache", "cold", "--shift", "2", "--threads", "1"];
+    let cold = run(&cold);
+    // The shift goes round among those that work.
+    let few = run(&["files", "read", &there, "--shift", "1", "--ranks", "2,3", "--threads", "1"]);
+    assert_eq!((cold.cells.len(), few.cells.len()), (1, 2));
+    for run in [warm, cold, few] {
+        for (at, cell) in run.cells.iter().enumerate() {
+            let samples = steady(&run, at);
+            assert_eq!(samples.len(), 6, "{cell:?}");
+            for measured in samples.iter().map(|sample| &sample.measurement) {
+                assert!(measured.proof.holds(), "{cell:?} {measured:?}");
+                let digest = measured.proof.digest.as_ref().unwrap();
+                assert_eq!(digest.matches, Some(true), "{cell:?}");
+            }
+        }
+    }
+    assert!(left(&home.path("data")).is_empty(), "{:?}", left(&home.path("data")));
+    let run = |ranks: u32, more: &[&str]| {
+        let line = [&["files"][..], more, &[&there, "--files", "90"]].concat();
+        MPICH.run(&home, &relay, ranks, &line)
+    };
+    let plan = run(3, &["stat", "--shift", "1", "--plan"]).fine();
+    let note = "3 of 3 ranks work on what their own machine wrote";
+    assert!(plan.plain().replace("\n  ", " ").contains(note), "{plan:?}");
+    let refused = |more: &[&str], words: &[&str]| {
+        run(2, more).refused(2, words);
+    };
+    refused(&["read,create", "--shift", "1"], &["files create", "read and stat"]);
+    refused(&["read", "--shift", "auto"], &["all ranks are on one machine", "--shift 1"]);
+    refused(&["read", "--shift", "1", "--ranks", "1,2"], &["of 1 rank each would read its own"]);
+    home.run(&["files", "read", "--shift", "1"]).refused(2, &["--shift", "mpirun"]);
+}
+
 /// The four presets run at ranks, and say what they are not.
 #[test]
 fn presets_run_at_ranks_and_name_what_differs() {
