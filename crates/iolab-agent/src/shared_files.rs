@@ -207,7 +207,7 @@ mod tests {
     use std::os::fd::IntoRawFd;
 
     use iolab_io::workload::Extent;
-    use iolab_io::workload::files::is_intact;
+    use iolab_io::workload::files::Listing;
     use iolab_model::catalog::{Factor, Level, Levels, path_to_text};
     use iolab_model::plan::SharedBy;
     use iolab_model::tree::{Body, Shape, Tree, TreeOrder};
@@ -223,9 +223,15 @@ mod tests {
         InstanceOrder { bytes: 500, tree, shared, ..InstanceOrder::default() }
     }
 
+    /// Whether every file of a tree lies below the root of another one, with the bytes of its own rank.
     fn intact(tree: &TreeInstance, at: &TreeInstance) -> bool {
-        let (tree, at) = (tree.subject(), at.subject());
-        is_intact(tree.tree.unwrap(), at.path, WANTED)
+        let (listing, root) = (tree.subject().tree.unwrap(), at.subject().path);
+        let Listing::Made(made) = listing else { return false };
+        (0..made.files).all(|file| {
+            let mut expected = vec![0; made.size(file) as usize];
+            made.content(0).fill(file, made.size(file), 0, &mut expected);
+            std::fs::read(root.join(listing.path(file))).is_ok_and(|there| there == expected)
+        })
     }
 
     /// A rank that read its own files all the same would find what it had written: they hold other bytes

@@ -45,6 +45,8 @@ mod tests {
             for word in ["What differs", "300 s", "none of IO500's"] {
                 assert!(said.contains(word), "{name}: no {word:?}");
             }
+            let shift = "\n# shift = \"auto\"\n";
+            assert_eq!(text.matches(shift).count(), 1, "{name}: how readers go to another machine");
             assert_eq!(load(Path::new(name)).unwrap().text, text);
         }
         assert!(find(Path::new("ior-medium")).is_none());

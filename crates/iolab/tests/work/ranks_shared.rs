@@ -218,7 +218,14 @@ fn presets_run_at_ranks_and_name_what_differs() {
         let small =
             text.replace("budget = \"30s\"", "rounds = 6").replace("files = 1000", "files = 60");
         let small = small.replace("file-size = \"64Mi\"", "file-size = \"4Mi\"");
-        fs::write(home.path("small.toml"), small.replace("47008000", "470080")).unwrap();
+        let small = small.replace("47008000", "470080");
+        // The line that waits in it is written for several machines.
+        let shifted = small.replace("# shift = \"auto\"", "shift = 1");
+        fs::write(home.path("shifted.toml"), shifted).unwrap();
+        let plan = MPICH.run(&home, &relay, 3, &["run", "shifted.toml", "--plan"]).fine();
+        let note = plan.plain().replace("\n  ", " ");
+        assert_eq!(note.matches("what their own machine wrote").count(), 1, "{name}: {plan:?}");
+        fs::write(home.path("small.toml"), small).unwrap();
         let said = MPICH.run(&home, &relay, 3, &["run", "small.toml"]).fine();
         let shown = home.run(&["show", "last", "--format", "json"]).fine();
         let run: Document = serde_json::from_str(&shown.out).unwrap();

@@ -117,8 +117,7 @@ const BUSY: &[&str] = &[
 /// One trial with all that is around it.
 fn trial(scene: &Scene, root: &Path, levels: &Levels) -> Result<Measurement, Fault> {
     let (bytes, seed) = (scene.replay.file_bytes(), 7);
-    let subject =
-        Some(Subject { path: root, bytes, seed, tree: None, replay: Some(scene), rank: 0 });
+    let subject = Some(Subject { replay: Some(scene), ..Subject::file(root, bytes, seed) });
     let trial = Trial { levels, extent: Extent::Passes(1), subject, scratch: root };
     (WORKLOAD.around.prepare)(&trial)?;
     let done = (WORKLOAD.run)(&trial, &mut NoWindow)
