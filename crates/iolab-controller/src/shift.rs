@@ -40,10 +40,8 @@ pub fn note(plan: &Plan, machines: &[usize]) -> Option<String> {
         counts.iter().map(stays).find(|(stay, _)| *stay > 0).map(|at| (shift, at))
     };
     let (shift, (stay, count)) = shifts.filter_map(at_home).next()?;
-    // Files are looked at, too, and not read alone.
-    let work = if plan.factors.contains_key(&Factor::Files) { "work on" } else { "read" };
     Some(format!(
-        "with --{} {shift}, {stay} of {count} ranks {work} what their own machine wrote, and may have it \
+        "with --{} {shift}, {stay} of {count} ranks work on what their own machine wrote, and may have it \
          in memory",
         Factor::Shift
     ))

@@ -95,6 +95,7 @@ fn main() -> ExitCode {
         bytes: 0,
         seed: 1,
         attributes: false,
+        among: None,
     };
     tree.make(&|| true).unwrap();
     let wanted = |figure: &Figure| only.is_none_or(|only| figure.name.contains(only));

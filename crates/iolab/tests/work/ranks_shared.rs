@@ -116,7 +116,7 @@ fn a_rank_reads_what_another_has_written() {
     let plan = MPICH
         .run(&home, &relay, 3, &["read", &there, "--file-size", "2Mi", "--shift", "1", "--plan"])
         .fine();
-    let note = "3 of 3 ranks read what their own machine wrote";
+    let note = "3 of 3 ranks work on what their own machine wrote";
     assert!(plan.plain().replace("\n  ", " ").contains(note), "{plan:?}");
     assert!(left(&home.path("data")).is_empty());
     let refused = |more: &[&str], words: &[&str]| {
