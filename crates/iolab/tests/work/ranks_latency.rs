@@ -6,7 +6,7 @@ use iolab_model::catalog::Factor;
 use iolab_model::result::{Document, Measurement};
 
 use crate::cli_support::{Home, fine_document};
-use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, left, steady};
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, done, left};
 
 /// Operations of each rank: the fewest that support a p99 are those of four.
 const FEW: &str = "32";
@@ -16,8 +16,8 @@ fn timed_all(run: &Document, each: impl Fn(&Measurement, &str)) {
     for (at, cell) in run.cells.iter().enumerate() {
         let ranks = cell.factors.number(Factor::Ranks).unwrap();
         let operation = cell.factors.text(Factor::Operation).unwrap_or_default();
-        let samples = steady(run, at);
-        assert_eq!(samples.len(), 6, "{cell:?}");
+        let samples = done(run, at);
+        assert!(samples.len() >= 6, "{cell:?}");
         for measured in samples.iter().map(|sample| &sample.measurement) {
             let timed = measured.metrics["timed_operations"];
             assert_eq!(timed, measured.operations as f64, "{cell:?}: {measured:?}");

@@ -99,6 +99,15 @@ pub fn steady(run: &Document, cell: usize) -> Vec<&Sample> {
     run.cells[cell].samples.iter().filter(|sample| sample.is_steady()).collect()
 }
 
+/// All trials of a cell, none of which failed. Whether a state of the cache is proven depends on what else
+/// the machine reads: that of one trial is.
+pub fn done(run: &Document, cell: usize) -> Vec<&Sample> {
+    let cell = &run.cells[cell];
+    assert!(cell.samples.iter().all(|sample| sample.fault.is_none()), "{cell:?}");
+    assert!(cell.samples.iter().any(|sample| sample.measurement.proof.holds()), "{cell:?}");
+    cell.samples.iter().collect()
+}
+
 /// What lies in a directory.
 pub fn left(directory: &Path) -> Vec<PathBuf> {
     fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
