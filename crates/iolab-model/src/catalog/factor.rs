@@ -216,12 +216,7 @@ impl Factor {
                 Word,
                 "time of the program's own between its calls; none, where nothing is said",
             ),
-            Factor::WithData => (
-                "with-data",
-                Condition,
-                Word,
-                "copy what is in the recorded files, as they are now; else contents are random",
-            ),
+            Factor::WithData => ("with-data", Condition, Word, "copy what the recorded files hold"),
         }
     }
 

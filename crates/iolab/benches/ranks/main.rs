@@ -14,9 +14,10 @@ use iolab_model::result::Document;
 const RANKS: &str = "4";
 const BYTES: &str = "67108864";
 const BLOCK: &str = "1048576";
-/// Files of each rank.
-const FILES: &str = "2000";
-const ROUNDS: &str = "20";
+/// Files of each rank: so many that all ranks work for a hundred milliseconds. Where there are more of them
+/// than processors, whoever has to wait for one begins 4 ms later.
+const FILES: &str = "20000";
+const ROUNDS: &str = "12";
 /// Pairs in turn of each workload.
 const PAIRS: usize = 7;
 

@@ -20,6 +20,13 @@ pub fn load(name: &Path) -> Result<Study, Failure> {
     parse(&stem, &file, &text)
 }
 
+/// The file that a study is read from: what it asks for may be somebody else's wish. None of those
+/// that come with iolab.
+pub fn file_of(name: &Path) -> Option<String> {
+    let written = path_to_text(name);
+    SHIPPED.iter().all(|(shipped, _)| *shipped != written).then_some(written)
+}
+
 /// The text of a study.
 pub struct Text {
     /// What the study is called.

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::load::load;
+use super::load::{file_of, load};
 use super::pages::{write_index, write_pages};
+use crate::consent_args::ConsentArgs;
 use crate::console::argv;
-use crate::place_args::PlaceArgs;
 use crate::plan_text;
 use crate::store_args::StoreArgs;
 use crate::terminal_io::{self, Ending, Exit, Failure, hanging};
@@ -54,7 +54,7 @@ pub struct RunStudies {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    places: PlaceArgs,
+    consent: ConsentArgs,
 }
 
 impl RunStudies {
@@ -68,12 +68,16 @@ impl RunStudies {
         let mut judged = Vec::new();
         let studies = self.studies()?;
         let terms = self.terms()?;
-        for study in &studies {
+        for (study, file) in &studies {
             let mut trials = study.experiments.clone();
             let jobs = terms.jobs(study, &mut trials);
             if self.plan {
                 print_plans(study, &jobs)?;
                 continue;
+            }
+            for prepared in jobs.iter().filter_map(|job| job.planned.as_ref().ok()) {
+                let allow = |file: &String| self.consent.allow(&prepared.plan, file);
+                file.as_ref().map_or(Ok(()), allow)?;
             }
             let store = self.store.store.as_deref();
             let talk = &talk.of_parts();
@@ -91,18 +95,19 @@ impl RunStudies {
         }
     }
 
-    fn studies(&self) -> Result<Vec<Study>, Failure> {
-        let all = self.names.iter().any(|name| name == Path::new("all"));
-        match all {
-            true => SHIPPED.iter().map(|(name, _)| load(Path::new(name))).collect(),
-            false => self.names.iter().map(|name| load(name)).collect(),
+    /// Each with the file that it stands in.
+    fn studies(&self) -> Result<Vec<(Study, Option<String>)>, Failure> {
+        let read = |name: &Path| Ok((load(name)?, file_of(name)));
+        match self.names.iter().any(|name| name == Path::new("all")) {
+            true => SHIPPED.iter().map(|(name, _)| read(Path::new(name))).collect(),
+            false => self.names.iter().map(|name| read(name)).collect(),
         }
     }
 
     fn terms(&self) -> Result<StudyTerms, Failure> {
         let budget = self.budget.as_deref().map(parse_duration_ns).transpose();
         let rounds = self.rounds.as_deref().map(parse_rounds).transpose();
-        let placement = self.places.placement();
+        let placement = self.consent.places.placement();
         if placement.compared().is_some() {
             let why = "--on: what a study claims is judged on one machine; name one";
             return Err(Failure::usage(why));

@@ -37,7 +37,7 @@ fn contents_are_copied_where_the_command_line_says_so_and_only_there() {
     let home = home();
     let plain = [&["replay", "two.trace", "--format", "json"], &QUICK[..]].concat();
     let run = document(&home.run(&plain).fine());
-    assert!(run.experiment.factors.get(&Factor::WithData).is_none() && data(&run).is_none());
+    assert!(!run.experiment.factors.contains_key(&Factor::WithData) && data(&run).is_none());
 
     let said = home.run(&[&plain[..], &["--with-data"]].concat()).fine();
     let flat = said.err.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -166,6 +166,43 @@ fn names_in_a_study_lead_nowhere() {
     }
 }
 
+/// What a study of somebody else's asked for was done: it started any command.
+#[test]
+fn a_study_of_a_file_starts_and_opens_nothing_that_was_not_allowed() {
+    let home = Home::new();
+    let study = |factors: &str| {
+        format!(
+            "title = 't'\nsummary = 's'\nbudget = '4s'\n[source]\nmachine = 'm'\n[[experiment]]\n\
+             name = 'one'\n{factors}\n[experiment.protocol]\nrounds = 1\n"
+        )
+    };
+    let taken = home.path("taken").to_string_lossy().into_owned();
+    let command = format!(
+        "workload = 'read'\n[experiment.factors]\nfile-size = '64Ki'\nmethod = 'pread'\n\
+         block = '64Ki'\ncontender = 'cp {{file}} {taken}'"
+    );
+    // One of this name comes with iolab; this one does not.
+    let name = home.path("read-vs-mmap.toml");
+    std::fs::write(&name, study(&command)).unwrap();
+    let run = ["study", "run", "read-vs-mmap.toml"];
+    let said = home.run(&run);
+    assert!(said.err.contains("starts commands: cp {file} "), "{said:?}");
+    assert_eq!((said.code, home.path("taken").exists()), (Some(20), false));
+    home.run(&[&run[..], &["--allow-commands"]].concat()).fine();
+    assert!(home.path("taken").exists());
+
+    let log = "9 1.0 openat(AT_FDCWD</>, \"/etc/hostname\", O_RDONLY) = 3</etc/hostname> <0.1>\n\
+               9 1.2 read(3</etc/hostname>, \"\"..., 100) = 2 <0.1>\n";
+    std::fs::write(home.path("their.log"), log).unwrap();
+    home.run(&["import", "their.log"]).fine();
+    let replay = "workload = 'replay'\n[experiment.factors]\ntrace = 'their.trace'\n\
+                  block = 'recorded'\nwith-data = 'on'";
+    std::fs::write(&name, study(replay)).unwrap();
+    let said = home.run(&run);
+    assert!(said.err.contains("copies what is in the files that its trace names"), "{said:?}");
+    home.run(&[&run[..], &["--with-data"]].concat()).fine();
+}
+
 #[test]
 fn what_is_asked_wrongly() {
     let home = Home::new();
