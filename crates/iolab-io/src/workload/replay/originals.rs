@@ -204,8 +204,12 @@ mod tests {
         scene.with_data = true;
         let made = Made::of(scene);
         for _ in 0..2 {
-            assert_eq!(held(&made.root, 60), [input.clone()]);
-            assert_eq!(held(&made.root, 40), [log.clone()], "its state before the program");
+            assert_eq!(held(&made.root, 60), std::slice::from_ref(&input));
+            assert_eq!(
+                held(&made.root, 40),
+                std::slice::from_ref(&log),
+                "its state before the program"
+            );
             assert_eq!(held(&made.root, 10).len(), 2, "what is not there is random");
             made.trial(&Levels::new()).unwrap();
         }
