@@ -1,5 +1,6 @@
 //! Finding what a killed run has left behind, and removing it.
 
+use std::cell::OnceCell;
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,7 +13,7 @@ use rustix::process::geteuid;
 
 use super::fault;
 use super::marker::{self, Marker};
-use super::scratch::PREFIX;
+use super::scratch::{self, PREFIX};
 use crate::sys::below::{disk_bytes, identity, names, open_directory};
 use crate::sys::remove::{Whose, remove_contents};
 use iolab_model::result::Fault;
@@ -60,13 +61,14 @@ pub fn clean(directory: &Path, dry_run: bool) -> Result<Vec<Found>, Fault> {
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent = openat(CWD, directory, flags, Mode::empty()).map_err(|e| refuse(e.into()))?;
+    let clock = Clock { parent: &parent, only_looks: dry_run, now: OnceCell::new() };
     let mut found = Vec::new();
     for name in names(&parent).map_err(refuse)? {
         if is_scratch_name(name.to_bytes())
             && let Ok(inner) = open_directory(&parent, &name)
         {
             let path = directory.join(OsStr::from_bytes(name.to_bytes()));
-            found.extend(judge(&parent, &name, &inner, path, dry_run));
+            found.extend(judge(&clock, &name, &inner, path));
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -79,24 +81,18 @@ fn is_scratch_name(name: &[u8]) -> bool {
     })
 }
 
-fn judge(
-    parent: &OwnedFd,
-    name: &CStr,
-    inner: &OwnedFd,
-    path: PathBuf,
-    dry_run: bool,
-) -> Option<Found> {
+fn judge(clock: &Clock<'_>, name: &CStr, inner: &OwnedFd, path: PathBuf) -> Option<Found> {
     let about = fstat(inner).ok()?;
     // The lock on the marker is held until the directory is gone: of two sweeps one wins.
     let (owner, _lock) = match Marker::read(inner) {
         Ok((marker, file)) => (whose(&marker, &file, &about), Some(file)),
-        Err(_) if is_unfinished(inner, &about) => (Owner::Gone, None),
+        Err(_) if is_unfinished(clock, inner, &about) => (Owner::Gone, None),
         Err(_) => return None,
     };
     let bytes = disk_bytes(inner).unwrap_or(0);
     let mut found = Found { path, owner, bytes, removed: false, failed: None };
-    if found.owner == Owner::Gone && !dry_run {
-        match take_away(parent, name, inner, &about) {
+    if found.owner == Owner::Gone && !clock.only_looks {
+        match take_away(clock.parent, name, inner, &about) {
             Ok(()) => found.removed = true,
             Err(error) => found.failed = Some(error.to_string()),
         }
@@ -118,12 +114,41 @@ fn whose(marker: &Marker, file: &std::fs::File, about: &Stat) -> Owner {
 
 /// A directory of this user's that was left before its marker was whole, long enough ago: empty, or
 /// with a torn marker.
-fn is_unfinished(inner: &OwnedFd, about: &Stat) -> bool {
-    let made = u64::try_from(about.st_mtime).ok().map(|s| UNIX_EPOCH + Duration::from_secs(s));
-    let age = made.and_then(|made| SystemTime::now().duration_since(made).ok());
+fn is_unfinished(clock: &Clock<'_>, inner: &OwnedFd, about: &Stat) -> bool {
     let own = about.st_uid == geteuid().as_raw();
-    let old = age.is_some_and(|age| age > UNMARKED_AGE);
-    own && old && (names(inner).is_ok_and(|names| names.is_empty()) || marker::is_torn(inner))
+    let bare = || names(inner).is_ok_and(|names| names.is_empty()) || marker::is_torn(inner);
+    own && bare() && clock.age(about.st_mtime).is_some_and(|age| age > UNMARKED_AGE)
+}
+
+/// What the age of directories is judged by. The times of files are those of whoever keeps them: on a
+/// network a server, whose clock may be an hour from that of this machine, and what another machine
+/// had made a moment ago was old.
+struct Clock<'a> {
+    parent: &'a OwnedFd,
+    /// Nothing is made, so this machine's own clock must do.
+    only_looks: bool,
+    now: OnceCell<Option<i64>>,
+}
+
+impl Clock<'_> {
+    fn age(&self, made_s: i64) -> Option<Duration> {
+        let now = self.now.get_or_init(|| match self.only_looks {
+            true => {
+                i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
+            }
+            false => self.of_the_file_system().ok(),
+        });
+        u64::try_from(now.as_ref()?.checked_sub(made_s)?).ok().map(Duration::from_secs)
+    }
+
+    /// When a directory was made that is made for this. One that cannot be removed again is found like
+    /// any other.
+    fn of_the_file_system(&self) -> io::Result<i64> {
+        let name = scratch::make_directory(self.parent)?;
+        let made = open_directory(self.parent, &name).and_then(|made| Ok(fstat(&made)?.st_mtime));
+        unlinkat(self.parent, &*name, AtFlags::REMOVEDIR)?;
+        made
+    }
 }
 
 fn take_away(parent: &OwnedFd, name: &CStr, inner: &OwnedFd, about: &Stat) -> io::Result<()> {
