@@ -1,5 +1,6 @@
 //! The process of MPI: `mpirun -np N iolab read … --mpi` becomes one of these at each rank.
 
+mod deadline;
 mod mpi_group;
 
 use std::ffi::OsString;
@@ -10,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
+use deadline::ends_after;
 use iolab_mpi::{AgentChild, Controller, Relay, launcher, wire};
 use mpi::Threading;
 use mpi::topology::Communicator;
@@ -115,18 +116,4 @@ fn forward(signals: &[(Signal, Arc<AtomicUsize>)], controller: Option<u32>) {
             let _ = kill_process(pid, *signal);
         }
     }
-}
-
-/// Ends this process after so long, unless the count has moved. No MPI is called there.
-fn ends_after(seconds: u64, why: &'static str) -> Arc<AtomicUsize> {
-    let moved = Arc::new(AtomicUsize::new(0));
-    let seen = Arc::clone(&moved);
-    std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(seconds));
-        if seen.load(Ordering::Relaxed) == 0 {
-            eprintln!("iolab: {} s passed: {why}", seconds);
-            std::process::exit(1);
-        }
-    });
-    moved
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::deadline::ends_after;
 use iolab_mpi::{Group, Lost, Patience};
 use mpi::collective::SystemOperation;
 use mpi::request::{Request, Scope, scope};
@@ -11,6 +12,9 @@ use mpi::traits::{Communicator, CommunicatorCollectives, Root};
 
 /// At a barrier all are there in a moment, and how exactly they leave it is what matters.
 const AT_BARRIER: Duration = Duration::from_millis(20);
+
+/// What ends a job takes no longer where its daemons can be reached.
+const ABORTING_S: u64 = 10;
 
 /// All ranks of the job.
 pub struct MpiGroup {
@@ -48,6 +52,9 @@ pub fn give_up(world: &SimpleCommunicator, lost: &Lost) -> ! {
         lost.after.as_secs(),
         lost.awaited
     );
+    // MPICH asks its daemon to end the others and waits for the answer, which where the network is cut
+    // never comes.
+    ends_after(ABORTING_S, "the MPI job cannot be ended from here, and this rank ends alone");
     world.abort(1)
 }
 
