@@ -29,6 +29,7 @@ mod place_needs;
 mod places;
 mod planted;
 mod rank;
+mod ranks_facts;
 mod ranks_latency;
 mod ranks_location;
 mod ranks_merge;

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use iolab_io::metric;
 use iolab_model::catalog::Unit;
-use iolab_model::plan::Facts;
 use iolab_model::result::{Fault, Measurement, Metrics};
 
 use super::crew::Crew;
 use super::messages::{Objection, Reply, Sight};
 use super::rank::{DONE, LEAD, NOT_STARTED};
+use super::ranks_facts::facts;
 use super::ranks_latency::of_operations;
 use super::ranks_proof::{Measured, Sharing, proof};
 
@@ -51,8 +51,7 @@ pub fn merge(crew: &Crew, all: Vec<Said>, sharing: Sharing) -> Reply {
         return Reply::Measured(Box::new(measurement(crew, measured, sharing)));
     }
     if !surveyed.is_empty() {
-        return facts(crew, surveyed)
-            .map_or_else(Reply::Objected, |f| Reply::Surveyed(Box::new(f)));
+        return Reply::Surveyed(Box::new(facts(crew, surveyed)));
     }
     if !seen.is_empty() {
         return Reply::Seen(Box::new(sight(crew, seen)));
@@ -81,34 +80,6 @@ fn refusal(crew: &Crew, all: &[Said]) -> Option<Reply> {
     });
     let lost = lost.min_by_key(|(_, fault)| fault.cause == NOT_STARTED);
     refused.or_else(|| lost.map(|(number, fault)| Reply::Lost(of(number, fault))))
-}
-
-/// What all can have. They share the space, and those of one machine its memory.
-fn facts(crew: &Crew, all: Vec<(usize, Facts)>) -> Result<Facts, Objection> {
-    let count = all.len() as u64;
-    let mut each = all.into_iter();
-    let Some((_, mut facts)) = each.next() else { return Ok(Facts::default()) };
-    for (number, other) in each {
-        facts.free_bytes = facts.free_bytes.min(other.free_bytes);
-        facts.free_inodes = facts.free_inodes.min(other.free_inodes);
-        let memory = &mut facts.available_memory_bytes;
-        *memory = (*memory).min(other.available_memory_bytes);
-        facts.processors = facts.processors.min(other.processors);
-        for (id, why) in other.unavailable {
-            facts.unavailable.entry(id).or_insert(format!("{}: {why}", crew.name(number)));
-        }
-        for (path, seen) in other.files {
-            if facts.files.get(&path).is_some_and(|first| first.is_ok() && *first != seen) {
-                let differs = || "it is another file than that of rank 0".to_owned();
-                let why = seen.err().unwrap_or_else(differs);
-                facts.files.insert(path, Err(format!("{}: {why}", crew.name(number))));
-            }
-        }
-    }
-    facts.free_bytes /= count;
-    facts.free_inodes /= count;
-    facts.available_memory_bytes /= crew.most_on_one();
-    Ok(facts)
 }
 
 /// The machine of rank 0, and what can spoil a result on any.
@@ -250,7 +221,6 @@ fn node_rates(crew: &Crew, all: &[Measured]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use iolab_model::catalog::Code;
-    use iolab_model::plan::Facts;
     use iolab_model::result::{CacheProof, Digest, Fault, Measurement, Metrics, Proof};
 
     use super::{Crew, DONE, LEAD, NOT_STARTED, Said, Sharing, merge};
@@ -374,24 +344,5 @@ mod tests {
             panic!("no objection")
         };
         assert_eq!(no.to_string(), "rank 2 on b: it is not there");
-    }
-
-    #[test]
-    fn ranks_share_space_and_those_of_a_machine_its_memory() {
-        let mut facts = Facts { free_bytes: 900, available_memory_bytes: 64, ..Facts::default() };
-        let file = std::path::PathBuf::from("/data/f");
-        facts.files.insert(file.clone(), Ok(5));
-        let mut other = facts.clone();
-        other.unavailable.insert("mmap".into(), "no".into());
-        other.files.insert(file.clone(), Ok(6));
-        let survey = |facts: &Facts| Reply::Surveyed(Box::new(facts.clone()));
-        let all = vec![said(0, survey(&facts)), said(1, survey(&facts)), said(2, survey(&other))];
-        let Reply::Surveyed(together) = merge(&crew(), all, Sharing::None) else {
-            panic!("no facts")
-        };
-        assert_eq!((together.free_bytes, together.available_memory_bytes), (300, 32));
-        assert_eq!(together.unavailable["mmap"], "rank 2 on b: no");
-        let why = together.files[&file].clone().unwrap_err();
-        assert!(why.starts_with("rank 2 on b: ") && why.contains("another file"), "{why}");
     }
 }

@@ -42,6 +42,7 @@ pub fn survey(order: &SurveyOrder) -> Result<Facts, Objection> {
     let image_bytes = place_needs::image_bytes(&asked.places, space.usable_bytes());
     Ok(Facts {
         hosts: Default::default(),
+        ranks: None,
         files,
         trees,
         traces: asked.traces(&|path| recorded::facts(path, with_data)),

@@ -77,6 +77,14 @@ pub enum PlanError {
         /// What is wrong there.
         error: Box<PlanError>,
     },
+    /// The same, of the rank of an MPI job that has least of what is lacking.
+    #[error("{which}: {error}")]
+    AtRank {
+        /// Which it is, and what it shares with others.
+        which: String,
+        /// What is wrong there.
+        error: Box<PlanError>,
+    },
     /// All warm files together do not fit into memory, though each would.
     #[error(
         "the files cannot be warm together: they need {} and {} of memory is available; measure fewer at a time, or take --cache cold or --cache any",
@@ -96,7 +104,7 @@ impl PlanError {
         match self {
             PlanError::Spec(_) | PlanError::TooManyCells { .. } => false,
             PlanError::Nothing { too_small, .. } => *too_small,
-            PlanError::On { error, .. } => error.is_refusal(),
+            PlanError::On { error, .. } | PlanError::AtRank { error, .. } => error.is_refusal(),
             PlanError::NoSpace { .. }
             | PlanError::NoInodes { .. }
             | PlanError::FileLimit { .. }

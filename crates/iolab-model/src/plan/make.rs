@@ -16,13 +16,10 @@ use crate::tree::TreeOrder;
 /// Rounds of more cells than this would be so far apart that they compare nothing.
 const MOST_CELLS: usize = 4096;
 
-/// Makes the plan: fills in what was left out, crosses and collapses, skips what cannot be had,
-/// groups the cells by what is compared, and forecasts the cost. `parts` are all methods and
-/// operations there are; those of the workload are picked by their capability.
+/// The plan of one machine, or of those that are compared.
 ///
 /// # Errors
-/// The experiment is not as the workload wants it, nothing can be measured, or the machine is too
-/// small for it.
+/// As that of all.
 pub fn make(
     experiment: &Experiment,
     info: &WorkloadInfo,

@@ -1,6 +1,7 @@
 //! Factors × levels → cells → seeded rounds, and what they will cost. Pure: what it must know of
 //! the machine comes in as [`Facts`].
 
+mod at_ranks;
 mod axes;
 mod cells;
 #[cfg(test)]
@@ -22,9 +23,9 @@ mod question;
 #[cfg(test)]
 mod tests;
 
+pub use at_ranks::{RankFacts, make};
 pub use cells::level_text;
 pub use error::PlanError;
-pub use make::make;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -88,6 +89,9 @@ pub struct Facts {
     /// all of them have.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub hosts: BTreeMap<String, Facts>,
+    /// At the ranks of an MPI job: which of them has least of what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RankFacts>,
 }
 
 impl Facts {
