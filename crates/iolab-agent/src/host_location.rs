@@ -13,6 +13,8 @@ use super::transport::{LocalChild, Transport};
 use iolab_model::catalog::{Fact, fnv1a};
 use iolab_model::result::{Environment, Fault};
 
+/// What is done where this program is not there yet.
+const COPYING: &str = "copy iolab to";
 /// This very program.
 const OWN: &str = "/proc/self/exe";
 /// Nothing is asked at the terminal, and a connection that says nothing for this long is lost: the
@@ -114,8 +116,10 @@ impl Host {
         let path = format!("\"$HOME/.cache/iolab/{name}\"");
         let look = format!("uname -sm; if test -x {path}; then echo there; fi");
         let seen = self.asked("look at", &look, Stdio::null(), None)?;
+        // A home that machines of two kinds share has a copy that fits only some of them.
+        self.is_of_this_kind(seen.lines().next().unwrap_or_default())?;
         if !seen.lines().any(|line| line == "there") {
-            self.copy(&path, seen.lines().next().unwrap_or_default())?;
+            self.copy(&path)?;
         }
         Ok(path)
     }
@@ -142,14 +146,18 @@ impl Host {
         agent.map_err(|error| Fault::of(format!("reach {}", self.name), &error))
     }
 
-    fn copy(&self, path: &str, machine: &str) -> Result<(), Fault> {
-        let doing = "copy iolab to";
+    /// Whether a machine, as `uname -sm` names it, takes a copy of this program.
+    fn is_of_this_kind(&self, machine: &str) -> Result<(), Fault> {
         let own = rustix::system::uname();
         let own =
             format!("{} {}", own.sysname().to_string_lossy(), own.machine().to_string_lossy());
-        if let Some(cause) = why_not_copied(machine, &own) {
-            return Err(Fault::new(format!("{doing} {}", self.name), cause));
+        match why_not_copied(machine, &own) {
+            Some(cause) => Err(Fault::new(format!("{COPYING} {}", self.name), cause)),
+            None => Ok(()),
         }
+    }
+
+    fn copy(&self, path: &str) -> Result<(), Fault> {
         let program = File::open(OWN).map_err(|error| Fault::of("read this program", &error))?;
         // Under a name of its own until it is whole: another run may be copying it, too.
         let script = format!(
@@ -159,7 +167,7 @@ impl Host {
         );
         let fix = "it goes to ~/.cache/iolab there; make room, or name one that is elsewhere: \
                    --on-program PATH";
-        self.asked(doing, &script, program.into(), Some(fix)).map(drop)
+        self.asked(COPYING, &script, program.into(), Some(fix)).map(drop)
     }
 }
 
