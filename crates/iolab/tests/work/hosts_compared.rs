@@ -54,6 +54,32 @@ fn machines_are_compared_in_the_same_rounds() {
     server.run(&["compare", "1", "1"]).fine();
 }
 
+/// One machine under three names: none of them may be called the fastest. Chance does that in one run of
+/// twenty, and takes the same name three times in less than one of ten thousand.
+#[test]
+fn one_machine_by_three_names_is_not_told_apart() {
+    let Some(server) = Server::start("one_machine_by_three_names_is_not_told_apart") else {
+        return;
+    };
+    let _again = server.beside("again", &[], "127.0.0.1");
+    let there = server.there();
+    let line = [&["read", "--on", "there,again,this", "--format", "json", &there][..], &SMALL];
+    let line = line.concat();
+    let mut winners = Vec::new();
+    while winners.len() < 3 {
+        let run = fine_document(server.run(&line));
+        let [answer] = &run.answers[..] else { panic!("{:?}", run.answers) };
+        let Some(name) = answer.pick.clone().filter(|_| answer.kind == AnswerKind::Winner) else {
+            return;
+        };
+        winners.push((name, answer.sentence.clone()));
+        if winners.iter().any(|(name, _)| *name != winners[0].0) {
+            return;
+        }
+    }
+    panic!("the same one thrice: {winners:?}");
+}
+
 /// A machine whose files are in memory, and one whose files are on a disk, at the same path: the first
 /// is faster where each write is synced, and the report says in what they differ.
 #[test]

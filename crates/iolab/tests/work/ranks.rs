@@ -149,7 +149,7 @@ fn what_ranks_cannot_do_is_refused_once() {
 }
 
 /// Two ranks started by different words, as two nodes may be set up differently.
-fn unlike_ranks(home: &Home, relay: &Path, first: &[&str], second: &[&str]) -> Said {
+pub fn unlike_ranks(home: &Home, relay: &Path, first: &[&str], second: &[&str]) -> Said {
     let mut command = MPICH.command(home, relay, 1, first);
     command.args([":", "-np", "1"]).args(second).arg(format!("--mpi={}", relay.display()));
     Said::from(command.output().unwrap())

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use iolab_model::catalog::{AxisWord, CacheState, Factor, Level, Share};
+use iolab_model::catalog::{AxisWord, CacheState, Fact, Factor, Level, Share};
 use iolab_model::result::Document;
 
 use crate::cli_support::{Home, fine_document};
@@ -238,4 +238,70 @@ fn presets_run_at_ranks_and_name_what_differs() {
             "{plan:?}"
         );
     }
+}
+
+/// An experiment of a study and the claims that it decides, at four ranks: what differs a hundredfold is
+/// found, and what two processors make of four ranks is judged, one way or the other.
+const STUDY: &str = r#"
+title = "Ranks that read small and large blocks"
+summary = "Ranks read their files by blocks of two sizes."
+budget = "8s"
+[source]
+machine = "none"
+[defaults]
+workload = "read"
+[[experiment]]
+name = "blocks"
+title = "reading by block, with one rank and with all"
+[experiment.factors]
+file-size = "1Mi"
+method = "pread"
+cache = "warm"
+block = "16,256Ki"
+ranks = "1,4"
+[[claim]]
+id = "large"
+says = "four ranks read large blocks faster than small ones"
+experiment = "blocks"
+kind = "faster"
+of = { ranks = 4 }
+a = { block = "256Ki" }
+b = { block = "16" }
+[[claim]]
+id = "more"
+says = "four ranks read more than one"
+experiment = "blocks"
+kind = "faster"
+of = { block = "256Ki" }
+a = { ranks = 4 }
+b = { ranks = 1 }
+"#;
+
+#[test]
+fn a_study_is_judged_at_ranks() {
+    let Some(relay) = MPICH.relay("a_study_is_judged_at_ranks") else { return };
+    let home = Home::new();
+    fs::create_dir(home.path("data")).unwrap();
+    fs::write(home.path("blocks.toml"), STUDY).unwrap();
+    let words = ["study", "run", "blocks.toml", "--directory", "data", "--output", "pages"];
+    let said = MPICH.run(&home, &relay, 4, &words).fine();
+    let judged: Vec<&str> = said.out.lines().filter(|line| line.contains("four ranks")).collect();
+    assert!(judged.len() == 2 && judged[0].trim_start().starts_with("replicated"), "{said:?}");
+    assert!(!judged[1].contains("not tested"), "{said:?}");
+    let page = fs::read_to_string(home.path("pages/blocks.md")).unwrap();
+    assert!(page.contains("four ranks read large blocks faster"), "{page}");
+    let shown = home.run(&["show", "last", "--format", "json"]).fine();
+    let run: Document = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!((run.cells.len(), run.environment.number(Fact::RunRanks)), (4, Some(4)));
+    for cell in &run.cells {
+        let ranks = cell.factors.number(Factor::Ranks).unwrap();
+        for sample in cell.samples.iter().filter(|sample| sample.is_steady()) {
+            assert!(sample.measurement.bytes.is_multiple_of(ranks << 20), "{}", cell.id);
+        }
+    }
+    assert!(left(&home.path("data")).is_empty());
+    // Without ranks there is nothing to judge by, and that is said.
+    let alone = home.run(&["study", "run", "blocks.toml"]).fine();
+    assert_eq!(alone.plain().matches("not tested").count(), 3, "{alone:?}");
+    assert!(alone.plain().contains("mpirun -np 4"), "{alone:?}");
 }

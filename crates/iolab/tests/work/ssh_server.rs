@@ -76,13 +76,18 @@ impl Server {
         let text = format!("#!/bin/sh\nexec /usr/bin/ssh -F '{}' \"$@\"\n", config.display());
         fs::write(&wrapper, text).unwrap();
         fs::set_permissions(&wrapper, PermissionsExt::from_mode(0o755)).unwrap();
-        let daemon = daemon(&home, "there", inside, address);
+        let daemon = daemon(&home, "there", inside, address, "");
         Some(Server { home, daemon })
     }
 
     /// Another machine with the same home, by a server of its own.
     pub fn beside(&self, name: &str, inside: &[String], address: &str) -> Daemon {
-        daemon(&self.home, name, inside, address)
+        daemon(&self.home, name, inside, address, "")
+    }
+
+    /// This machine again, as one whose sessions have these variables of the environment.
+    pub fn beside_with(&self, name: &str, inside: &[String], variables: &str) -> Daemon {
+        daemon(&self.home, name, inside, "127.0.0.1", variables)
     }
 
     /// The same machine by another name, as launchers call it.
@@ -130,14 +135,14 @@ impl Server {
     }
 }
 
-fn daemon(home: &Home, name: &str, inside: &[String], address: &str) -> Daemon {
+fn daemon(home: &Home, name: &str, inside: &[String], address: &str, variables: &str) -> Daemon {
     static STARTED: AtomicU16 = AtomicU16::new(0);
     let port =
         20_000 + std::process::id() as u16 % 20_000 + STARTED.fetch_add(1, Ordering::Relaxed);
     let at = |name: &str| home.path(name).display().to_string();
     let config = format!(
         "Port {port}\nListenAddress {address}\nHostKey {}\nAuthorizedKeysFile {}\n\
-         StrictModes no\nPidFile none\nUsePAM no\nSetEnv HOME={}\n",
+         StrictModes no\nPidFile none\nUsePAM no\nSetEnv HOME={} {variables}\n",
         at("host-key"),
         at("key.pub"),
         at("there")
