@@ -15,6 +15,8 @@ use iolab_model::result::{Environment, Fault};
 
 /// What is done where this program is not there yet.
 const COPYING: &str = "copy iolab to";
+/// What is done then.
+const STARTING: &str = "start iolab on";
 /// This very program.
 const OWN: &str = "/proc/self/exe";
 /// Nothing is asked at the terminal, and a connection that says nothing for this long is lost: the
@@ -134,7 +136,11 @@ impl Host {
         // another C library does not.
         let fix =
             "a static build runs anywhere (make dist), or name the one there: --on-program PATH";
-        self.asked("start iolab on", &format!("{program} --version"), Stdio::null(), Some(fix))?;
+        let said =
+            self.asked(STARTING, &format!("{program} --version"), Stdio::null(), Some(fix))?;
+        if let Some(cause) = why_not_spoken_to(said.trim()) {
+            return Err(Fault::new(format!("{STARTING} {} by ssh", self.name), cause));
+        }
         Ok(self.ready.get_or_init(|| program))
     }
 
@@ -202,6 +208,16 @@ fn why_not_copied(there: &str, own: &str) -> Option<String> {
     })
 }
 
+/// Why a program that says of itself what it is, is no agent of this one: the same words mean something
+/// else to another version.
+fn why_not_spoken_to(said: &str) -> Option<String> {
+    let own = concat!("iolab ", env!("CARGO_PKG_VERSION"));
+    (said != own).then(|| {
+        let there = said.lines().next().filter(|line| !line.is_empty()).unwrap_or("nothing");
+        format!("it says of itself {there:?}, and this is {own}; name the same: --on-program PATH")
+    })
+}
+
 /// A word of a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
@@ -216,7 +232,7 @@ fn own_name() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Host, quoted, why_not_copied};
+    use super::{Host, quoted, why_not_copied, why_not_spoken_to};
 
     #[test]
     fn what_ssh_would_take_for_an_option_is_no_machine() {
@@ -230,6 +246,10 @@ mod tests {
         let why = why_not_copied("Linux riscv64", "Linux x86_64").unwrap();
         assert!(why.starts_with("it is Linux riscv64") && why.ends_with("--on-program PATH"));
         assert_eq!(why_not_copied("Linux x86_64", "Linux x86_64"), None);
+        let own = concat!("iolab ", env!("CARGO_PKG_VERSION"));
+        assert_eq!(why_not_spoken_to(own), None);
+        let why = why_not_spoken_to("iolab 0.0.1").unwrap();
+        assert!(why.contains("\"iolab 0.0.1\"") && why.ends_with("--on-program PATH"), "{why}");
         assert_eq!(quoted("/opt/a b/iolab"), "'/opt/a b/iolab'");
     }
 }

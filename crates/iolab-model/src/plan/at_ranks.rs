@@ -49,3 +49,45 @@ fn told(error: PlanError, facts: &Facts) -> PlanError {
     };
     PlanError::AtRank { which, error: error.into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RankFacts;
+    use crate::catalog::Factor;
+    use crate::plan::tests::{experiment, facts};
+    use crate::plan::{Facts, PlanError, make};
+    use crate::spec::fixture::{PARTS, READ};
+
+    /// Of what does not suffice the rank is named that has least of it; else nobody is.
+    #[test]
+    fn the_rank_without_room_is_named() {
+        let ranks = RankFacts {
+            count: 4,
+            space: "rank 1 on a".into(),
+            inodes: "rank 2 on b".into(),
+            file_limit: "rank 3 on b".into(),
+        };
+        let facts = Facts { ranks: Some(ranks), ..facts() };
+        let said = |facts: Facts| {
+            let axes =
+                [(Factor::FileSize, "1Mi"), (Factor::Block, "4Ki"), (Factor::Method, "pread")];
+            make(&experiment(&READ, &axes), &READ, PARTS, &facts).map(drop)
+        };
+        assert_eq!(said(facts.clone()), Ok(()));
+        let least = |change: fn(&mut Facts)| {
+            let mut facts = facts.clone();
+            change(&mut facts);
+            let error = said(facts).unwrap_err();
+            assert!(error.is_refusal() && matches!(error, PlanError::AtRank { .. }), "{error}");
+            error.to_string()
+        };
+        let space = least(|facts| facts.free_bytes = 5);
+        let shared =
+            "rank 1 on a has least space, and each of 4 ranks has its part of that: no space";
+        assert!(space.starts_with(shared), "{space}");
+        let inodes = least(|facts| facts.free_inodes = 1);
+        assert!(inodes.starts_with("rank 2 on b has least inodes, and each of 4"), "{inodes}");
+        let limit = least(|facts| facts.greatest_file_bytes = Some(7));
+        assert!(limit.starts_with("rank 3 on b: a file of 1 MiB may not be written"), "{limit}");
+    }
+}

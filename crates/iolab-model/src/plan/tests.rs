@@ -12,6 +12,7 @@ use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, proptest};
 pub(super) fn facts() -> Facts {
     Facts {
         hosts: BTreeMap::new(),
+        ranks: None,
         files: BTreeMap::from([
             ("/data/a".into(), Ok(1 << 20)),
             ("/data/b".into(), Ok(1 << 20)),

@@ -56,6 +56,9 @@ fn a_machine_that_cannot_be_had_is_named_with_what_helps() {
     read(&["--on", "there", "/no/such"]).refused(2, &["/no/such"]);
     let missing = read(&["--on", "there", "--on-program", "/no/iolab"]);
     missing.refused(1, &["start iolab on there", "/no/iolab", "--on-program PATH"]);
+    // Something that starts and is no iolab.
+    let strange = read(&["--on", "there", "--on-program", "/bin/true"]);
+    strange.refused(1, &["there", "--on-program PATH"]);
     // No key that it takes.
     fs::write(server.home.path("key.pub"), "").unwrap();
     read(&["--on", "there"]).refused(1, &["Permission denied", works]);

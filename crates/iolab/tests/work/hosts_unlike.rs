@@ -1,8 +1,9 @@
 //! Machines that are not like this one: another processor, an old kernel, a clock that is years off.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use iolab_model::catalog::{Fact, Factor, utc_text};
@@ -168,4 +169,51 @@ fn an_old_kernel_is_measured_with_what_it_has() {
     assert!(why.starts_with("on old: io_uring: ") && why.contains("not implemented"), "{why}");
     proven(&run, 3);
     assert_eq!(server.left(), [""; 0]);
+}
+
+/// The files have no room on the machine there: said before anything is made, with the machine where
+/// there are several; and where the room is gone in the middle of a run its trials fail, those of the
+/// other machine go on, and nothing is left.
+#[test]
+fn a_machine_without_room_for_the_files_is_named() {
+    let test = "a_machine_without_room_for_the_files_is_named";
+    let Some(server) = Server::start(test) else { return };
+    let small = server.home.path("small");
+    fs::create_dir(&small).unwrap();
+    let there = small.display().to_string();
+    let mount = format!("mount -t tmpfs -o size=24m none '{there}' && exec \"$@\"");
+    let inside = ["unshare", "-m", "sh", "-c", &mount, "sh"].map(str::to_owned);
+    if !Command::new("unshare").args(["-m", "true"]).status().is_ok_and(|done| done.success()) {
+        return eprintln!("SKIP {test}: no mount namespace here: root is needed");
+    }
+    let full = server.beside("full", &inside, "127.0.0.1");
+    let words = ["write", &there, "--method", "pwrite", "--block", "64Ki"];
+    let write = |more: &[&str]| server.run(&[&words[..], more].concat());
+    let refused = write(&["--on", "full", "--file-size", "64Mi"]);
+    refused.refused(20, &["no space in", "free some", "smaller --file-size"]);
+    let refused = write(&["--on", "there,full", "--file-size", "64Mi"]);
+    refused.refused(20, &["on full: no space in", "64 MiB", "free some"]);
+    let words =
+        [&words[..], &["--on", "there,full", "--file-size", "2Mi", "--budget", "6s"]].concat();
+    let mut command = server.command(&[&words[..], &["--rounds", "100000"]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut err = String::new();
+    while !err.contains("a round takes about") {
+        assert!(errors.read_line(&mut err).unwrap() > 0, "it ended: {err}");
+    }
+    let inside = format!("/proc/{}/root{there}", full.id());
+    let mut filler = fs::File::create(format!("{inside}/filler")).unwrap();
+    wait_for("the run to end", || {
+        while filler.write(&[0; 1 << 16]).is_ok() {}
+        child.try_wait().unwrap().is_some()
+    });
+    let run = fine_document(server.run(&["show", "last", "--format", "json"]));
+    let reason = on(&run, "full").reason.clone().unwrap_or_default();
+    assert_eq!(on(&run, "full").status, CellStatus::Failed, "{reason}");
+    assert!(reason.contains("on full: ") && reason.contains("No space left"), "{reason}");
+    let last = |host| on(&run, host).samples.iter().filter(|s| s.counts()).map(|s| s.round).max();
+    assert!(last("there") > last("full"), "{:?}", (last("there"), last("full")));
+    let left = || fs::read_dir(&inside).unwrap().count() + fs::read_dir(&small).unwrap().count();
+    wait_for("all agents to clean up", || left() == 1);
 }

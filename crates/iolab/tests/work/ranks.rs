@@ -231,14 +231,16 @@ pub fn words_of(pid: u32) -> String {
     String::from_utf8_lossy(&bytes).replace('\0', " ")
 }
 
-/// Whatever is killed, what was measured is in the history, and nothing is left in the directory, nor
+/// Whatever is killed, what was measured is in the history, whole as a record, and nothing is left in the directory, nor
 /// running.
 pub fn is_cleaned_up(home: &Home, job: Child, all: &[u32], there: &Path) -> Said {
     let said = Said::from(job.wait_with_output().unwrap());
     wait_for("the directories to be removed", || left(there).is_empty());
     wait_for("everything to end", || all.iter().all(|pid| has_ended(*pid)));
-    let listed = home.run(&["history"]).fine();
-    assert!(listed.out.contains(" read "), "{listed:?}");
+    let run = home.run(&["show", "last", "--format", "json"]).fine();
+    let run: Document = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(run.experiment.workload, "read");
+    assert!(run.cells.iter().flat_map(|cell| &cell.samples).any(|sample| sample.counts()));
     said
 }
 

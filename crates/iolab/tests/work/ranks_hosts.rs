@@ -206,9 +206,11 @@ fn machines_that_are_cut_off_from_each_other_end_by_themselves() {
     }
     for (cluster, cut) in clusters.iter().zip(&mut cut) {
         wait_for("the directories to be removed", || left(&cluster.shared()).is_empty());
-        // The launcher itself may wait for a daemon that it cannot reach; it holds nothing of ours.
+        // The launcher itself may wait for a daemon that it cannot reach, and the ssh to it; they hold
+        // nothing of ours.
         let _ = cut.job.kill();
         cut.job.wait().unwrap();
+        cut.launching.iter().filter(|pid| !has_ended(**pid)).for_each(|pid| kill(*pid));
         wait_for("everything of ours to end", || cut.agents.iter().all(|pid| has_ended(*pid)));
         let run = cluster.server.home.run(&["show", "last", "--format", "json"]).fine();
         let run: Document = serde_json::from_str(&run.out).unwrap();
@@ -221,6 +223,7 @@ fn machines_that_are_cut_off_from_each_other_end_by_themselves() {
 /// A job whose machines are cut off from each other.
 struct Cut {
     job: Child,
+    launching: Vec<u32>,
     relays: Vec<u32>,
     agents: Vec<u32>,
 }
@@ -228,12 +231,15 @@ struct Cut {
 impl Cut {
     fn of(cluster: &Cluster) -> Cut {
         let job = cluster.begun();
-        let all = [below(job.id()), cluster.there()].concat();
+        let own = below(job.id());
+        let is_ssh = |pid: &u32| words_of(*pid).contains("/ssh -F ");
+        let launching = own.iter().copied().filter(is_ssh).collect();
+        let all = [own, cluster.there()].concat();
         let relays: Vec<u32> = all.iter().copied().filter(is_relay).collect();
         let is_agent = |pid: &u32| words_of(*pid).starts_with("iolab agent ");
         let agents: Vec<u32> = all.into_iter().filter(is_agent).collect();
         assert!(relays.len() == 4 && agents.len() >= 4, "{relays:?} {agents:?}");
         cluster.second.cut();
-        Cut { job, relays, agents }
+        Cut { job, launching, relays, agents }
     }
 }
