@@ -20,3 +20,11 @@ pub fn ends_after(seconds: u64, why: &'static str) -> Arc<AtomicUsize> {
     });
     moved
 }
+
+/// Ends this process with its own code after so long: all is done, and the library alone is not.
+pub fn leaves_after(seconds: u64, code: u8) {
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(seconds));
+        signal_hook::low_level::exit(i32::from(code));
+    });
+}

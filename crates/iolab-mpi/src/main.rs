@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use deadline::ends_after;
+use deadline::{ends_after, leaves_after};
 use iolab_mpi::{AgentChild, Controller, Relay, launcher, wire};
 use mpi::Threading;
 use mpi::topology::Communicator;
@@ -20,9 +20,12 @@ use mpi_group::MpiGroup;
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Neither joining nor leaving the job takes longer where the launcher is the library's own.
+/// Joining the job takes no longer where the launcher is the library's own.
 const JOINING_S: u64 = 120;
-const LEAVING_S: u64 = 30;
+/// Nor does the end of a process that has closed its streams.
+const ENDING_S: u64 = 30;
+/// Nor leaving the job, where all have met for the last time.
+const LEAVING_S: u64 = 5;
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
@@ -65,11 +68,15 @@ fn joined(program: &Path, words: Vec<OsString>) -> Result<ExitCode, String> {
     if let Err(lost) = served {
         mpi_group::give_up(&universe.world(), &lost);
     }
-    ends_after(LEAVING_S, "the MPI job cannot be left");
+    let guard = ends_after(ENDING_S, "the controller has closed its stream and does not end");
     let ended = child.as_mut().map(Child::wait).and_then(Result::ok);
-    drop(universe);
+    guard.fetch_add(1, Ordering::Relaxed);
     let code = ended.map_or(Some(0), |status| status.code()).unwrap_or(1);
-    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+    let code = u8::try_from(code).unwrap_or(1);
+    // All have met for the last time; over TCP, MPICH's way out at times never ends.
+    leaves_after(LEAVING_S, code);
+    drop(universe);
+    Ok(ExitCode::from(code))
 }
 
 /// Starts the controller, in a group of processes of its own: a signal to the job is brought to it,

@@ -87,7 +87,7 @@ fn a_machine_without_room_for_the_program_is_named_with_what_helps() {
 /// Ends what runs there, or the way to it, in the middle of a run.
 fn broken(server: &Server, breaks: impl Fn(u32)) -> (Said, Duration) {
     let there = server.there();
-    let line = ["read", "--on", "there", &there, "--file-size", "2Mi", "--budget", "20s"];
+    let line = ["read", "--on", "there", &there, "--file-size", "2Mi", "--budget", "6s"];
     let line = [&line[..], &["--method", "pread,mmap", "--rounds", "100000"]].concat();
     let mut command = server.command(&line);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -149,9 +149,9 @@ fn what_machines_cannot_do_together_is_refused_with_the_reason() {
 }
 
 /// A run of two machines that goes on until something ends it; `breaks` is called in its middle.
-fn broken(server: &Server, hosts: &str, breaks: impl FnOnce(u32)) -> Said {
+fn broken(server: &Server, hosts: &str, budget: &str, breaks: impl FnOnce(u32)) -> Said {
     let there = server.there();
-    let line = ["read", "--on", hosts, &there, "--file-size", "2Mi", "--budget", "15s"];
+    let line = ["read", "--on", hosts, &there, "--file-size", "2Mi", "--budget", budget];
     let line =
         [&line[..], &["--method", "pread", "--block", "64Ki", "--rounds", "100000"]].concat();
     let mut child =
@@ -177,11 +177,11 @@ fn a_machine_that_is_lost_costs_its_own_cells_alone() {
     let Some(server) = Server::start(test) else { return };
     // A line that breaks once is made anew, and the run is whole.
     let again = server.beside("again", &[], "127.0.0.1");
-    let said = broken(&server, "there,again", |run| kill(line_to(run, "again")));
+    let said = broken(&server, "there,again", "4s", |run| kill(line_to(run, "again")));
     assert_eq!(said.code, Some(0), "{said:?}");
     // Its server is gone, too: the other one's rounds go on, and the run is a partial one.
     let pid = again.id();
-    let said = broken(&server, "there,again", |run| {
+    let said = broken(&server, "there,again", "8s", |run| {
         kill(pid);
         kill(line_to(run, "again"));
     });
@@ -206,7 +206,7 @@ fn a_network_that_is_cut_ends_one_machine_of_two() {
     let Some(network) = Network::make(test) else { return };
     let Some(server) = Server::start(test) else { return };
     let _far = server.beside("far", &network.inside(), &network.address);
-    let said = broken(&server, "there,far", |_| network.cut());
+    let said = broken(&server, "there,far", "15s", |_| network.cut());
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("measure on far: the line broke"), "{said:?}");
     let run = fine_document(server.run(&["show", "last", "--format", "json"]));

@@ -3,7 +3,7 @@
 use std::fs;
 
 use iolab_model::catalog::{AxisWord, CacheState, Fact, Factor, Level, Share};
-use iolab_model::result::Document;
+use iolab_model::result::{Document, Phase};
 
 use crate::cli_support::{Home, fine_document};
 use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, done, left, line, steady};
@@ -11,17 +11,20 @@ use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, done, left, line, steady};
 /// Blocks of each rank.
 const BYTES: u64 = 2 << 20;
 
-/// Every trial that counts moved the parts of all, and what lay in the file was right.
+/// Every trial moved the parts of all, and what lay in the file was right. Whether it was warm is not
+/// ours alone: somebody may drop the caches of the whole machine meanwhile, and then it counts for
+/// nothing.
 fn moved_all(run: &Document, bytes: impl Fn(&Level, u64) -> u64) {
     for (at, cell) in run.cells.iter().enumerate() {
         let ranks = cell.factors.number(Factor::Ranks).unwrap();
         let share = cell.factors.get(Factor::Share).unwrap();
-        let samples = steady(run, at);
+        assert!(steady(run, at).len() >= 4, "{cell:?}");
+        let samples = cell.samples.iter().filter(|sample| sample.phase == Phase::Steady);
+        let samples: Vec<_> = samples.inspect(|s| assert_eq!(s.fault, None, "{cell:?}")).collect();
         assert_eq!(samples.len(), 8, "{cell:?}");
         for measured in samples.iter().map(|sample| &sample.measurement) {
             let whole = bytes(share, ranks) * measured.repetitions;
             assert_eq!(measured.bytes, whole, "{share} {ranks}: {measured:?}");
-            assert!(measured.proof.holds(), "{measured:?}");
             let digest = measured.proof.digest.as_ref().unwrap();
             assert_eq!(digest.matches, Some(true), "{share}");
         }
@@ -135,7 +138,7 @@ fn ranks_have_files_in_one_directory() {
     let home = Home::new();
     fs::create_dir(home.path("data")).unwrap();
     let there = home.path("data").display().to_string();
-    let rounds = ["--files", "150", "--share", "own,one", "--threads", "1", "--layout", "shared"];
+    let rounds = ["--files", "60", "--share", "own,one", "--threads", "1", "--layout", "shared"];
     let more = ["--ranks", "1,3", "--rounds", "6", "--format", "json", "-q"];
     for words in [
         &["files", "create,write,remove", &there, "--file-size", "3901"][..],

@@ -180,6 +180,11 @@ fn ip(line: &str) -> bool {
     done.is_ok_and(|status| status.success())
 }
 
+fn is_up(line: &str) -> bool {
+    let said = Command::new("ip").args(line.split(' ')).output().unwrap();
+    String::from_utf8_lossy(&said.stdout).contains(" state UP ")
+}
+
 impl Network {
     /// `None` says why there is none.
     pub fn make(test: &str) -> Option<Network> {
@@ -226,6 +231,12 @@ impl Network {
             && ip(&format!("-n {name} address add {address}/24 dev {name}a"))
             && ip(&format!("-n {name} link set {name}a up"))
             && ip(&format!("-n {name} link set lo up"));
+        if made {
+            // The kernel takes up to a second to say so, and MPICH passes over a line that is not.
+            for end in [before, format!("-n {name} ")] {
+                wait_for("a line that is up", || is_up(&format!("{end}link show {name}a up")));
+            }
+        }
         network.if_made(made, test)
     }
 
