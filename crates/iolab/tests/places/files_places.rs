@@ -86,10 +86,11 @@ fn a_remounted_tree_is_cold_in_its_names_and_inodes_too() {
     for cell in run.cells.iter().filter(|cell| cell.status == CellStatus::Measured) {
         for sample in &cell.samples {
             let proof = sample.measurement.proof.cache.as_ref().unwrap();
-            // After the remount of another cell a few blocks of ext4's own tables may come from the
-            // device, 4 to 16 KiB: then the trial is not warm, says so and does not count.
+            // After the remount of another cell a few blocks of ext4's own tables may come from the device,
+            // 4 to 16 KiB, and all inodes (256 KiB) where another test drops the machine's caches: then
+            // the trial is not warm, says so and does not count.
             let warm = cell.id.ends_with("warm");
-            let few = proof.device_bytes.is_some_and(|bytes| bytes <= 64 * 1024);
+            let few = proof.device_bytes.is_some_and(|bytes| bytes <= 512 * 1024);
             assert!(proof.proven || warm && few, "{}: {proof:?}", cell.id);
             let remount = cell.factors.text(Factor::Cache) == Some("remount");
             assert_eq!(proof.how.remounted, remount, "{}: {proof:?}", cell.id);
