@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use iolab_model::result::{Document, Sample};
+use iolab_model::catalog::Code;
+use iolab_model::result::{Document, Phase, Sample};
 
 use crate::cli_support::{Home, Said};
 
@@ -106,6 +107,19 @@ pub fn done(run: &Document, cell: usize) -> Vec<&Sample> {
     assert!(cell.samples.iter().all(|sample| sample.fault.is_none()), "{cell:?}");
     assert!(cell.samples.iter().any(|sample| sample.measurement.proof.holds()), "{cell:?}");
     cell.samples.iter().collect()
+}
+
+/// The trials of all rounds. Whether a file was warm is not ours alone: somebody may drop the caches of
+/// the whole machine meanwhile, and then a trial counts for nothing, and nothing else is wrong with it.
+pub fn of_rounds(run: &Document, cell: usize, rounds: usize) -> Vec<&Sample> {
+    let cell = &run.cells[cell];
+    let all: Vec<_> = cell.samples.iter().filter(|s| s.phase == Phase::Steady).collect();
+    let cooled =
+        |s: &Sample| s.fault.is_none() && s.measurement.flags.contains(&Code::WarmUnproven);
+    assert_eq!(all.len(), rounds, "{cell:?}");
+    assert!(all.iter().all(|sample| sample.counts() || cooled(sample)), "{cell:?}");
+    assert!(all.iter().filter(|sample| sample.counts()).count() * 2 >= rounds, "{cell:?}");
+    all
 }
 
 /// What lies in a directory.
