@@ -1,6 +1,5 @@
 //! Finding what a killed run has left behind, and removing it.
 
-use std::cell::OnceCell;
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,12 +7,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, openat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, fstat, futimens,
+    openat, unlinkat,
+};
 use rustix::process::geteuid;
 
 use super::fault;
 use super::marker::{self, Marker};
-use super::scratch::{self, PREFIX};
+use super::scratch::PREFIX;
 use crate::sys::below::{disk_bytes, identity, names, open_directory};
 use crate::sys::remove::{Whose, remove_contents};
 use iolab_model::result::Fault;
@@ -61,14 +63,13 @@ pub fn clean(directory: &Path, dry_run: bool) -> Result<Vec<Found>, Fault> {
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent = openat(CWD, directory, flags, Mode::empty()).map_err(|e| refuse(e.into()))?;
-    let clock = Clock { parent: &parent, only_looks: dry_run, now: OnceCell::new() };
     let mut found = Vec::new();
     for name in names(&parent).map_err(refuse)? {
         if is_scratch_name(name.to_bytes())
             && let Ok(inner) = open_directory(&parent, &name)
         {
             let path = directory.join(OsStr::from_bytes(name.to_bytes()));
-            found.extend(judge(&clock, &name, &inner, path));
+            found.extend(judge(&parent, &name, &inner, path, dry_run));
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -81,18 +82,24 @@ fn is_scratch_name(name: &[u8]) -> bool {
     })
 }
 
-fn judge(clock: &Clock<'_>, name: &CStr, inner: &OwnedFd, path: PathBuf) -> Option<Found> {
+fn judge(
+    parent: &OwnedFd,
+    name: &CStr,
+    inner: &OwnedFd,
+    path: PathBuf,
+    dry_run: bool,
+) -> Option<Found> {
     let about = fstat(inner).ok()?;
     // The lock on the marker is held until the directory is gone: of two sweeps one wins.
     let (owner, _lock) = match Marker::read(inner) {
         Ok((marker, file)) => (whose(&marker, &file, &about), Some(file)),
-        Err(_) if is_unfinished(clock, inner, &about) => (Owner::Gone, None),
+        Err(_) if is_unfinished(inner, &about, dry_run) => (Owner::Gone, None),
         Err(_) => return None,
     };
     let bytes = disk_bytes(inner).unwrap_or(0);
     let mut found = Found { path, owner, bytes, removed: false, failed: None };
-    if found.owner == Owner::Gone && !clock.only_looks {
-        match take_away(clock.parent, name, inner, &about) {
+    if found.owner == Owner::Gone && !dry_run {
+        match take_away(parent, name, inner, &about) {
             Ok(()) => found.removed = true,
             Err(error) => found.failed = Some(error.to_string()),
         }
@@ -114,41 +121,30 @@ fn whose(marker: &Marker, file: &std::fs::File, about: &Stat) -> Owner {
 
 /// A directory of this user's that was left before its marker was whole, long enough ago: empty, or
 /// with a torn marker.
-fn is_unfinished(clock: &Clock<'_>, inner: &OwnedFd, about: &Stat) -> bool {
+fn is_unfinished(inner: &OwnedFd, about: &Stat, dry_run: bool) -> bool {
     let own = about.st_uid == geteuid().as_raw();
     let bare = || names(inner).is_ok_and(|names| names.is_empty()) || marker::is_torn(inner);
-    own && bare() && clock.age(about.st_mtime).is_some_and(|age| age > UNMARKED_AGE)
+    let age = || {
+        let now = if dry_run { this_clock_s() } else { touched_s(inner).ok() };
+        u64::try_from(now?.checked_sub(about.st_mtime)?).ok().map(Duration::from_secs)
+    };
+    own && bare() && age().is_some_and(|age| age > UNMARKED_AGE)
 }
 
-/// What the age of directories is judged by. The times of files are those of whoever keeps them: on a
-/// network a server, whose clock may be an hour from that of this machine, and what another machine
-/// had made a moment ago was old.
-struct Clock<'a> {
-    parent: &'a OwnedFd,
-    /// Nothing is made, so this machine's own clock must do.
-    only_looks: bool,
-    now: OnceCell<Option<i64>>,
+/// What this machine's clock says: where nothing may be changed it must do.
+fn this_clock_s() -> Option<i64> {
+    i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
 }
 
-impl Clock<'_> {
-    fn age(&self, made_s: i64) -> Option<Duration> {
-        let now = self.now.get_or_init(|| match self.only_looks {
-            true => {
-                i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
-            }
-            false => self.of_the_file_system().ok(),
-        });
-        u64::try_from(now.as_ref()?.checked_sub(made_s)?).ok().map(Duration::from_secs)
-    }
-
-    /// When a directory was made that is made for this. One that cannot be removed again is found like
-    /// any other.
-    fn of_the_file_system(&self) -> io::Result<i64> {
-        let name = scratch::make_directory(self.parent)?;
-        let made = open_directory(self.parent, &name).and_then(|made| Ok(fstat(&made)?.st_mtime));
-        unlinkat(self.parent, &*name, AtFlags::REMOVEDIR)?;
-        made
-    }
+/// What the clock says that the times of a directory of ours come from: that of its file system, which on a
+/// network is a server's and may be an hour from this machine's, so that what another machine had made a
+/// moment ago was old. Its last access is now, and nothing else of it changes; nothing is made beside it,
+/// for whose directory that is may have changed.
+fn touched_s(inner: &OwnedFd) -> io::Result<i64> {
+    let (now, as_it_is) =
+        (Timespec { tv_sec: 0, tv_nsec: UTIME_NOW }, Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT });
+    futimens(inner, &Timestamps { last_access: now, last_modification: as_it_is })?;
+    Ok(fstat(inner)?.st_ctime)
 }
 
 fn take_away(parent: &OwnedFd, name: &CStr, inner: &OwnedFd, about: &Stat) -> io::Result<()> {

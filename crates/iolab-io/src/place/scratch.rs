@@ -178,8 +178,7 @@ fn open_parent(directory: &Path) -> io::Result<OwnedFd> {
     Ok(openat(CWD, directory, flags, Mode::empty())?)
 }
 
-/// A directory with such a name, without a marker.
-pub(super) fn make_directory(parent: &OwnedFd) -> io::Result<CString> {
+fn make_directory(parent: &OwnedFd) -> io::Result<CString> {
     loop {
         let mut random = [0; 8];
         rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
