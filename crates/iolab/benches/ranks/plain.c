@@ -59,11 +59,13 @@ static void pass_write(int fd, const char *buffer, size_t bytes, size_t block) {
     must(fdatasync(fd) == 0, "fdatasync");
 }
 
+/* Names are made before the clock starts, as ours are. */
+static char (*names)[32];
+
 static void pass_files(const char *what, int dir, size_t files) {
-    char name[32];
     struct stat about;
     for (size_t i = 0; i < files; i++) {
-        snprintf(name, sizeof name, "f%zu", i);
+        const char *name = names[i];
         if (*what == 'c') {
             int fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
             must(fd >= 0, name);
@@ -85,6 +87,8 @@ static void tell(double *spans, int rounds, int rank) {
 static void calls(const char *what, const char *directory, size_t files, int rounds, int rank) {
     char path[4096];
     double *spans = calloc(rounds, sizeof *spans);
+    names = calloc(files, sizeof *names);
+    for (size_t i = 0; i < files; i++) snprintf(names[i], sizeof *names, "f%zu", i);
     snprintf(path, sizeof path, "%s/plain-%d", directory, rank);
     must(mkdir(path, 0700) == 0, path);
     int dir = open(path, O_RDONLY | O_DIRECTORY);
