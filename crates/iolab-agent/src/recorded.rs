@@ -43,18 +43,14 @@ pub fn facts(path: &Path, with_data: bool) -> Result<TraceFacts, String> {
     let (trace, digest) = read(path)?;
     let replay = Replay::of(&trace);
     let name = path_to_text(path);
+    let lacking = with_data.then(|| lacking(&trace, &replay).words()).flatten();
+    let notes: Vec<String> = replay.coverage.all_words().into_iter().chain(lacking).collect();
     if replay.coverage.lost().0 == replay.coverage.calls {
         return Err(format!("{name}: no call of it on a file can be made again; record it anew"));
     }
     Ok(TraceFacts {
         bytes: replay.file_bytes(),
-        note: match with_data.then(|| lacking(&trace, &replay).words()).flatten() {
-            None => replay.coverage.all_words(),
-            Some(lacking) => {
-                let left_out = replay.coverage.all_words().map(|words| format!("{words}; "));
-                Some(left_out.unwrap_or_default() + &lacking)
-            }
-        },
+        note: (!notes.is_empty()).then(|| notes.join("; ")),
         files: RecordedFiles {
             trace: name,
             digest,

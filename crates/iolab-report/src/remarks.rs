@@ -23,34 +23,23 @@ pub(super) fn worth(doc: &Document, answer: &Answer) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::replayed::replay as replayed;
     use crate::{TextStyle, write};
-    use iolab_model::catalog::{Factor, Family, Level, Levels, RECORDED};
-    use iolab_model::result::{AnswerKind, Document, Verdict};
-    use iolab_test::documents::{answer, cell, comparison, empty};
+    use iolab_model::catalog::Family;
+    use iolab_model::result::Document;
 
     const LEFT_OUT: &str = "of its calls on files are not replayed";
     const WORTH: &str = "the file work takes 0.25×";
 
     /// A replay in two ways, with so many of a thousand calls left out.
     fn replay(lost_calls: u64) -> Document {
-        let mut doc = empty();
-        doc.experiment.workload = "replay".into();
-        doc.experiment.ask = vec![Factor::Block];
-        let way = |block| Levels::new().with(Factor::Block, block);
-        doc.cells = vec![
-            cell("recorded/64Ki", way(Level::Number(65536)), 10.0, 1),
-            cell("recorded/recorded", way(Level::word(RECORDED)), 40.0, 2),
-        ];
-        let mut answer = answer(AnswerKind::Winner, &["recorded/64Ki"], "64 KiB blocks are best");
-        let (a, b) = ("recorded/64Ki", "recorded/recorded");
-        answer.comparisons = vec![comparison(a, b, 0.25, Verdict::Faster, true)];
-        doc.answers = vec![answer];
+        let mut doc = replayed(&|levels| levels);
         let trace = serde_json::json!({
             "calls": 1000, "lost_calls": lost_calls, "bytes": 0, "lost_bytes": 0,
             "left_out": format!("p.trace: {}‰ {LEFT_OUT}", lost_calls),
         });
         doc.environment.0.insert(Family::Trace.key("p.trace"), trace);
-        doc.completed().into_owned()
+        doc
     }
 
     fn text(doc: &Document, format: &str, details: bool) -> String {

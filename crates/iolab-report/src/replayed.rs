@@ -148,6 +148,9 @@ fn whole(doc: &Document, best: &CellRecord, ratio: f64) -> String {
 }
 
 #[cfg(test)]
+pub(super) use tests::replay;
+
+#[cfg(test)]
 mod tests {
     use super::{first, notes, sentence};
     use iolab_model::catalog::{AxisWord, Factor, Level, Levels, RECORDED, ReplayThink};
@@ -155,7 +158,7 @@ mod tests {
     use iolab_test::documents::{answer, cell, comparison, empty};
 
     /// Blocks of 64 KiB against the recorded ones.
-    fn replay(more: &dyn Fn(Levels) -> Levels) -> Document {
+    pub(in super::super) fn replay(more: &dyn Fn(Levels) -> Levels) -> Document {
         let mut doc = empty();
         doc.experiment.workload = "replay".into();
         doc.experiment.ask = vec![Factor::Block];
