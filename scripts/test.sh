@@ -9,6 +9,10 @@ trap 'rm -f "$log" "$log".*' EXIT
 # --show-output brings the SKIP lines of passing tests; the rest of what passing tests say is
 # kept out of sight. A pipe would hide the status of cargo, so it goes through a file. Documentation
 # has no examples to run (the tidy test sees to it): to look for them would take a minute.
+# Half of the time of most tests is waiting for a disk, a network or a limit: two beside each other on
+# a processor take little more than half the time.
+RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}
+export RUST_TEST_THREADS
 {
     ${CARGO:-cargo} test --locked --workspace --features iolab/parquet --lib --bins --tests \
         --no-fail-fast "$@" -- --show-output 2>&1

@@ -35,7 +35,7 @@ const OPTIONS: [&str; 8] = [
 /// An agent that hears nothing for so long ends and cleans up: where a network is cut, ssh's server
 /// there may keep its end open for hours. Between two questions a controller takes milliseconds, or
 /// says that it is there.
-const SILENCE_S: u64 = 30;
+const SILENCE_S: u64 = 15;
 
 /// Another machine, by the name that `ssh` knows it under.
 #[derive(Clone, Debug)]

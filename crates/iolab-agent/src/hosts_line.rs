@@ -14,7 +14,7 @@ use iolab_model::result::Fault;
 
 /// An agent that waits while others work is told this often that somebody is there: one that hears
 /// nothing for longer takes its network for cut. It is less than what ssh says by itself meanwhile.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// The line to all machines.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //! with the files it names, with a small budget where it has none.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Commands of the ```sh blocks of a Markdown file, comments taken off.
@@ -35,35 +35,45 @@ fn the_readme_is_one_page() {
     assert!(at("iolab quick") < at("iolab read"));
 }
 
-#[test]
-fn examples_run_as_written() {
-    let root = Path::new(crate::cli_support::ROOT);
+/// Every Markdown page but those of these names.
+fn pages(folder: &str, but: &[&str]) -> Vec<PathBuf> {
+    let all = fs::read_dir(Path::new(crate::cli_support::ROOT).join(folder)).unwrap();
+    let mut pages: Vec<PathBuf> = all.map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|page| page.extension().is_some_and(|is| is == "md"));
+    pages.retain(|page| !but.iter().any(|name| page.ends_with(name)));
+    pages
+}
+
+/// The words of a command line, with a small budget where it has none that is needed.
+fn in_short(line: &str) -> Vec<&str> {
+    let mut arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
+    if !measures(&arguments) || arguments.contains(&"--plan") {
+        return arguments;
+    }
+    arguments.retain(|a| {
+        !a.ends_with('s')
+            || a.parse::<f64>().is_ok()
+            || !a.starts_with(|c: char| c.is_ascii_digit())
+    });
+    arguments.retain(|a| *a != "--budget");
+    // So many rounds take what they take, and what follows needs them.
+    let budget = if arguments.contains(&"--rounds") { "30s" } else { "2s" };
+    arguments.extend(["--budget", budget]);
+    arguments
+}
+
+/// All commands of these pages, one after the other in a directory with the files that they name.
+fn examples_run(pages: &[PathBuf]) {
     let scratch = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(scratch.path().join("big.iso"), vec![7u8; 3 << 20]).unwrap();
-    let state = scratch.path().join("state");
-    let mut pages = vec![root.join("README.md")];
-    for folder in ["docs", "docs/guide"] {
-        pages.extend(fs::read_dir(root.join(folder)).unwrap().map(|e| e.unwrap().path()));
-    }
     let mut ran = 0;
-    for page in pages.iter().filter(|p| p.extension().is_some_and(|e| e == "md")) {
+    for page in pages {
         for line in commands(&fs::read_to_string(page).unwrap()) {
-            let mut arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
-            if measures(&arguments) && !arguments.contains(&"--plan") {
-                arguments.retain(|a| {
-                    !a.ends_with('s')
-                        || a.parse::<f64>().is_ok()
-                        || !a.starts_with(|c: char| c.is_ascii_digit())
-                });
-                arguments.retain(|a| *a != "--budget");
-                // So many rounds take what they take, and what follows needs them.
-                let budget = if arguments.contains(&"--rounds") { "30s" } else { "2s" };
-                arguments.extend(["--budget", budget]);
-            }
+            let arguments = in_short(&line);
             let output = Command::new(env!("CARGO_BIN_EXE_iolab"))
                 .args(&arguments)
                 .current_dir(scratch.path())
-                .env("XDG_STATE_HOME", &state)
+                .env("XDG_STATE_HOME", scratch.path().join("state"))
                 .output()
                 .unwrap();
             // In two seconds on a busy machine a run may not come to a round: nothing to compare.
@@ -79,4 +89,23 @@ fn examples_run_as_written() {
         }
     }
     assert!(ran >= 6, "only {ran} examples were found");
+}
+
+/// The largest of the pages, beside the others.
+const QUESTIONS: &str = "docs/questions.md";
+
+#[test]
+fn examples_of_the_readme_and_the_pages_run_as_written() {
+    let readme = Path::new(crate::cli_support::ROOT).join("README.md");
+    examples_run(&[vec![readme], pages("docs", &[QUESTIONS])].concat());
+}
+
+#[test]
+fn examples_of_the_guide_run_as_written() {
+    examples_run(&pages("docs/guide", &[]));
+}
+
+#[test]
+fn examples_of_the_questions_run_as_written() {
+    examples_run(&[Path::new(crate::cli_support::ROOT).join(QUESTIONS)]);
 }

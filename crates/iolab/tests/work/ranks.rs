@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use crate::cli_support::{
     Home, Said, children, fine_document, has_ended, wait_for, wait_for_trials,
 };
-use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, left, line, steady};
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, left, line, of_rounds};
 use crate::ssh_server::{kill, send};
 
 /// One number for all: the span from the barrier to the last rank, with the bytes of all of them.
@@ -37,9 +37,7 @@ fn four_ranks_write_and_read(mpi: Mpi, test: &str) {
     let read = fine_document(read);
     for (run, cell, ranks) in [(&written, 0, 4), (&written, 1, 4), (&read, 0, 1), (&read, 1, 4)] {
         assert_eq!(run.cells[cell].factors.number(Factor::Ranks), Some(ranks));
-        let samples = steady(run, cell);
-        assert_eq!(samples.len(), 8, "{:?}", run.cells[cell]);
-        for sample in samples {
+        for sample in of_rounds(run, cell, 8) {
             let measured = &sample.measurement;
             let metric = |id: &str| measured.metrics[id];
             assert_eq!(measured.bytes % (ranks * (2 << 20)), 0, "{} bytes", measured.bytes);
@@ -90,9 +88,7 @@ fn ranks_make_files_and_calls_in_directories_of_their_own() {
         let run = fine_document(said);
         for (cell, ranks) in [(0, 1), (1, 3)] {
             assert_eq!(run.cells[cell].factors.number(Factor::Ranks), Some(ranks), "{words:?}");
-            let samples = steady(&run, cell);
-            assert_eq!(samples.len(), 6, "{words:?}: {:?}", run.cells[cell]);
-            for measured in samples.iter().map(|sample| &sample.measurement) {
+            for measured in of_rounds(&run, cell, 6).iter().map(|sample| &sample.measurement) {
                 assert!(measured.operations > 0 && measured.operations.is_multiple_of(ranks));
                 if let Some(rate) = measured.metrics.get("rate_last") {
                     let own = measured.operations as f64 * 1e9 / measured.wall_ns as f64;

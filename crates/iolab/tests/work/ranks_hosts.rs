@@ -12,7 +12,7 @@ use iolab_model::result::Document;
 
 use crate::cli_support::{Said, has_ended, wait_for};
 use crate::ranks::{begun_by, below, is_cleaned_up, words_of};
-use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, done, left};
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, done, left, of_rounds};
 use crate::ssh_server::{Network, Server, kill};
 
 /// Where the job is started, and the machine that ssh reaches from there.
@@ -98,9 +98,7 @@ fn two_machines_are_one_job(mpi: Mpi, test: &str) {
     assert_eq!(run.environment.number(Fact::RunRanks), Some(4));
     assert_eq!(run.environment.number(Fact::RunNodes), Some(2), "{:?}", run.environment);
     for (cell, ranks) in [(0, 1), (1, 4)] {
-        let samples: Vec<_> = run.cells[cell].samples.iter().filter(|s| s.is_steady()).collect();
-        assert_eq!(samples.len(), 8, "{:?}", run.cells[cell]);
-        for sample in samples {
+        for sample in of_rounds(&run, cell, 8) {
             assert_eq!(sample.measurement.bytes % (ranks * (2 << 20)), 0);
             assert!(sample.measurement.proof.holds() && sample.fault.is_none());
             assert!(sample.measurement.metrics["barrier_ns"] > 0.0);

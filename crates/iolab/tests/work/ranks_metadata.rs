@@ -6,7 +6,7 @@ use iolab_model::catalog::{Factor, Share};
 use iolab_model::result::Document;
 
 use crate::cli_support::{Home, fine_document};
-use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, left, steady};
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, left, of_rounds};
 
 const FILES: u64 = 60;
 /// Whatever a call leaves: a name that was not there or is gone, in this directory or in another, a mark.
@@ -18,8 +18,7 @@ fn all_calls_are_right(run: &Document, made: u64) {
     for (at, cell) in run.cells.iter().enumerate() {
         let ranks = cell.factors.number(Factor::Ranks).unwrap();
         let operation = cell.factors.text(Factor::Operation).unwrap();
-        let samples = steady(run, at);
-        assert_eq!(samples.len(), 4, "{cell:?}");
+        let samples = of_rounds(run, at, 4);
         for measured in samples.iter().map(|sample| &sample.measurement) {
             assert!(measured.proof.holds(), "{operation} {ranks}: {measured:?}");
             assert!(measured.operations.is_multiple_of(ranks), "{measured:?}");

@@ -6,7 +6,7 @@ use iolab_model::catalog::{AxisWord, CacheState, Fact, Factor, Level, Share};
 use iolab_model::result::Document;
 
 use crate::cli_support::{Home, fine_document};
-use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, done, left, line, of_rounds, steady};
+use crate::ranks_support::{MPICH, Mpi, OPEN_MPI, done, left, line, of_rounds};
 
 /// Blocks of each rank.
 const BYTES: u64 = 2 << 20;
@@ -226,7 +226,7 @@ fn presets_run_at_ranks_and_name_what_differs() {
         let run: Document = serde_json::from_str(&shown.out).unwrap();
         assert!(run.run.title.starts_with(name), "{:?} {said:?}", run.run.title);
         for at in 0..run.cells.len() {
-            assert_eq!(steady(&run, at).len(), 6, "{name}: {:?}", run.cells[at]);
+            of_rounds(&run, at, 6);
         }
         let plan = MPICH.run(&home, &relay, 2, &["run", name, "--plan"]).fine();
         assert!(

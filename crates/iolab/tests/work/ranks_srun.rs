@@ -10,7 +10,7 @@ use iolab_model::catalog::Fact;
 use iolab_model::result::Document;
 
 use crate::cli_support::{Home, Said, wait_for};
-use crate::ranks_support::{MPICH, OPEN_MPI, left, line, steady};
+use crate::ranks_support::{MPICH, OPEN_MPI, left, line, of_rounds};
 use crate::ssh_server::lacks;
 
 const CONTROLLER: &str = "/usr/sbin/slurmctld";
@@ -112,7 +112,7 @@ fn srun_starts_ranks_by_what_each_library_knows() {
         let said = slurm.run(kind, relay, &words).fine();
         let run: Document = serde_json::from_str(&said.out).unwrap();
         assert_eq!(run.environment.number(Fact::RunRanks), Some(4), "{kind}");
-        assert_eq!(steady(&run, 0).len(), 8, "{kind}: {:?}", run.cells[0]);
+        of_rounds(&run, 0, 8);
         assert!(left(&data).is_empty(), "{kind}: the files are gone");
     }
     let said = slurm.run("none", &mpich, &words);

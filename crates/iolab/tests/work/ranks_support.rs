@@ -95,11 +95,6 @@ pub fn line<'a>(words: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [words, &["--format", "json", "-q"], &SMALL, more].concat()
 }
 
-/// What counts of a cell.
-pub fn steady(run: &Document, cell: usize) -> Vec<&Sample> {
-    run.cells[cell].samples.iter().filter(|sample| sample.is_steady()).collect()
-}
-
 /// All trials of a cell, none of which failed. Whether a state of the cache is proven depends on what else
 /// the machine reads: that of one trial is.
 pub fn done(run: &Document, cell: usize) -> Vec<&Sample> {
@@ -109,17 +104,18 @@ pub fn done(run: &Document, cell: usize) -> Vec<&Sample> {
     cell.samples.iter().collect()
 }
 
-/// The trials of all rounds. Whether a file was warm is not ours alone: somebody may drop the caches of
-/// the whole machine meanwhile, and then a trial counts for nothing, and nothing else is wrong with it.
+/// What counts of so many rounds, none of which is missing. Whether a file was warm is not ours alone:
+/// somebody may drop the caches of the whole machine meanwhile, and then a trial counts for nothing, and
+/// nothing else is wrong with it.
 pub fn of_rounds(run: &Document, cell: usize, rounds: usize) -> Vec<&Sample> {
     let cell = &run.cells[cell];
-    let all: Vec<_> = cell.samples.iter().filter(|s| s.phase == Phase::Steady).collect();
+    let steady = cell.samples.iter().filter(|sample| sample.phase == Phase::Steady);
+    let (counted, cool): (Vec<_>, Vec<_>) = steady.partition(|sample| sample.counts());
     let cooled =
         |s: &Sample| s.fault.is_none() && s.measurement.flags.contains(&Code::WarmUnproven);
-    assert_eq!(all.len(), rounds, "{cell:?}");
-    assert!(all.iter().all(|sample| sample.counts() || cooled(sample)), "{cell:?}");
-    assert!(all.iter().filter(|sample| sample.counts()).count() * 2 >= rounds, "{cell:?}");
-    all
+    assert_eq!(counted.len() + cool.len(), rounds, "{cell:?}");
+    assert!(cool.into_iter().all(cooled) && counted.len() * 2 >= rounds, "{cell:?}");
+    counted
 }
 
 /// What lies in a directory.
