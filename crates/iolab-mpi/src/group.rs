@@ -25,21 +25,29 @@ pub trait Group {
     /// Not all came in time.
     fn barrier(&mut self, limit: Duration) -> Result<(), Lost>;
 
+    /// The same, asleep, for others are measured meanwhile.
+    ///
+    /// # Errors
+    /// Not all came in time.
+    fn await_all(&mut self, limit: Duration) -> Result<(), Lost>;
+
     /// What rank 0 has goes to all.
     ///
     /// # Errors
     /// It did not come in time.
     fn broadcast(&mut self, bytes: &mut Vec<u8>, limit: Duration) -> Result<(), Lost>;
 
-    /// What each has goes to rank 0, which alone gets anything.
+    /// What each has goes to rank 0, which alone gets anything; nobody has more than `longest` bytes, which
+    /// is the same at all.
     ///
     /// # Errors
     /// Not all came in time.
-    fn gather(&mut self, own: &[u8], limit: Duration) -> Result<Vec<Vec<u8>>, Lost>;
+    fn gather(&mut self, own: &[u8], longest: usize, limit: Duration)
+    -> Result<Vec<Vec<u8>>, Lost>;
 
-    /// The sums of what all have.
+    /// The greatest of what all have, each number by itself.
     ///
     /// # Errors
     /// Not all came in time.
-    fn sum(&mut self, own: [u32; 2], limit: Duration) -> Result<[u32; 2], Lost>;
+    fn greatest(&mut self, own: [u32; 3], limit: Duration) -> Result<[u32; 3], Lost>;
 }

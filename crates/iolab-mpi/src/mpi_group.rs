@@ -12,6 +12,11 @@ use mpi::traits::{Communicator, CommunicatorCollectives, Root};
 
 /// At a barrier all are there in a moment, and how exactly they leave it is what matters.
 const AT_BARRIER: Duration = Duration::from_millis(20);
+/// A collective goes from rank to rank, and each that sleeps meanwhile keeps all the others waiting. While
+/// nobody is measured a rank asks again at once for so long; whoever needs the processor has it at once.
+const BETWEEN_TRIALS: Duration = Duration::from_millis(3);
+/// What an order has at most, in nearly every case: one broadcast instead of two.
+const FIRST_BYTES: usize = 1024;
 
 /// What ends a job takes no longer where its daemons can be reached.
 const ABORTING_S: u64 = 10;
@@ -77,6 +82,39 @@ fn finish<'a, D: ?Sized, S: Scope<'a>>(
     }
 }
 
+impl MpiGroup {
+    /// What rank 0 has in a buffer that is as long at all.
+    fn broadcast_once(&self, bytes: &mut [u8], limit: Duration) {
+        let lost = Lost { awaited: "an order", after: limit };
+        scope(|scope| {
+            let request = self.world.process_at_rank(0).immediate_broadcast_into(scope, bytes);
+            finish(&self.world, request, between_trials(limit), &lost);
+        });
+    }
+}
+
+fn between_trials(limit: Duration) -> Patience {
+    Patience::new(limit).awake(BETWEEN_TRIALS)
+}
+
+/// A length stands before what is sent in a buffer that may be longer.
+const HEAD_BYTES: usize = size_of::<u64>();
+
+/// The length and as much as goes into the first broadcast; and the rest.
+fn first_part(bytes: &[u8]) -> ([u8; FIRST_BYTES], &[u8]) {
+    let (start, rest) = bytes.split_at(bytes.len().min(FIRST_BYTES - HEAD_BYTES));
+    let mut first = [0; FIRST_BYTES];
+    first[..HEAD_BYTES].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
+    first[HEAD_BYTES..HEAD_BYTES + start.len()].copy_from_slice(start);
+    (first, rest)
+}
+
+fn without_head(part: &[u8]) -> Vec<u8> {
+    let (length, bytes) = part.split_at(HEAD_BYTES.min(part.len()));
+    let length = u64::from_le_bytes(length.try_into().unwrap_or_default()) as usize;
+    bytes[..length.min(bytes.len())].to_vec()
+}
+
 impl Group for MpiGroup {
     fn rank(&self) -> u32 {
         self.world.rank() as u32
@@ -93,60 +131,61 @@ impl Group for MpiGroup {
         Ok(())
     }
 
-    fn broadcast(&mut self, bytes: &mut Vec<u8>, limit: Duration) -> Result<(), Lost> {
-        let root = self.world.process_at_rank(0);
-        let lost = Lost { awaited: "an order", after: limit };
-        let mut length = [bytes.len() as u64];
-        scope(|scope| {
-            let request = root.immediate_broadcast_into(scope, &mut length[..]);
-            finish(&self.world, request, Patience::new(limit), &lost);
-        });
-        bytes.resize(length[0] as usize, 0);
-        scope(|scope| {
-            let request = root.immediate_broadcast_into(scope, &mut bytes[..]);
-            finish(&self.world, request, Patience::new(limit), &lost);
-        });
+    fn await_all(&mut self, limit: Duration) -> Result<(), Lost> {
+        let lost = Lost { awaited: "the end of a trial", after: limit };
+        finish(&self.world, self.world.immediate_barrier(), Patience::new(limit), &lost);
         Ok(())
     }
 
-    fn gather(&mut self, own: &[u8], limit: Duration) -> Result<Vec<Vec<u8>>, Lost> {
+    fn broadcast(&mut self, bytes: &mut Vec<u8>, limit: Duration) -> Result<(), Lost> {
+        let (mut first, rest) = first_part(bytes);
+        self.broadcast_once(&mut first[..], limit);
+        let length = u64::from_le_bytes(first[..HEAD_BYTES].try_into().unwrap_or_default());
+        let mut rest = rest.to_vec();
+        rest.resize((length as usize).saturating_sub(FIRST_BYTES - HEAD_BYTES), 0);
+        if !rest.is_empty() {
+            self.broadcast_once(&mut rest[..], limit);
+        }
+        *bytes = [&first[HEAD_BYTES..], &rest].concat();
+        bytes.truncate(length as usize);
+        Ok(())
+    }
+
+    fn gather(
+        &mut self,
+        own: &[u8],
+        longest: usize,
+        limit: Duration,
+    ) -> Result<Vec<Vec<u8>>, Lost> {
         let lost = Lost { awaited: "the answers", after: limit };
         let size = self.world.size() as usize;
-        let mut lengths = vec![0u64; size];
-        let length = [own.len() as u64];
-        scope(|scope| {
-            let all = &mut lengths[..];
-            let request = self.world.immediate_all_gather_into(scope, &length[..], all);
-            finish(&self.world, request, Patience::new(limit), &lost);
-        });
         // Each sends as much as the longest: a gather of equal parts is what every library does well.
-        let longest = lengths.iter().copied().max().unwrap_or(0) as usize;
-        let mut padded = own.to_vec();
-        padded.resize(longest, 0);
+        let mut padded = (own.len() as u64).to_le_bytes().to_vec();
+        padded.extend(own);
+        padded.resize(HEAD_BYTES + longest, 0);
         let root = self.world.process_at_rank(0);
         if self.world.rank() != 0 {
             scope(|scope| {
                 let request = root.immediate_gather_into(scope, &padded[..]);
-                finish(&self.world, request, Patience::new(limit), &lost);
+                finish(&self.world, request, between_trials(limit), &lost);
             });
             return Ok(Vec::new());
         }
-        let mut all = vec![0u8; longest * size];
+        let mut all = vec![0u8; padded.len() * size];
         scope(|scope| {
             let request = root.immediate_gather_into_root(scope, &padded[..], &mut all[..]);
-            finish(&self.world, request, Patience::new(limit), &lost);
+            finish(&self.world, request, between_trials(limit), &lost);
         });
-        let each = all.chunks(longest.max(1)).zip(&lengths);
-        Ok(each.map(|(part, length)| part[..*length as usize].to_vec()).collect())
+        Ok(all.chunks(padded.len()).map(without_head).collect())
     }
 
-    fn sum(&mut self, own: [u32; 2], limit: Duration) -> Result<[u32; 2], Lost> {
-        let mut all = [0u32; 2];
+    fn greatest(&mut self, own: [u32; 3], limit: Duration) -> Result<[u32; 3], Lost> {
+        let mut all = [0u32; 3];
         scope(|scope| {
-            let add = SystemOperation::sum();
-            let request = self.world.immediate_all_reduce_into(scope, &own[..], &mut all[..], add);
+            let most = SystemOperation::max();
+            let request = self.world.immediate_all_reduce_into(scope, &own[..], &mut all[..], most);
             let lost = Lost { awaited: "a word", after: limit };
-            finish(&self.world, request, Patience::new(limit), &lost);
+            finish(&self.world, request, between_trials(limit), &lost);
         });
         Ok(all)
     }

@@ -15,13 +15,14 @@ pub struct Patience {
     since: Instant,
     limit: Duration,
     asked: u32,
+    slept: u32,
     awake: Duration,
 }
 
 impl Patience {
     /// A wait of at most `limit`.
     pub fn new(limit: Duration) -> Patience {
-        Patience { since: Instant::now(), limit, asked: 0, awake: Duration::ZERO }
+        Patience { since: Instant::now(), limit, asked: 0, slept: 0, awake: Duration::ZERO }
     }
 
     /// The same, without sleep at first: what is awaited comes in a moment.
@@ -37,7 +38,8 @@ impl Patience {
         if self.asked <= AWAKE || waited < self.awake {
             std::thread::yield_now();
         } else {
-            let doubled = 2u32.saturating_pow((self.asked - AWAKE).min(16));
+            self.slept += 1;
+            let doubled = 2u32.saturating_pow(self.slept.min(16));
             std::thread::sleep(SHORTEST.saturating_mul(doubled).min(LONGEST));
         }
         waited < self.limit

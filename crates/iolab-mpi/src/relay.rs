@@ -23,8 +23,9 @@ const STILL_HERE: Duration = Duration::from_secs(5);
 const ALLOWANCE: Duration = Duration::from_secs(60);
 /// What is not timed may take so long at one rank: files of a terabyte are made, too.
 const UNTIMED: Duration = Duration::from_secs(6 * 3600);
-/// The pauses between two looks whether all have answered.
-const LOOKS: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(20)];
+/// So long a rank listens to its agent before it says that it has nothing yet: the others wait for its
+/// word, and see by it that it is alive.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Rank 0's ends of the streams to the controller.
 #[derive(Debug)]
@@ -68,17 +69,19 @@ impl<'a> Relay<'a> {
     /// # Errors
     /// The others were waited for in vain.
     pub fn serve(&mut self, about: &str) -> Result<(), Lost> {
-        self.report(Answer { text: about.as_bytes().to_vec(), ..Answer::waited() })?;
+        self.report(&Answer { text: about.as_bytes().to_vec(), ..Answer::waited() })?;
         loop {
             let order = self.next_order()?;
-            let answer = match order.kind {
-                Kind::Idle => continue,
+            match order.kind {
+                Kind::Idle => {}
                 Kind::Ask => self.ask(&order)?,
                 Kind::Trial => self.trial(&order)?,
-                Kind::Restart => self.restart(),
+                Kind::Restart => {
+                    let answer = self.restart();
+                    self.report(&answer)?;
+                }
                 Kind::End => break,
-            };
-            self.report(answer)?;
+            }
         }
         self.agent.end();
         self.group.barrier(self.limit)
@@ -109,9 +112,15 @@ impl<'a> Relay<'a> {
         Ok(order_of(Kind::Idle))
     }
 
-    /// The answers of all ranks go to the controller. One that has gone says so itself.
-    fn report(&mut self, answer: Answer) -> Result<(), Lost> {
-        let all = self.group.gather(&answer.to_bytes(), self.limit)?;
+    /// The answers of all ranks go to the controller.
+    fn report(&mut self, answer: &Answer) -> Result<(), Lost> {
+        let [.., longest] = self.group.greatest([0, 0, length_of(answer)], self.limit)?;
+        self.hand_on(answer, longest)
+    }
+
+    /// The same, where the length of the longest is agreed on. One that has gone says so itself.
+    fn hand_on(&mut self, answer: &Answer, longest: u32) -> Result<(), Lost> {
+        let all = self.group.gather(&answer.to_bytes(), longest as usize, self.limit)?;
         if let Some(controller) = &mut self.controller {
             let _ = write_message(&mut controller.answers, &join(&all));
         }
@@ -122,13 +131,19 @@ impl<'a> Relay<'a> {
         self.group.rank() < order.ranks
     }
 
-    fn ask(&mut self, order: &Order) -> Result<Answer, Lost> {
+    fn ask(&mut self, order: &Order) -> Result<(), Lost> {
         let asked = self.is_asked(order);
         if asked {
             self.agent.ask(&order.request);
         }
-        self.until_all(Heard::is_over, asked)?;
-        Ok(self.answer(asked, (0, 0)))
+        self.answered(asked, (0, 0))
+    }
+
+    /// Waits for the answers of all.
+    fn answered(&mut self, asked: bool, times: (u64, u64)) -> Result<(), Lost> {
+        let agreed = self.until_all(Heard::is_over, asked)?;
+        let answer = self.answer(asked, times);
+        self.hand_on(&answer, agreed.longest)
     }
 
     fn restart(&mut self) -> Answer {
@@ -139,7 +154,7 @@ impl<'a> Relay<'a> {
     }
 
     /// On your marks, set, go: prepared, counters read, and a barrier between that and the first call.
-    fn trial(&mut self, order: &Order) -> Result<Answer, Lost> {
+    fn trial(&mut self, order: &Order) -> Result<(), Lost> {
         let asked = self.is_asked(order);
         if asked {
             self.agent.ask(&order.request);
@@ -151,12 +166,12 @@ impl<'a> Relay<'a> {
             }
         };
         let mut times = (0, 0);
-        let mut failed = self.until_all(stands(Signal::Ready), asked)?;
-        if failed == 0 {
+        let mut failed = self.until_all(stands(Signal::Ready), asked)?.failed;
+        if !failed {
             self.tell(asked, Signal::Set, 0);
-            failed = self.until_all(stands(Signal::Steady), asked)?;
+            failed = self.until_all(stands(Signal::Steady), asked)?.failed;
         }
-        if failed > 0 {
+        if failed {
             self.tell(asked, Signal::Abandon, 0);
         } else {
             let entered_ns = now_ns();
@@ -164,11 +179,10 @@ impl<'a> Relay<'a> {
             times = (entered_ns, now_ns());
             self.tell(asked, Signal::Go, times.1);
             self.listen_for(&stands(Signal::Done), asked, limit);
-            self.group.sum([0, 0], limit + self.limit)?;
+            self.group.await_all(limit + self.limit)?;
             self.tell(asked, Signal::Proceed, 0);
         }
-        self.until_all(Heard::is_over, asked)?;
-        Ok(self.answer(asked, times))
+        self.answered(asked, times)
     }
 
     /// What is said to trials is not for an agent whose last trial is over.
@@ -189,14 +203,13 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Until it is so at all ranks; gives back at how many it ended otherwise, with no trial at the
-    /// start line. Ranks whose agents work for long see of each other that they are alive.
-    fn until_all(&mut self, stands: impl Fn(&Heard) -> bool, asked: bool) -> Result<u32, Lost> {
-        let (since, [mut pause, longest]) = (Instant::now(), LOOKS);
+    /// Until it is so at all ranks. Ranks whose agents work for long see of each other that they are alive.
+    fn until_all(&mut self, stands: impl Fn(&Heard) -> bool, asked: bool) -> Result<Agreed, Lost> {
+        let since = Instant::now();
         loop {
             let looked = Instant::now();
             while asked && !stands(self.agent.heard()) {
-                let Some(left) = pause.checked_sub(looked.elapsed()) else { break };
+                let Some(left) = LOOK.checked_sub(looked.elapsed()) else { break };
                 self.agent.listen(left);
             }
             if asked && !stands(self.agent.heard()) && since.elapsed() > UNTIMED {
@@ -205,12 +218,12 @@ impl<'a> Relay<'a> {
             (self.between)();
             let pending = asked && !stands(self.agent.heard());
             let failed = asked && self.agent.heard().is_over();
-            let [pending, failed] =
-                self.group.sum([u32::from(pending), u32::from(failed)], self.limit)?;
+            let length = if pending { 0 } else { length_of(&self.answer(asked, (0, 0))) };
+            let own = [u32::from(pending), u32::from(failed), length];
+            let [pending, failed, longest] = self.group.greatest(own, self.limit)?;
             if pending == 0 {
-                return Ok(failed);
+                return Ok(Agreed { failed: failed > 0, longest });
             }
-            pause = (pause * 2).min(longest);
         }
     }
 
@@ -229,6 +242,18 @@ impl<'a> Relay<'a> {
         };
         Answer { entered_ns, left_ns, ..answer }
     }
+}
+
+/// What all ranks know once all have come to a point.
+struct Agreed {
+    /// Somewhere there was an answer instead, and no trial stands at the start line.
+    failed: bool,
+    /// The bytes of the longest answer.
+    longest: u32,
+}
+
+fn length_of(answer: &Answer) -> u32 {
+    u32::try_from(answer.to_bytes().len()).unwrap_or(u32::MAX)
 }
 
 fn gone(how: &str) -> Answer {

@@ -62,22 +62,32 @@ impl Group for Threads {
         self.meet(&[], limit).map(drop)
     }
 
+    fn await_all(&mut self, limit: Duration) -> Result<(), Lost> {
+        self.barrier(limit)
+    }
+
     fn broadcast(&mut self, bytes: &mut Vec<u8>, limit: Duration) -> Result<(), Lost> {
         *bytes = self.meet(bytes, limit)?.swap_remove(0);
         Ok(())
     }
 
-    fn gather(&mut self, own: &[u8], limit: Duration) -> Result<Vec<Vec<u8>>, Lost> {
+    fn gather(
+        &mut self,
+        own: &[u8],
+        longest: usize,
+        limit: Duration,
+    ) -> Result<Vec<Vec<u8>>, Lost> {
         let all = self.meet(own, limit)?;
+        assert_eq!(all.iter().map(Vec::len).max(), Some(longest));
         Ok(if self.rank == 0 { all } else { Vec::new() })
     }
 
-    fn sum(&mut self, own: [u32; 2], limit: Duration) -> Result<[u32; 2], Lost> {
+    fn greatest(&mut self, own: [u32; 3], limit: Duration) -> Result<[u32; 3], Lost> {
         let own: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
         let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
         let all = self.meet(&own, limit)?;
-        let add = |at: usize| all.iter().map(|one| number(&one[at..at + 4])).sum();
-        Ok([add(0), add(4)])
+        let most = |at: usize| all.iter().map(|one| number(&one[at..at + 4])).max().unwrap();
+        Ok([0, 4, 8].map(most))
     }
 }
 

@@ -35,7 +35,7 @@ fn found(names: [&'static str; 2]) -> Option<&'static str> {
     names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())
 }
 
-/// `-- read create` measures these alone; `beside` is what a trial costs beside the work. The files are
+/// `-- read create` measures these alone; `own` is what a trial costs beside its work. The files are
 /// made under IOLAB_RANKS_DIR, or where cargo builds; IOLAB_IOR_DIR names IOR and mdtest, which are then
 /// what ours is measured against.
 fn main() {
@@ -61,10 +61,13 @@ fn main() {
     for (work, ours) in WORK.iter().filter(|(work, _)| wanted(work)) {
         bench.compare(work, ours);
     }
-    if wanted("beside") {
-        let mut each: Vec<f64> = (0..3).map(|_| bench.beside()).collect();
-        let most = median(&mut each);
-        println!("ranks: {most:.2} ms a trial beside the work, of all ranks together");
+    if wanted("own") {
+        let mut each: Vec<f64> = (0..5).map(|_| bench.own_time()).collect();
+        let middle = median(&mut each);
+        println!(
+            "ranks: {middle:.2} ms of our own a trial and rank ({:.2}–{:.2})",
+            each[0], each[4]
+        );
     }
 }
 
@@ -158,19 +161,23 @@ impl Bench {
         }
     }
 
-    /// Milliseconds of a trial of next to nothing: what more rounds take, over their trials.
-    fn beside(&self) -> f64 {
+    /// Milliseconds of our own a trial and rank: what more rounds of next to nothing take, without what was
+    /// timed of them.
+    fn own_time(&self) -> f64 {
         let mpi = format!("--mpi={}", self.relay.display());
         let took = |rounds: &str| {
             let words =
                 [env!("CARGO_BIN_EXE_iolab"), "read", &self.there, &mpi, "--method", "null"];
-            let rest = ["--file-size", "64Ki", "--block", "64Ki", "--rounds", rounds, "-q"];
+            let shape = ["--file-size", "64Ki", "--block", "64Ki", "--rounds", rounds];
             let since = Instant::now();
-            self.run(&[&words[..], &rest].concat());
-            since.elapsed().as_secs_f64() * 1e3
+            let said = self.run(&[&words[..], &shape, &["--format", "json", "-q"]].concat());
+            let took_ms = since.elapsed().as_secs_f64() * 1e3;
+            let run: Document = serde_json::from_str(&said).unwrap();
+            let timed = run.cells[0].samples.iter().map(|sample| sample.measurement.wall_ns);
+            // Two trials a round: the cell, and one that is measured twice.
+            took_ms - 2.0 * timed.sum::<u64>() as f64 / 1e6
         };
-        // Two trials a round: the cell, and one that is measured twice.
-        (took("520") - took("20")) / 1000.0
+        (took("320") - took("20")) / 600.0 / RANKS.parse::<f64>().unwrap()
     }
 }
 
