@@ -267,7 +267,8 @@ fn in_child(
             None => lost("it was ended".into(), None),
         }),
         End::Limit | End::Signal(OUT_OF_TIME) => {
-            Err(lost(format!("it passed its limit of {limit:.1?} and was ended"), None))
+            let fix = "a larger --budget allows for longer trials";
+            Err(lost(format!("it passed its limit of {limit:.1?} and was ended; {fix}"), None))
         }
         End::Exit(ABANDONED) if setting.rank.is_some() => Err(lost(NOT_STARTED.into(), None)),
         End::Exit(status) => Err(lost(format!("it ended with exit status {status}"), None)),

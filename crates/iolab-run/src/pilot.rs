@@ -89,7 +89,8 @@ impl Calibrator<'_> {
         cell: &Cell,
         extent: Extent,
     ) -> Result<Result<Timed, Fault>, Fault> {
-        let limit = (self.plan.protocol.budget_ns as f64 / 30.0).max(SHORTEST_LIMIT_NS);
+        let limit =
+            (self.plan.protocol.budget_ns as f64 / share_of(&extent)).max(SHORTEST_LIMIT_NS);
         let limit_ns = (limit + 3.0 * self.renew_ns) as u64;
         let order = TrialOrder { cell, extent, limit_ns, round: None };
         let mut failures = 0;
@@ -110,6 +111,12 @@ impl Calibrator<'_> {
             }
         }
     }
+}
+
+/// A pilot may take this part of the budget: one over the number. There is nothing shorter than one pass of
+/// what cannot be parted, a command or the replay of a program: it takes what it takes.
+fn share_of(extent: &Extent) -> f64 {
+    if *extent == Extent::Passes(1) { 3.0 } else { 30.0 }
 }
 
 /// What a trial costs however short, and what each operation adds, from operations and time of two

@@ -159,6 +159,33 @@ fn a_trace_is_an_experiment_that_can_be_run_again() {
     home.run(&["more", "2", "500ms"]).refused(12, &["run 2", "slow.trace", "→"]);
 }
 
+/// "Did my program's file work become slower?" without the program: a claim of a study, and a gate.
+#[test]
+fn a_study_and_a_gate_judge_the_work_of_a_trace() {
+    let home = home(2000);
+    let study = "title = 't'\nsummary = 's'\nbudget = '20s'\n[source]\nmachine = 'm'\n\
+                 [[experiment]]\nname = 'work'\nworkload = 'replay'\n[experiment.factors]\n\
+                 trace = 'slow.trace'\nblock = 'recorded,4Ki'\n\
+                 [[claim]]\nid = 'buffered'\nsays = 'calls of 4 KiB are faster than as recorded, 5 to \
+                 100000 times'\nwhere = 'his mail'\nexperiment = 'work'\nkind = 'faster'\n\
+                 a = { block = '4Ki' }\nb = { block = 'recorded' }\nby = [5.0, 100000.0]\n";
+    fs::write(home.path("mine.toml"), study).unwrap();
+    let judged = home.run(&["study", "run", "mine.toml"]).fine();
+    assert!(judged.out.contains("1 of 1 claims replicated"), "{judged:?}");
+    let turned =
+        study.replace("'4Ki' }\nb = { block = 'recorded'", "'recorded' }\nb = { block = '4Ki'");
+    fs::write(home.path("turned.toml"), turned).unwrap();
+    let judged = home.run(&["study", "run", "turned.toml"]).fine();
+    assert!(judged.out.contains("0 of 1 claims replicated"), "{judged:?}");
+
+    home.run(&["replay", "slow.trace", "--block", "4Ki", "--rounds", "40", "--budget", "30s"])
+        .fine();
+    let gate = |levels: &str| home.run(&["gate", "last", "--between", levels]);
+    let worse = gate("block=4Ki,recorded");
+    assert_eq!(worse.code, Some(10), "{worse:?}");
+    gate("block=recorded,4Ki").fine();
+}
+
 #[test]
 fn what_is_no_trace_is_refused_before_anything_is_made() {
     let home = home(10);

@@ -271,6 +271,27 @@ fn fio_says_its_own_figure() {
     assert!(run.warnings.iter().any(|w| w.text.contains("it says")), "{:?}", run.warnings);
 }
 
+/// What cannot be parted takes what it takes: a command of more than a thirtieth of the budget was ended
+/// three times, as if it hung, and nothing was measured; so was the replay of a program of seconds. One that
+/// leaves no time for a round is, with what helps.
+#[test]
+fn a_command_of_seconds_is_measured_in_a_budget_that_holds_some_of_it() {
+    let home = Home::new();
+    home.file("f", 64 << 10);
+    let shape = ["read", "f", "--method", "read", "--block", "64Ki", "--rounds", "1"];
+    let slow = "sh -c 'sleep 2.3; cat \"$0\"' {file}";
+    let run = |command, budget| {
+        let more = ["--contender", command, "--budget", budget, "--format", "json"];
+        home.run(&[&shape[..], &more].concat())
+    };
+    let within = document(&run(slow, "24s").fine());
+    assert!(done(cell(&within, "sh")).wall_ns > 2_300_000_000);
+    let beyond = run("sh -c 'sleep 30; cat \"$0\"' {file}", "3s").lacking("sleep 30");
+    let beyond = document(&beyond);
+    let why = cell(&beyond, "sh").reason.clone().unwrap();
+    assert!(why.contains("passed its limit of 2.0") && why.contains("larger --budget"), "{why}");
+}
+
 #[test]
 fn copies_of_commands_are_checked_and_classed() {
     let home = Home::new();
