@@ -70,10 +70,16 @@ mod tests {
     #[test]
     fn a_walk_reaches_far_and_stays_near() {
         let mut walk = Walk::new(1);
-        let began = Instant::now();
-        walk.pass(3_000_000);
-        assert!(began.elapsed() >= Duration::from_millis(3));
         let touched = |lines: &[[u8; 64]]| lines.iter().filter(|line| line[0] != 1).count();
+        // On a busy machine somebody else may have the processor for all of the time.
+        for _ in 0..100 {
+            let began = Instant::now();
+            walk.pass(3_000_000);
+            assert!(began.elapsed() >= Duration::from_millis(3));
+            if touched(&walk.lines) > 1000 {
+                break;
+            }
+        }
         let (near, far) = walk.lines.split_at(1 << (MOST_LINES_LOG2 / 2));
         assert!(touched(near) > near.len() / 2, "{} of {}", touched(near), near.len());
         assert!(touched(far) > near.len(), "{} of {}", touched(far), far.len());
