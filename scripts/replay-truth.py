@@ -175,7 +175,7 @@ def replay(iolab, trace, way):
     ).stdout
     run = json.loads(said)
     known = [fact for key, fact in run["environment"].items() if key.startswith("trace")][0]
-    trials = [[one for one in cell["samples"] if one["phase"] == "steady"] for cell in run["cells"]]
+    trials = [[one for one in cell["samples"] if one["phase"] == "steady" and "fault" not in one] for cell in run["cells"]]
     cells = [[one["wall_ns"] / 1e6 / one["repetitions"] for one in each] for each in trials]
     return cells, known["lost_calls"] / known["calls"]
 

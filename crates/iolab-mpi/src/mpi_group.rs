@@ -83,6 +83,11 @@ fn finish<'a, D: ?Sized, S: Scope<'a>>(
 }
 
 impl MpiGroup {
+    fn meet(&self, patience: Patience, lost: &Lost) -> Result<(), Lost> {
+        finish(&self.world, self.world.immediate_barrier(), patience, lost);
+        Ok(())
+    }
+
     /// What rank 0 has in a buffer that is as long at all.
     fn broadcast_once(&self, bytes: &mut [u8], limit: Duration) {
         let lost = Lost { awaited: "an order", after: limit };
@@ -125,16 +130,14 @@ impl Group for MpiGroup {
     }
 
     fn barrier(&mut self, limit: Duration) -> Result<(), Lost> {
-        let patience = Patience::new(limit).awake(AT_BARRIER);
-        let lost = Lost { awaited: "the barrier", after: limit };
-        finish(&self.world, self.world.immediate_barrier(), patience, &lost);
-        Ok(())
+        self.meet(
+            Patience::new(limit).awake(AT_BARRIER),
+            &Lost { awaited: "the barrier", after: limit },
+        )
     }
 
     fn await_all(&mut self, limit: Duration) -> Result<(), Lost> {
-        let lost = Lost { awaited: "the end of a trial", after: limit };
-        finish(&self.world, self.world.immediate_barrier(), Patience::new(limit), &lost);
-        Ok(())
+        self.meet(Patience::new(limit), &Lost { awaited: "the end of a trial", after: limit })
     }
 
     fn broadcast(&mut self, bytes: &mut Vec<u8>, limit: Duration) -> Result<(), Lost> {

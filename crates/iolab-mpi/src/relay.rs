@@ -114,7 +114,7 @@ impl<'a> Relay<'a> {
 
     /// The answers of all ranks go to the controller.
     fn report(&mut self, answer: &Answer) -> Result<(), Lost> {
-        let [.., longest] = self.group.greatest([0, 0, length_of(answer)], self.limit)?;
+        let [.., longest] = self.group.greatest([0, 0, answer.length()], self.limit)?;
         self.hand_on(answer, longest)
     }
 
@@ -218,7 +218,7 @@ impl<'a> Relay<'a> {
             (self.between)();
             let pending = asked && !stands(self.agent.heard());
             let failed = asked && self.agent.heard().is_over();
-            let length = if pending { 0 } else { length_of(&self.answer(asked, (0, 0))) };
+            let length = if pending { 0 } else { self.answer(asked, (0, 0)).length() };
             let own = [u32::from(pending), u32::from(failed), length];
             let [pending, failed, longest] = self.group.greatest(own, self.limit)?;
             if pending == 0 {
@@ -250,10 +250,6 @@ struct Agreed {
     failed: bool,
     /// The bytes of the longest answer.
     longest: u32,
-}
-
-fn length_of(answer: &Answer) -> u32 {
-    u32::try_from(answer.to_bytes().len()).unwrap_or(u32::MAX)
 }
 
 fn gone(how: &str) -> Answer {

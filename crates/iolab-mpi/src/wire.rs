@@ -87,6 +87,14 @@ impl Order {
 }
 
 impl Answer {
+    /// What stands before the text: the state and two times.
+    const HEAD_BYTES: usize = 17;
+
+    /// How many bytes it is.
+    pub fn length(&self) -> u32 {
+        u32::try_from(Answer::HEAD_BYTES + self.text.len()).unwrap_or(u32::MAX)
+    }
+
     /// Of a rank that had nothing to do.
     pub const fn waited() -> Answer {
         Answer { state: State::Waited, entered_ns: 0, left_ns: 0, text: Vec::new() }
@@ -106,7 +114,7 @@ impl Answer {
     /// # Errors
     /// They are no answer.
     pub fn from_bytes(bytes: &[u8]) -> io::Result<Answer> {
-        let (head, text) = bytes.split_at_checked(17).ok_or_else(strange)?;
+        let (head, text) = bytes.split_at_checked(Answer::HEAD_BYTES).ok_or_else(strange)?;
         let states = [State::Waited, State::Answered, State::Gone];
         let state = states.into_iter().find(|state| *state as u8 == head[0]).ok_or_else(strange)?;
         let (entered_ns, left_ns) = (u64_at(head, 1)?, u64_at(head, 9)?);

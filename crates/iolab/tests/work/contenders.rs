@@ -75,8 +75,14 @@ fn a_program_that_is_not_packaged_is_started_as_a_command_alone() {
 
 /// One file of 2 MiB read with `read`, and these commands.
 pub(super) fn read(home: &Home, commands: &[&str], more: &[&str]) -> Said {
+    read_in(home, "10", commands, more)
+}
+
+/// The same in so many rounds.
+fn read_in(home: &Home, rounds: &str, commands: &[&str], more: &[&str]) -> Said {
     home.file("f", 2 << 20);
-    let mut arguments = vec!["read", "f", "--method", "read", "--rounds", "10", "--format", "json"];
+    let fixed = ["read", "f", "--method", "read", "--format", "json", "--rounds", rounds];
+    let mut arguments = fixed.to_vec();
     arguments.extend(commands.iter().flat_map(|command| ["--contender", command]));
     arguments.extend(more);
     home.run(&arguments)
@@ -260,11 +266,9 @@ fn fio_says_its_own_figure() {
         return;
     }
     let home = Home::new();
-    home.file("f", 2 << 20);
     // A start of it takes seconds; its own figure is there after the first.
-    let shape = ["read", "f", "--method", "read", "--block", "64Ki", "--contender", "fio"];
-    let few = ["--rounds", "5", "--budget", "10m", "--format", "json"];
-    let run = document(&home.run(&[&shape[..], &few].concat()).fine());
+    let said = read_in(&home, "5", &["fio"], &["--block", "64Ki", "--budget", "10m"]);
+    let run = document(&said.fine());
     let fio = cell(&run, "fio");
     assert_eq!(fio.status, CellStatus::Measured, "{:?}", fio.reason);
     assert!(done(fio).metrics["own_bytes_per_second"] > 0.0);
@@ -277,13 +281,9 @@ fn fio_says_its_own_figure() {
 #[test]
 fn a_command_of_seconds_is_measured_in_a_budget_that_holds_some_of_it() {
     let home = Home::new();
-    home.file("f", 64 << 10);
-    let shape = ["read", "f", "--method", "read", "--block", "64Ki", "--rounds", "1"];
     let slow = "sh -c 'sleep 2.3; cat \"$0\"' {file}";
-    let run = |command, budget| {
-        let more = ["--contender", command, "--budget", budget, "--format", "json"];
-        home.run(&[&shape[..], &more].concat())
-    };
+    let run =
+        |command, budget| read_in(&home, "1", &[command], &["--block", "64Ki", "--budget", budget]);
     let within = document(&run(slow, "24s").fine());
     assert!(done(cell(&within, "sh")).wall_ns > 2_300_000_000);
     let beyond = run("sh -c 'sleep 30; cat \"$0\"' {file}", "3s").lacking("sleep 30");
