@@ -170,6 +170,14 @@ impl CallKind {
         )
     }
 
+    /// Whether its one name may stand below a directory that is open: `other` is then its handle.
+    pub const fn is_below(self) -> bool {
+        let of_either =
+            matches!(self, CallKind::ChangeMode | CallKind::ChangeOwner | CallKind::ChangeTimes);
+        let of_two = matches!(self, CallKind::Rename | CallKind::Link);
+        (self.is_by_name() || of_either || matches!(self, CallKind::Open)) && !of_two
+    }
+
     /// Whether it is about names and attributes alone.
     pub const fn is_metadata(self) -> bool {
         let on_either = matches!(
@@ -299,7 +307,8 @@ pub struct Call {
     pub thread: u32,
     /// Which file: index of [`crate::Trace::files`], or [`NONE`].
     pub file: u32,
-    /// A second file, handle or thread, as its kind says, or [`NONE`].
+    /// A second file, handle or thread, as its kind says, or [`NONE`]. Of a call whose one name was
+    /// given below an open directory or the working directory, the handle of that.
     pub other: u32,
     /// Which handle: index of [`crate::Trace::handles`], or [`NONE`] for a call by name.
     pub handle: u32,

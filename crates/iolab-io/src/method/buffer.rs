@@ -13,7 +13,7 @@ thread_local! {
 /// Larger blocks are refused: a read(2) moves at most 2 GiB − 4 KiB in one call.
 const LIMIT_BYTES: u64 = 1 << 30;
 
-/// Aligned to 4 KiB.
+/// Aligned to 4 KiB, or so many bytes beyond.
 #[derive(Debug)]
 pub struct Buffer {
     memory: Vec<u8>,
@@ -24,20 +24,26 @@ pub struct Buffer {
 impl Buffer {
     /// All bytes are written once, so that no page fault of the buffer's own is timed.
     pub fn new(bytes: u64) -> Result<Buffer, Stop> {
+        Buffer::into_page(bytes, 0)
+    }
+
+    /// The same, and it begins so many bytes into a page.
+    pub fn into_page(bytes: u64, into_page_bytes: usize) -> Result<Buffer, Stop> {
         if bytes > LIMIT_BYTES {
             return Err(Stop::new("a block over 1 GiB is not read in one call; use a smaller one"));
         }
         let bytes = bytes as usize;
         let left = LEFT.take();
-        let memory = match left.len() == bytes + 4095 {
+        let all = bytes + into_page_bytes + 4095;
+        let memory = match left.len() == all {
             true => left,
-            false => vec![0xa5; bytes + 4095],
+            false => vec![0xa5; all],
         };
-        let start = memory.as_ptr().align_offset(4096).min(4095);
+        let start = memory.as_ptr().align_offset(4096).min(4095) + into_page_bytes;
         Ok(Buffer { memory, start, bytes })
     }
 
-    /// The aligned part.
+    /// Its part from there on.
     #[allow(clippy::should_implement_trait)]
     pub fn as_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..self.start + self.bytes]

@@ -19,6 +19,7 @@ pub mod mount;
 pub mod namespace;
 pub mod page;
 pub mod path;
+pub mod prefetch;
 pub mod primer;
 pub mod process;
 pub mod raw_call;

@@ -104,8 +104,8 @@ fn mapped(acts: Vec<Act>, disk: &Disk) -> Vec<Act> {
     for mut act in acts {
         let step = act.step;
         let with = |action, asked| {
-            let step = Step { asked, expected: 0, path: NONE, ..Step { action, ..step } };
-            Act { step: Step { flags: 0, offset: 0, ..step }, ..act }
+            let step = Step { asked, expected: 0, path: NONE, other: NONE, ..step };
+            Act { step: Step { action, flags: 0, offset: 0, ..step }, ..act }
         };
         match step.action {
             Action::Open if step.slot != NONE && read.contains(&step.slot) => {

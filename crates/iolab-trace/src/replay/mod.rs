@@ -44,7 +44,7 @@ pub use state::Inherited;
 pub use step::{Action, Step};
 pub use syncs::When;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
 use crate::call::NONE;
@@ -143,7 +143,7 @@ impl Program {
         let team = choice.threads.max(1);
         let acts = match team {
             1 => acts,
-            _ => side_by_side::side_by_side(acts, team, trace, &sifter.disk),
+            _ => side_by_side::side_by_side(from_top(acts), team, trace, &sifter.disk),
         };
         let (lost_calls, lost_bytes) = sifter.coverage.lost();
         let (calls, bytes) =
@@ -166,9 +166,10 @@ impl Program {
             How::Ring => choice::with_ring(&mut acts),
             How::Recorded | How::Pread | How::Mmap => (),
         }
-        let paths = paths(&acts, &sifter);
+        let mut paths = paths(&acts, &sifter);
         let (lanes, events) = lanes::lanes(order::order(acts, &sifter, team), team);
-        let lanes = lanes.into_iter().map(think::joined).collect();
+        let mut lanes: Vec<Vec<Step>> = lanes.into_iter().map(think::joined).collect();
+        shorten(&mut lanes, &mut paths, &sifter);
         let inherited = sifter.inherited;
         let calls = calls - clones_left_out;
         Program { lanes, paths, inherited, slots, events, bytes, calls, direct, clones_left_out }
@@ -226,4 +227,33 @@ fn paths(acts: &[Act], sifter: &Sifter<'_>) -> Vec<CString> {
         }
     }
     paths
+}
+
+/// The same with all names from the top: whose directory another of a team opens is not waited for.
+fn from_top(mut acts: Vec<Act>) -> Vec<Act> {
+    for act in acts.iter_mut().filter(|act| act.step.action.is_below()) {
+        act.step.other = NONE;
+    }
+    acts
+}
+
+/// Names below open directories become what is left of them there.
+fn shorten(lanes: &mut [Vec<Step>], paths: &mut Vec<CString>, sifter: &Sifter<'_>) {
+    let below =
+        |step: &&mut Step| step.action.is_below() && step.other != NONE && step.path != NONE;
+    let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+    for step in lanes.iter_mut().flatten().filter(below) {
+        let directory = sifter.trace.file_of_handle(step.other).unwrap_or(NONE);
+        let next = paths.len() as u32;
+        let number = *known.entry((step.path, directory)).or_insert(next);
+        if number == next {
+            let names = (sifter.name(step.path), sifter.name(directory));
+            let rest = match names {
+                (Ok(name), Ok(directory)) => name.get(directory.len()..).unwrap_or_default(),
+                _ => &[],
+            };
+            paths.push(sifter.names.path(rest));
+        }
+        step.path = number;
+    }
 }

@@ -246,6 +246,9 @@ fn meetings(act: &Act, sifter: &Sifter<'_>, parents: &HashMap<u32, u32>) -> Vec<
     if step.path == NONE {
         return all;
     }
+    if step.action.is_below() && step.other != NONE {
+        all.push((Meeting::Slot(step.other), false));
+    }
     let renames = matches!(step.action, Action::Rename | Action::Link);
     let names = [step.path, if renames { step.other } else { NONE }];
     let changes = act.changes && changes_names(step.action) || opens_new(act);

@@ -120,6 +120,23 @@ impl Action {
         matches!(self, Action::Write | Action::WriteAt | Action::RingWrite)
     }
 
+    /// Whether its name may stand below an open directory: [`Step::other`] is then its slot.
+    pub const fn is_below(self) -> bool {
+        matches!(
+            self,
+            Action::Open
+                | Action::Stat
+                | Action::ReadLink
+                | Action::Unlink
+                | Action::MakeDirectory
+                | Action::RemoveDirectory
+                | Action::Symlink
+                | Action::ChangeMode
+                | Action::ChangeOwner
+                | Action::ChangeTimes
+        )
+    }
+
     /// Whether its result is a count of bytes; of all others it is 0 or an error.
     pub const fn counts_bytes(self) -> bool {
         self.reads() || self.writes() || matches!(self, Action::CopyRange | Action::SendFile)
@@ -206,7 +223,8 @@ pub struct Step {
     pub slot: u32,
     /// Which name, or [`NONE`].
     pub path: u32,
-    /// A second slot, name or event, or [`NONE`].
+    /// A second slot, name or event, or [`NONE`]; of a step by name, the slot of the directory that the
+    /// name is below.
     pub other: u32,
     /// As the action says.
     pub flags: u32,

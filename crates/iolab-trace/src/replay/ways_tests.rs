@@ -236,11 +236,11 @@ fn a_clone_goes_to_the_copy_and_a_refused_one_where_it_is_refused() {
         let size = replay.changes[0].after.as_ref().unwrap().bytes;
         (clone.map(|step| (step.slot, step.other, step.expected)), size, replay.refused_clones)
     };
-    // From the first that was opened to the second.
+    // From the first that was opened to the second; the working directory has slot 0.
     for clones in [false, true] {
-        assert_eq!(steps("0", clones), (Some((0, 1, 0)), 50, 0));
+        assert_eq!(steps("0", clones), (Some((1, 2, 0)), 50, 0));
     }
     let refused = "-1 EOPNOTSUPP (Operation not supported)";
-    assert_eq!(steps(refused, false), (Some((0, 1, -95)), 0, 1));
+    assert_eq!(steps(refused, false), (Some((1, 2, -95)), 0, 1));
     assert_eq!(steps(refused, true), (None, 0, 1));
 }

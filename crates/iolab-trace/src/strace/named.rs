@@ -81,11 +81,14 @@ impl NamedCall<'_, '_> {
         }
     }
 
-    /// The name that stands there, as a file; nothing where strace shows none.
-    fn name(&mut self, at: Option<usize>, path: usize) -> Result<Option<u32>, TraceError> {
+    /// The name that stands there, as a file, and the handle of the directory that it was given
+    /// below, where it is known; nothing where strace shows none.
+    fn name(&mut self, at: Option<usize>, path: usize) -> Result<Option<(u32, u32)>, TraceError> {
         let Some(path) = words::string(self.0.argument(path)) else { return Ok(None) };
         let directory = at.and_then(|at| words::descriptor(self.0.argument(at)));
         let group = self.0.maker.group;
+        let is_relative = !path.starts_with(b"/");
+        let mut below = NONE;
         let name = match directory {
             Some(found) if found.number < 0 => {
                 // What the kernel says of the working directory is right, whatever we knew.
@@ -100,12 +103,17 @@ impl NamedCall<'_, '_> {
             Some(found) => {
                 let handle = self.0.state.handle(group, found.number, found.named.as_ref())?;
                 let file = self.0.state.trace.handles[handle as usize].file;
-                let below = self.0.state.trace.files[file as usize].name.clone();
-                absolute(Some(&below), &path)
+                let directory = self.0.state.trace.files[file as usize].name.clone();
+                below = handle;
+                absolute(Some(&directory), &path)
             }
             None => absolute(self.directory().as_deref(), &path),
         };
-        self.0.state.name(&name, FileKind::Unknown).map(Some)
+        if let (true, NONE, Some(directory)) = (is_relative, below, self.directory()) {
+            below = self.0.state.working(&directory)?;
+        }
+        let file = self.0.state.name(&name, FileKind::Unknown)?;
+        Ok(Some((file, if is_relative { below } else { NONE })))
     }
 
     fn directory(&self) -> Option<std::rc::Rc<[u8]>> {
@@ -122,7 +130,8 @@ impl NamedCall<'_, '_> {
             Some(at) => open_flags(self.0.argument(at)),
             None => open_flags(b"O_WRONLY|O_CREAT|O_TRUNC"),
         };
-        let asked = self.name(at, path)?.unwrap_or(NONE);
+        let (asked, below) = self.name(at, path)?.unwrap_or((NONE, NONE));
+        self.0.call.other = below;
         self.0.call.detail = flags.0;
         self.0.call.kind = CallKind::Open;
         self.0.call.file = asked;
@@ -217,8 +226,9 @@ impl NamedCall<'_, '_> {
         if at.is_some() && self.0.argument(path) == b"NULL" {
             return self.0.on_handle(OneHandle::plain(kind));
         }
-        let Some(file) = self.name(at, path)? else { return Ok(false) };
+        let Some((file, below)) = self.name(at, path)? else { return Ok(false) };
         self.0.call.file = file;
+        self.0.call.other = if kind.is_below() { below } else { NONE };
         if kind == CallKind::Truncate {
             self.0.call.asked = self.0.count(1);
             let bytes = self.0.call.asked;
@@ -251,10 +261,8 @@ impl NamedCall<'_, '_> {
         first: (Option<usize>, usize),
         second: (Option<usize>, usize),
     ) -> Result<bool, TraceError> {
-        let (Some(from), Some(to)) = (self.name(first.0, first.1)?, self.name(second.0, second.1)?)
-        else {
-            return Ok(false);
-        };
+        let names = (self.name(first.0, first.1)?, self.name(second.0, second.1)?);
+        let (Some((from, _)), Some((to, _))) = names else { return Ok(false) };
         (self.0.call.file, self.0.call.other) = (from, to);
         if self.0.succeeded() {
             self.0.state.existed(from, true);

@@ -56,6 +56,8 @@ pub(super) struct State {
     pub(super) handles: Vec<HandleState>,
     pub(super) files: Vec<FileState>,
     names: HashMap<Rc<[u8]>, u32>,
+    /// Handles of working directories, which no descriptor stands for.
+    working: HashMap<Rc<[u8]>, u32>,
     name_bytes: u64,
     descriptors: u64,
     next_group: u32,
@@ -73,6 +75,7 @@ impl State {
             handles: Vec::new(),
             files: Vec::new(),
             names: HashMap::new(),
+            working: HashMap::new(),
             name_bytes: 0,
             descriptors: 0,
             next_group: 0,
@@ -130,6 +133,18 @@ impl State {
         self.next_group += 1;
         self.groups.insert(self.next_group, Group { users: 1, ..group });
         Ok(self.next_group)
+    }
+
+    /// The handle of a working directory: it is there, and nobody has opened it.
+    pub(super) fn working(&mut self, directory: &Rc<[u8]>) -> Result<u32, TraceError> {
+        if let Some(handle) = self.working.get(directory) {
+            return Ok(*handle);
+        }
+        let file = self.name(directory, FileKind::Directory)?;
+        self.existed(file, true);
+        let handle = self.open(file, OpenFlags::default(), false);
+        self.working.insert(Rc::clone(directory), handle);
+        Ok(handle)
     }
 
     /// One thread of the group has ended; with the last its descriptors close.

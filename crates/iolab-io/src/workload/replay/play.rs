@@ -9,6 +9,7 @@ use super::scene::LEADS_TO;
 use super::walk::Walk;
 use crate::sys::call_ring::CallRing;
 use crate::sys::clock::{self, now_ns};
+use crate::sys::prefetch::prefetch;
 use crate::sys::raw_call::{self as raw, MapOrder, RawMapping};
 use crate::sys::raw_control as control;
 use crate::sys::raw_name;
@@ -44,6 +45,11 @@ pub(super) struct Own<'a> {
     pub(super) tally: Tally,
 }
 
+/// So many steps ahead, one is asked of memory: what the calls move takes the steps out of the
+/// processor's caches, and no pattern of reading them is left to be foreseen by it. Calls of 4 KiB took
+/// 35 ns more where each waited for its step.
+const AHEAD: usize = 4;
+
 /// How its calls came back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
@@ -66,6 +72,7 @@ impl Tally {
 #[inline(never)]
 pub(super) fn play(stage: &Stage<'_>, steps: &[Step], own: &mut Own<'_>) {
     for (number, step) in steps.iter().enumerate() {
+        prefetch(std::ptr::from_ref(step).wrapping_add(AHEAD));
         let result = take(stage, step, own);
         let expected = if step.action.counts_bytes() { result } else { result.min(0) };
         if expected != step.expected {
@@ -121,7 +128,7 @@ fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         },
         Action::Open => stage.open(step),
         Action::Close => raw::close(stage.fd(step)),
-        Action::Stat => raw::stat(stage.root.as_raw_fd(), stage.path(step.path)),
+        Action::Stat => raw::stat(stage.below(step), stage.path(step.path)),
         Action::StatHandle => raw::stat_handle(stage.fd(step)),
         Action::Sync => raw::sync(stage.fd(step), false),
         Action::DataSync => raw::sync(stage.fd(step), true),
@@ -164,11 +171,11 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         }
         Action::Rename => raw::rename(root, stage.path(step.path), stage.path(step.other)),
         Action::Link => raw::link(root, stage.path(step.path), stage.path(step.other)),
-        Action::Unlink => raw::unlink(root, stage.path(step.path), false),
-        Action::RemoveDirectory => raw::unlink(root, stage.path(step.path), true),
-        Action::MakeDirectory => raw::make_directory(root, stage.path(step.path)),
-        Action::Symlink => raw::symlink(LEADS_TO, root, stage.path(step.path)),
-        Action::ReadLink => raw::read_link(root, stage.path(step.path), own.buffer),
+        Action::Unlink => raw::unlink(stage.below(step), stage.path(step.path), false),
+        Action::RemoveDirectory => raw::unlink(stage.below(step), stage.path(step.path), true),
+        Action::MakeDirectory => raw::make_directory(stage.below(step), stage.path(step.path)),
+        Action::Symlink => raw::symlink(LEADS_TO, stage.below(step), stage.path(step.path)),
+        Action::ReadLink => raw::read_link(stage.below(step), stage.path(step.path), own.buffer),
         Action::ChangeMode => {
             let (at, path) = stage.target(step);
             raw::change_mode(at, path, if is_directory(step) { 0o700 } else { 0o600 })
@@ -254,9 +261,18 @@ impl<'a> Stage<'a> {
         &self.program.paths[number as usize]
     }
 
+    /// The directory that its name is below: an open one of the program's, or that of all copies.
+    #[inline(always)]
+    fn below(&self, step: &Step) -> i32 {
+        match self.slots.get(step.other as usize) {
+            Some(slot) if step.action.is_below() => slot.load(Ordering::Relaxed),
+            _ => self.root.as_raw_fd(),
+        }
+    }
+
     #[inline(always)]
     fn open(&self, step: &Step) -> i64 {
-        let fd = raw::open(self.root.as_raw_fd(), self.path(step.path), step.flags as i32, 0o600);
+        let fd = raw::open(self.below(step), self.path(step.path), step.flags as i32, 0o600);
         if fd < 0 {
             return fd;
         }
@@ -274,7 +290,7 @@ impl<'a> Stage<'a> {
     fn target(&self, step: &Step) -> (i32, Option<&'a CStr>) {
         match step.path {
             NONE => (self.fd(step), None),
-            path => (self.root.as_raw_fd(), Some(self.path(path))),
+            path => (self.below(step), Some(self.path(path))),
         }
     }
 }
