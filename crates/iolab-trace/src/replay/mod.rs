@@ -21,6 +21,8 @@ mod locks;
 #[cfg(test)]
 mod logs;
 mod names;
+#[cfg(test)]
+mod names_tests;
 mod on_handle;
 mod order;
 mod past_cache;
