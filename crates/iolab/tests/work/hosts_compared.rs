@@ -7,6 +7,7 @@ use iolab_model::catalog::{Code, Fact, Factor};
 use iolab_model::result::{AnswerKind, CellStatus};
 
 use crate::cli_support::{Said, fine_document, wait_for};
+use crate::ranks_support::of_rounds;
 use crate::ssh_server::{Network, Server, kill};
 
 const SMALL: [&str; 8] =
@@ -27,9 +28,10 @@ fn machines_are_compared_in_the_same_rounds() {
     assert_eq!(run.experiment.ask, [Factor::Host]);
     let [answer] = &run.answers[..] else { panic!("{:?}", run.answers) };
     assert_eq!(answer.rounds, 12);
-    for cell in &run.cells {
-        let rounds = cell.samples.iter().filter(|sample| sample.is_steady()).count();
-        assert_eq!((rounds, cell.status), (12, CellStatus::Measured), "{}", cell.id);
+    for (number, cell) in run.cells.iter().enumerate() {
+        // Another test may have cooled what a trial was to find.
+        of_rounds(&run, number, 12);
+        assert_eq!(cell.status, CellStatus::Measured, "{}", cell.id);
     }
     let first = |round: u32| {
         let its = |s: &&iolab_model::result::Sample| s.round == round;
