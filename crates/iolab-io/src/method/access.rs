@@ -18,6 +18,8 @@ pub struct Access {
     pub direct: bool,
     /// What the kernel is told of the order of reads.
     pub readahead: Readahead,
+    /// How far into a page of memory the buffer begins, in bytes, where the method has one of its own.
+    pub buffer_offset: usize,
     /// Requests under way at a time, where the method can have more than one.
     pub depth: u32,
     /// Whether reading may write the file's access time.
@@ -26,7 +28,13 @@ pub struct Access {
 
 impl Default for Access {
     fn default() -> Access {
-        Access { direct: false, readahead: Readahead::Normal, depth: 1, atime: Atime::Left }
+        Access {
+            direct: false,
+            buffer_offset: 0,
+            readahead: Readahead::Normal,
+            depth: 1,
+            atime: Atime::Left,
+        }
     }
 }
 

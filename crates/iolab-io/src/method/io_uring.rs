@@ -14,7 +14,7 @@ use super::partition::{Moved, Partition, ReadJob, Stop, complete};
 use super::read_loop::{self, Reader, Sink};
 use super::{Method, ReadEntry, io_uring_write, the_block};
 use crate::sys::ring::{Piece, Ring, RingError};
-use iolab_model::catalog::{Capability, Part};
+use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
 pub const METHOD: Method = Method {
@@ -23,6 +23,7 @@ pub const METHOD: Method = Method {
         "io_uring: several requests under way, buffers and file registered",
     )
     .with(&[Capability::Read, Capability::Write, Capability::Direct, Capability::Locks])
+    .ignoring(&[Factor::BufferOffset])
     .needing("io_uring, and memory that may be locked"),
     read: Some(ReadEntry { step_bytes: the_block, real: true, run: read_loop::read::<Uring> }),
     write: Some(io_uring_write::ENTRY),

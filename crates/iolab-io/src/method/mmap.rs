@@ -26,7 +26,7 @@ use iolab_model::catalog::{Capability, Factor, Part};
 pub const METHOD: Method = Method {
     part: Part::method("mmap", "map the file, touch or fill it, unmap it")
         .with(&[Capability::Read, Capability::Write, Capability::Surveyed])
-        .ignoring(&[Factor::Block, Factor::QueueDepth]),
+        .ignoring(&[Factor::Block, Factor::QueueDepth, Factor::BufferOffset]),
     read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: read_loop::read::<Mmap> }),
     write: Some(mmap_write::ENTRY),
 };

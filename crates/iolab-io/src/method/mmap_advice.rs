@@ -34,7 +34,7 @@ const fn method<W: Word>(id: &'static str, summary: &'static str, needs: &'stati
     Method {
         part: Part::method(id, summary)
             .with(&[Capability::Read])
-            .ignoring(&[Factor::Block, Factor::QueueDepth])
+            .ignoring(&[Factor::Block, Factor::QueueDepth, Factor::BufferOffset])
             .needing(needs)
             .by_name_only(),
         read: Some(ReadEntry {

@@ -18,7 +18,7 @@ use iolab_model::catalog::{Capability, Factor, Part};
 pub const METHOD: Method = Method {
     part: Part::method("mmap-populate", "map with MAP_POPULATE: faults are taken inside mmap")
         .with(&[Capability::Read])
-        .ignoring(&[Factor::Block, Factor::QueueDepth]),
+        .ignoring(&[Factor::Block, Factor::QueueDepth, Factor::BufferOffset]),
     read: Some(ReadEntry {
         step_bytes: window_or_page,
         real: true,

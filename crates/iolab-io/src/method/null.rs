@@ -25,6 +25,7 @@ pub const METHOD: Method = Method {
         .with(&[Capability::Read, Capability::Write])
         .ignoring(&[
             Factor::Atime,
+            Factor::BufferOffset,
             Factor::Cache,
             Factor::Direct,
             Factor::QueueDepth,

@@ -40,7 +40,7 @@ impl<C: ReadCall> Reader for Buffered<C> {
         Ok(Buffered {
             call: C::new(partition.step_bytes),
             file: open_with(job.path, job.access, partition.step_bytes)?,
-            buffer: Buffer::new(partition.step_bytes)?,
+            buffer: Buffer::into_page(partition.step_bytes, job.access.buffer_offset)?,
         })
     }
 

@@ -22,7 +22,7 @@ pub const METHOD: Method = Method {
         "sendfile(2) to /dev/null: no byte is touched, never compared with one that is",
     )
     .with(&[Capability::Read, Capability::Unconsumed])
-    .ignoring(&[Factor::QueueDepth])
+    .ignoring(&[Factor::QueueDepth, Factor::BufferOffset])
     .by_name_only(),
     read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Sendfile> }),
     write: None,

@@ -23,7 +23,7 @@ pub const METHOD: Method = Method {
         "splice(2) to /dev/null: no byte is touched, never compared with one that is",
     )
     .with(&[Capability::Read, Capability::Unconsumed])
-    .ignoring(&[Factor::QueueDepth])
+    .ignoring(&[Factor::QueueDepth, Factor::BufferOffset])
     .by_name_only(),
     read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Splice> }),
     write: None,

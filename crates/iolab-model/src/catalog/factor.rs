@@ -59,6 +59,8 @@ pub enum Factor {
     Direct,
     /// Requests in flight.
     QueueDepth,
+    /// How far into a page of memory the buffer begins.
+    BufferOffset,
     /// What the kernel is told of the order of reads, hence how much it reads ahead.
     Readahead,
     /// What written bytes look like.
@@ -109,7 +111,7 @@ pub enum Kind {
 
 impl Factor {
     /// Every factor, in column order.
-    pub const ALL: [Factor; 37] = [
+    pub const ALL: [Factor; 38] = [
         Factor::Host,
         Factor::Place,
         Factor::SourcePlace,
@@ -135,6 +137,7 @@ impl Factor {
         Factor::Sync,
         Factor::Direct,
         Factor::QueueDepth,
+        Factor::BufferOffset,
         Factor::Readahead,
         Factor::Fill,
         Factor::Target,
@@ -190,6 +193,9 @@ impl Factor {
             Factor::Sync => ("sync", Condition, Word, "when data is made durable"),
             Factor::Direct => ("direct", Question, Word, "bypass the page cache"),
             Factor::QueueDepth => ("queue-depth", Question, Count, "requests in flight"),
+            Factor::BufferOffset => {
+                ("buffer-offset", Question, Bytes, "bytes from a page to the buffer")
+            }
             Factor::Readahead => ("readahead", Question, Word, "advice on read-ahead"),
             Factor::Fill => ("fill", Condition, Word, "what written bytes look like"),
             Factor::Target => ("target", Condition, Word, "what the file is before it is written"),

@@ -25,7 +25,7 @@ pub fn held_phrase(factor: Factor, level: &Level) -> Option<String> {
 pub fn goes_without_saying(factor: Factor, level: &Level) -> bool {
     match (factor, level) {
         (Factor::Latency | Factor::WithData, level) => *level == Level::word(Switch::Off.word()),
-        (Factor::IdleThreads, level) => *level == Level::Number(0),
+        (Factor::IdleThreads | Factor::BufferOffset, level) => *level == Level::Number(0),
         (Factor::Repeats, level) => *level == Level::Number(1),
         (Factor::Share, level) => *level == Share::Own.level(),
         (Factor::Shift, level) => *level == Shift::Off.level(),
@@ -98,6 +98,8 @@ fn number_phrase(factor: Factor, number: u64) -> String {
         Factor::FileSize => format!("a file of {}", bytes_text(number)),
         Factor::Memory => format!("{} of memory", bytes_text(number)),
         Factor::QueueDepth => format!("queue depth {number}"),
+        Factor::BufferOffset if number == 0 => "a buffer at the start of a page".to_owned(),
+        Factor::BufferOffset => format!("a buffer {} into a page", bytes_text(number)),
         Factor::Shift => format!("what the rank {number} further on wrote"),
         Factor::Repeats => format!("{} on a file", so_many(count, "call")),
         _ if factor.kind() == Kind::Bytes => format!("{factor} {}", bytes_text(number)),

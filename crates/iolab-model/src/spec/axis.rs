@@ -12,6 +12,8 @@ use crate::catalog::{
 
 /// Linux moves at most this many bytes in one call (MAX_RW_COUNT of 4 KiB pages).
 const GREATEST_BLOCK: u64 = 0x7fff_f000;
+/// Into a page of 4 KiB: beyond its last byte it begins anew.
+const GREATEST_OFFSET: u64 = 4095;
 
 /// More threads or files in one trial than any machine here can hold.
 const GREATEST_COUNT: u64 = 1 << 32;
@@ -203,12 +205,13 @@ impl Vocabulary<'_> {
         };
         let metadata = self.info.capability == Capability::Metadata;
         let number = match factor {
-            Factor::IdleThreads => parsed?,
+            Factor::IdleThreads | Factor::BufferOffset => parsed?,
             Factor::FileSize if metadata => parsed?,
             _ => positive(text, parsed)?,
         };
         let most = match (factor, factor.kind()) {
             (Factor::Block, _) => GREATEST_BLOCK,
+            (Factor::BufferOffset, _) => GREATEST_OFFSET,
             (_, Kind::Count) => GREATEST_COUNT,
             _ => u64::MAX,
         };

@@ -87,6 +87,7 @@ pub fn level_phrase(factor: Factor, level: Option<&Level>) -> String {
         | Factor::Direct
         | Factor::Fill
         | Factor::QueueDepth
+        | Factor::BufferOffset
         | Factor::Readahead
         | Factor::Latency
         | Factor::Atime

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli_support::{Home, wait_for};
+use crate::cli_support::{Home, traceable, wait_for};
 use iolab_agent::{Extent, LocalChild};
 use iolab_io::host;
 use iolab_model::catalog::{Code, Factor, Level, Levels};
@@ -233,4 +233,53 @@ fn a_depth_is_an_axis_that_only_a_ring_has() {
             assert_eq!(sample["proof"]["cache"]["proven"], true, "{sample}");
         }
     }
+}
+
+/// Where in a page a buffer lies costs as much as its size does, and nothing could ask for it: reads
+/// into odd multiples of 16 bytes, where malloc puts half of all buffers, took half as much again.
+#[test]
+fn a_buffer_begins_where_it_is_asked_to() {
+    let home = Home::new();
+    let ways = ["--method", "pread,mmap", "--block", "4Ki", "--buffer-offset", "0,16"];
+    let run = run(&home, &ways);
+    let ids: Vec<&str> =
+        run["cells"].as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 3, "mmap once for all offsets: {ids:?}");
+    let there = cell(&run, "pread/buffer-offset=16");
+    assert_eq!(there["samples"][4]["proof"]["digest"]["matches"], true, "{there}");
+    let said = home.run(&["show", "1"]).fine().plain();
+    assert!(said.contains("buffer-offset"), "{said}");
+    home.run(&["read", "--buffer-offset", "4096"])
+        .refused(2, &["the greatest buffer-offset is 4095"]);
+    let past = home.run(&["read", "--direct", "--buffer-offset", "16", "--plan"]);
+    assert!((past.out.clone() + &past.err).contains("leave out --buffer-offset 16"), "{past:?}");
+    if !traceable("a_buffer_begins_where_it_is_asked_to") {
+        return;
+    }
+    let log = home.path("log");
+    let mut strace = std::process::Command::new("strace");
+    strace.args(["-f", "-e", "trace=pread64", "-e", "raw=pread64", "-o"]).arg(&log);
+    strace
+        .arg(env!("CARGO_BIN_EXE_iolab"))
+        .envs(home.command().get_envs().filter_map(|(k, v)| Some((k, v?))));
+    strace.args([
+        "read",
+        "--file-size",
+        "256Ki",
+        "--rounds",
+        "3",
+        "--method",
+        "pread",
+        "--block",
+        "4Ki",
+    ]);
+    let output =
+        strace.args(["--buffer-offset", "48"]).current_dir(home.path(".")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let log = std::fs::read_to_string(&log).unwrap();
+    let blocks = log.lines().filter(|line| line.contains(", 0x1000, "));
+    let addresses = blocks.filter_map(|line| line.split(", 0x").nth(1));
+    let (there, elsewhere): (Vec<&str>, Vec<&str>) =
+        addresses.partition(|address| address.ends_with("030"));
+    assert!(there.len() > 3 * 64 && elsewhere.is_empty(), "{} {elsewhere:?}", there.len());
 }
