@@ -77,10 +77,13 @@ pub(super) fn open(sifter: &mut Sifter<'_>, index: u32, call: &Call, errno: Opti
 /// The slot of the directory that the program gave the name below, where it is still the one that is
 /// there under its name: six directories of a name cost a microsecond that such a program never paid.
 fn below(sifter: &mut Sifter<'_>, call: &Call, name: &[u32]) -> u32 {
+    if !call.kind.is_below() {
+        return NONE;
+    }
     let Some(handle) = sifter.trace.handles.get(call.other as usize) else { return NONE };
     let directory = sifter.name(handle.file).map(<[u32]>::to_vec);
     let Ok(directory) = directory else { return NONE };
-    if !call.kind.is_below() || !name.starts_with(&directory) {
+    if !name.starts_with(&directory) {
         return NONE;
     }
     match (sifter.opened(call.other, None), sifter.disk.find(&directory)) {

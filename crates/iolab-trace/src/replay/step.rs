@@ -122,19 +122,7 @@ impl Action {
 
     /// Whether its name may stand below an open directory: [`Step::other`] is then its slot.
     pub const fn is_below(self) -> bool {
-        matches!(
-            self,
-            Action::Open
-                | Action::Stat
-                | Action::ReadLink
-                | Action::Unlink
-                | Action::MakeDirectory
-                | Action::RemoveDirectory
-                | Action::Symlink
-                | Action::ChangeMode
-                | Action::ChangeOwner
-                | Action::ChangeTimes
-        )
+        self.kind().is_below()
     }
 
     /// Whether its result is a count of bytes; of all others it is 0 or an error.

@@ -27,6 +27,8 @@ pub(super) struct Stage<'a> {
     pub(super) events: &'a [AtomicU32],
     /// What is written.
     pub(super) content: &'a [u8],
+    /// Where in a page its buffers begin.
+    pub(super) into_page_bytes: usize,
     /// This user and group.
     pub(super) owner: (u32, u32),
     pub(super) page_bytes: usize,
@@ -265,8 +267,8 @@ impl<'a> Stage<'a> {
     #[inline(always)]
     fn below(&self, step: &Step) -> i32 {
         match self.slots.get(step.other as usize) {
-            Some(slot) if step.action.is_below() => slot.load(Ordering::Relaxed),
-            _ => self.root.as_raw_fd(),
+            Some(slot) => slot.load(Ordering::Relaxed),
+            None => self.root.as_raw_fd(),
         }
     }
 

@@ -61,13 +61,15 @@ pub(super) fn run(
     let slots: Vec<AtomicI32> = (0..program.slots).map(|_| AtomicI32::new(-1)).collect();
     inherit(&program, &root, &slots).map_err(failed)?;
     let events: Vec<AtomicU32> = (0..program.events).map(|_| AtomicU32::new(0)).collect();
-    let mut content = content(&program, scene.seed).map_err(failed)?;
+    let into_page_bytes = into_page_bytes(&program);
+    let mut content = content(&program, scene.seed, into_page_bytes).map_err(failed)?;
     let stage = Stage {
         program: &program,
         root: root.as_fd(),
         slots: &slots,
         events: &events,
         content: content.as_mut(),
+        into_page_bytes,
         owner: (geteuid().as_raw(), getegid().as_raw()),
         page_bytes: page_bytes() as usize,
     };
@@ -143,10 +145,10 @@ fn into_page_bytes(program: &Program) -> usize {
     if program.lanes.iter().flatten().any(past_cache) { 0 } else { QUICK_INTO_PAGE_BYTES }
 }
 
-fn content(program: &Program, seed: u64) -> Result<Buffer, Stop> {
+fn content(program: &Program, seed: u64, into_page_bytes: usize) -> Result<Buffer, Stop> {
     let writes = program.lanes.iter().flatten().filter(|step| step.action.writes());
     let most = writes.map(|step| step.asked).max().unwrap_or(0);
-    let mut content = Buffer::into_page(most, into_page_bytes(program))?;
+    let mut content = Buffer::into_page(most, into_page_bytes)?;
     fill(Fill::Random, seed, content.as_mut());
     Ok(content)
 }
@@ -181,10 +183,7 @@ impl Ready<'_> {
         let maps = if of(Action::MapWhole) > 0 { slots } else { 0 };
         Ok(Ready {
             steps,
-            buffer: Buffer::into_page(
-                reads.max().unwrap_or(0).max(least),
-                into_page_bytes(stage.program),
-            )?,
+            buffer: Buffer::into_page(reads.max().unwrap_or(0).max(least), stage.into_page_bytes)?,
             maps: vec![RawMapping::default(); maps],
             made: Vec::with_capacity(of(Action::Map)),
             ring: steps
