@@ -109,7 +109,7 @@ pub(super) fn sentence(doc: &Document, answer: &Answer) -> Option<String> {
              {file_work} of their time"
         ));
     }
-    let whole = apart.high.map(|most| whole(doc, best, most)).unwrap_or_default();
+    let whole = apart.high.map(|most| whole(doc, recorded, most)).unwrap_or_default();
     Some(format!("with {way} the file work takes {file_work} of its time{whole}"))
 }
 
@@ -133,18 +133,24 @@ fn ways(doc: &Document, best: &CellRecord, recorded: &CellRecord) -> String {
     all.join(", ")
 }
 
-/// What that is worth to the program, where its own time is known: its other time stays.
-fn whole(doc: &Document, best: &CellRecord, ratio: f64) -> String {
-    let name = best.factors.get(Factor::Trace).map(ToString::to_string);
+/// What that is worth to the program, where its own time is known: its other time stays. Where the tracer
+/// hid what its calls took, the replay of them as they were recorded stands for that.
+fn whole(doc: &Document, recorded: &CellRecord, ratio: f64) -> String {
+    let name = recorded.factors.get(Factor::Trace).map(ToString::to_string);
     let trace = name.and_then(|name| doc.environment.0.get(&Family::Trace.key(&name)));
     let number = |key: &str| trace?.get(key)?.as_f64().filter(|ns| *ns > 0.0);
-    let (Some(program), Some(files)) = (number("program_ns"), number("program_file_ns")) else {
+    let replayed = || Some(recorded.estimate.as_ref()?.wall_ns.median);
+    let files = match number("program_file_ns") {
+        Some(ns) => Some((ns, "file calls")),
+        None => replayed().map(|ns| (ns, "file calls by this replay")),
+    };
+    let (Some(program), Some((files, calls))) = (number("program_ns"), files) else {
         return String::new();
     };
     let share = (files / program).min(1.0);
     let takes = ratio_text(1.0 - share + share * ratio);
     let share = percent_text(share);
-    format!("; the whole program, {share} of it file calls, at most about {takes}")
+    format!("; the whole program, {share} of it {calls}, at most about {takes}")
 }
 
 #[cfg(test)]
@@ -153,7 +159,7 @@ pub(super) use tests::replay;
 #[cfg(test)]
 mod tests {
     use super::{first, notes, sentence};
-    use iolab_model::catalog::{AxisWord, Factor, Level, Levels, RECORDED, ReplayThink};
+    use iolab_model::catalog::{AxisWord, Factor, Family, Level, Levels, RECORDED, ReplayThink};
     use iolab_model::result::{AnswerKind, Document, Verdict};
     use iolab_test::documents::{answer, cell, comparison, empty};
 
@@ -186,6 +192,23 @@ mod tests {
         let with = said(&|levels| levels.with(Factor::Think, ReplayThink::Recorded.level()));
         let words = "with 64 KiB blocks the file work and the program's own time between its calls";
         assert!(with.starts_with(words) && with.ends_with("of their time"), "{with}");
+    }
+
+    /// Twenty recordings beside other work knew nothing of what calls took: the page promised a sentence
+    /// that was not there.
+    #[test]
+    fn the_whole_program_is_told_of_where_the_tracer_hid_its_calls() {
+        let said = |file_ns: serde_json::Value| {
+            let mut doc = replay(&|levels| levels.with(Factor::Trace, Level::word("a.trace")));
+            let known = serde_json::json!({ "program_ns": 50e6, "program_file_ns": file_ns });
+            doc.environment.put_named(Family::Trace, "a.trace", known);
+            sentence(&doc, &doc.answers[0]).unwrap()
+        };
+        let (known, hidden) = (said(25_000_000.into()), said(0.into()));
+        assert!(known.contains("the whole program, 50 % of it file calls, at most"), "{known}");
+        let by_replay = "% of it file calls by this replay, at most about 0.4";
+        assert!(hidden.contains(by_replay), "{hidden}");
+        assert_eq!(said(serde_json::Value::Null), hidden);
     }
 
     #[test]

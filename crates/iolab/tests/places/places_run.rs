@@ -5,7 +5,7 @@
 use crate::cli_support::{Home, Said, document, usable};
 use iolab_io::place::{file_system_named, kind_named, memory, vm};
 use iolab_model::catalog::Factor;
-use iolab_model::result::{AnswerKind, CellStatus};
+use iolab_model::result::{AnswerKind, CellStatus, Sample};
 
 const SHORT: [&str; 12] = [
     "read",
@@ -138,11 +138,17 @@ fn a_memory_limit_is_a_condition_and_refaults_prove_it() {
     let run = document(&home.run(&arguments).fine());
     for cell in &run.cells {
         let limit = cell.factors.number(Factor::Memory).unwrap();
-        for sample in cell.samples.iter().filter(|sample| sample.fault.is_none()) {
-            let metric = |id: &str| sample.measurement.metrics[id];
-            assert!(metric("limit_peak_bytes") <= limit as f64);
-            assert_eq!(metric("limit_refaults") > 0.0, limit == 16 << 20, "{limit}");
-            assert_eq!(metric("device_read_bytes") > 0.0, limit == 16 << 20, "{limit}");
+        let done = || cell.samples.iter().filter(|sample| sample.fault.is_none());
+        assert!(done().count() > 1, "{limit}: {:?}", cell.reason);
+        let of = |sample: &Sample, id: &str| sample.measurement.metrics[id];
+        assert!(done().all(|sample| of(sample, "limit_peak_bytes") <= limit as f64), "{limit}");
+        for id in ["limit_refaults", "device_read_bytes"] {
+            let with = done().filter(|sample| of(sample, id) > 0.0).count();
+            // Other tests drop the page cache of the machine: a trial of the file that fits reads it again.
+            match limit == 16 << 20 {
+                true => assert_eq!(with, done().count(), "{id}"),
+                false => assert!(with * 2 < done().count(), "{id} in {with} of {}", done().count()),
+            }
         }
     }
 }
