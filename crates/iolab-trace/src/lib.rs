@@ -20,5 +20,5 @@ pub use control::{ASKS_FOR_ATTRIBUTE, Control, Lock};
 pub use error::TraceError;
 pub use format::{MAGIC, VERSION, read, write};
 pub use profile::{FileRow, Finding, FindingKind, KindRow, Pattern, Profile, SizeRow, Turn, Whole};
-pub use strace::{CALLS, Limits, looks_like_log, parse};
-pub use trace::{Ending, File, FileKind, Handle, Run, Thread, Trace, TracerCost};
+pub use strace::{CALLS, CALLS_OF_MEMORY, Limits, RAW_CALLS, learn_memory, looks_like_log, parse};
+pub use trace::{Ending, File, FileKind, Handle, ReadMemory, Run, Thread, Trace, TracerCost};

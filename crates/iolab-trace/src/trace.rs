@@ -144,6 +144,17 @@ pub struct TracerCost {
     pub wall_ns: u64,
 }
 
+/// Where in the program's memory a read put its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadMemory {
+    /// Index of [`Trace::calls`].
+    pub call: u32,
+    /// Whole pages of 4 KiB that nothing had touched before.
+    pub new_pages: u32,
+    /// How many bytes into a page its buffer begins, below 4096.
+    pub buffer_offset: u16,
+}
+
 /// What a program did with files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
@@ -177,6 +188,9 @@ pub struct Trace {
     pub tracer_cost: Option<TracerCost>,
     /// The directory in which the program was started; empty where it is not known.
     pub directory: Vec<u8>,
+    /// Where in memory reads went, as far as that is known, by their calls. One that is not there went where
+    /// the last of its thread did, into pages that were in use.
+    pub read_memory: Vec<ReadMemory>,
 }
 
 impl Trace {

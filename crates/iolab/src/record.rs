@@ -19,7 +19,7 @@ use iolab_io::sys::command::Status;
 use iolab_io::tool::record::{Looked, Stop, Strace, forbidden, look, untraced};
 use iolab_model::catalog::{count_text, path_to_text, so_many};
 use iolab_run::StopSignal;
-use iolab_trace::{FileKind, Limits, Run, Trace, TraceError};
+use iolab_trace::{FileKind, Limits, Run, Trace, TraceError, learn_memory};
 
 /// So long a command may take to end when it was asked to; then it is left to run.
 const GRACE: Duration = Duration::from_secs(3);
@@ -35,8 +35,9 @@ pub struct Record {
     /// The file of the trace [default: COMMAND.trace; never one that is there]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Run the command so many times more, without strace: its own time, for the profile. What it
-    /// prints then is thrown away; it must be one that can be run again
+    /// Run the command so many times more, without strace: its own time, for the profile; and once more
+    /// with it, for which reads bring new memory into use. What it prints then is thrown away; it must be
+    /// one that can be run again
     #[arg(long, value_name = "N", default_value_t = 0)]
     runs: u32,
     /// The command and its arguments, after --
@@ -77,19 +78,8 @@ impl Record {
         }
         let traced = strace.start(&self.command, iolab_trace::CALLS, beside);
         let traced = traced.map_err(Failure::usage)?;
-        let mut asked_to_end: Option<Instant> = None;
-        let (status, log) = traced
-            .wait(&mut || match (signals.wanted(), asked_to_end) {
-                // The terminal has sent the first Ctrl-C to the command, too.
-                (StopSignal::None | StopSignal::AtRoundEnd, _) => Stop::GoOn,
-                (StopSignal::Now, None) => {
-                    asked_to_end = Some(Instant::now());
-                    Stop::Command
-                }
-                (StopSignal::Now, Some(asked)) if asked.elapsed() > GRACE => Stop::Strace,
-                (StopSignal::Now, Some(_)) => Stop::GoOn,
-            })
-            .map_err(Failure::internal)?;
+        let (status, log) =
+            traced.wait(&mut until_asked_to_end(&signals)).map_err(Failure::internal)?;
         let stopped = signals.wanted() != StopSignal::None;
         let trace = iolab_trace::parse(log, &Limits::default());
         let mut trace = trace.map_err(|error| unrecorded(&error, status))?;
@@ -101,6 +91,9 @@ impl Record {
         look_up(&mut trace);
         if !stopped {
             self.time(&mut trace, status, &signals);
+        }
+        if !trace.runs.is_empty() && signals.wanted() == StopSignal::None {
+            self.learn_memory(&mut trace, &strace, beside, &signals);
         }
         let stem = self.command.first().map(|word| trace_file::stem(word.as_bytes()));
         let path = trace_file::save(&trace, self.output.as_deref(), &stem.unwrap_or_default())?;
@@ -134,6 +127,25 @@ impl Record {
         }
     }
 
+    /// Which reads bring new memory into use, by one more run under strace. A replay without it reads into
+    /// memory that is in use.
+    fn learn_memory(&self, trace: &mut Trace, strace: &Strace, beside: &Path, signals: &Signals) {
+        let again = || {
+            let traced = strace.start_for_memory(&self.command, beside)?;
+            traced.wait(&mut until_asked_to_end(signals))
+        };
+        let learned = match again() {
+            Ok((_, log)) if signals.wanted() == StopSignal::None => {
+                learn_memory(trace, log, &Limits::default()).map_err(|error| error.to_string())
+            }
+            Ok(_) => return,
+            Err(fault) => Err(fault.to_string()),
+        };
+        if let Err(why) = learned {
+            say(&format!("iolab: what memory its reads go to is not known: {why}"));
+        }
+    }
+
     fn tell(&self, trace: &Trace, status: ExitStatus, stopped: bool, path: &Path, talk: &Talk) {
         if !status.success() && !stopped {
             say(&format!("the command ended with {}; what it did is kept", ended(status)));
@@ -150,6 +162,21 @@ impl Record {
             so_many_calls(trace),
             so_many(trace.threads.len(), "thread")
         ));
+    }
+}
+
+/// What is to be done with a command under strace: what the person's signals ask for.
+fn until_asked_to_end(signals: &Signals) -> impl FnMut() -> Stop {
+    let mut asked_to_end: Option<Instant> = None;
+    move || match (signals.wanted(), asked_to_end) {
+        // The terminal has sent the first Ctrl-C to the command, too.
+        (StopSignal::None | StopSignal::AtRoundEnd, _) => Stop::GoOn,
+        (StopSignal::Now, None) => {
+            asked_to_end = Some(Instant::now());
+            Stop::Command
+        }
+        (StopSignal::Now, Some(asked)) if asked.elapsed() > GRACE => Stop::Strace,
+        (StopSignal::Now, Some(_)) => Stop::GoOn,
     }
 }
 

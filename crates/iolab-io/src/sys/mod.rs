@@ -17,6 +17,7 @@ pub mod made_up;
 pub mod map;
 pub mod mount;
 pub mod namespace;
+pub mod new_memory;
 pub mod page;
 pub mod path;
 pub mod prefetch;

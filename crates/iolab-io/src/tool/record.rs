@@ -29,6 +29,19 @@ pub struct Strace {
     version: (u32, u32),
 }
 
+/// What strace is to tell: which calls, and which of them as numbers alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) calls: &'a [&'a str],
+    pub(super) raw: &'a [&'a str],
+}
+
+/// As strace takes them: one that it does not know is no error.
+fn listed(calls: &[&str]) -> String {
+    let each: Vec<String> = calls.iter().map(|call| format!("?{call}")).collect();
+    each.join(",")
+}
+
 /// A command that runs under strace.
 #[derive(Debug)]
 pub struct Traced {
@@ -81,14 +94,26 @@ impl Strace {
         calls: &[&str],
         directory: &Path,
     ) -> Result<Traced, Fault> {
-        self.start_with(words, calls, directory, |_| ())
+        self.start_with(words, &Asked { calls, raw: &[] }, directory, |_| ())
+    }
+
+    /// Starts a command once more, without its output, for what memory its reads go to
+    /// ([`iolab_trace::learn_memory`]).
+    ///
+    /// # Errors
+    /// As of [`Strace::start`].
+    pub fn start_for_memory(&self, words: &[OsString], directory: &Path) -> Result<Traced, Fault> {
+        let asked = Asked { calls: iolab_trace::CALLS_OF_MEMORY, raw: iolab_trace::RAW_CALLS };
+        self.start_with(words, &asked, directory, |command| {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        })
     }
 
     /// As [`Strace::start`], of a command whose input and output are set.
     pub(super) fn start_with(
         &self,
         words: &[OsString],
-        calls: &[&str],
+        asked: &Asked<'_>,
         directory: &Path,
         set: impl FnOnce(&mut Command),
     ) -> Result<Traced, Fault> {
@@ -96,11 +121,13 @@ impl Strace {
         let log = nameless(directory).map_err(|error| fault("make a log in", directory, &error))?;
         // strace opens this name itself: the command inherits no descriptor of it.
         let name = format!("/proc/{}/fd/{}", std::process::id(), log.as_raw_fd());
-        let asked: Vec<String> = calls.iter().map(|call| format!("?{call}")).collect();
         let mut command = Command::new("strace");
         command.args(["-f", "-ttt", "-T", "-yy", "-s", "0", "-a", "1", "-q", "-o", &name]);
         // No --seccomp-bpf: were strace killed, every such call of the command would fail (ENOSYS).
-        command.args(["-e", "signal=none", "-e", &format!("trace={}", asked.join(","))]);
+        command.args(["-e", "signal=none", "-e", &format!("trace={}", listed(asked.calls))]);
+        if !asked.raw.is_empty() {
+            command.args(["-e", &format!("raw={}", listed(asked.raw))]);
+        }
         command.arg("--").args(words);
         set(&mut command);
         let child = dies_with_us(&mut command).spawn();

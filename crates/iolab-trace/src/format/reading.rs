@@ -11,12 +11,14 @@ use super::varint::Bytes;
 use super::{MAGIC, VERSION};
 use crate::call::{Call, CallKind, NONE};
 use crate::error::TraceError;
-use crate::trace::{Ending, File, FileKind, Handle, Run, Thread, Trace, TracerCost};
+use crate::trace::{Ending, File, FileKind, Handle, ReadMemory, Run, Thread, Trace, TracerCost};
 
 /// Bytes of a trace's file, at most.
 const MOST_BYTES: u64 = 1 << 30;
 /// Bytes of all names together, at most: they are told by what they share, which is short to write.
 const MOST_NAME_BYTES: usize = 256 << 20;
+/// No buffer begins further into a page.
+const MOST_BUFFER_OFFSET: u16 = 4096;
 /// A call takes so many bytes at least: kind, bits, two times.
 const LEAST_OF_CALL: usize = 4;
 
@@ -92,15 +94,36 @@ fn measured(bytes: &mut Bytes<'_>, trace: &mut Trace) -> Result<(), TraceError> 
         return Ok(());
     }
     trace.directory = bytes.bytes()?.to_vec();
-    if bytes.is_at_end() || bytes.count(1)? < 6 {
+    if bytes.is_at_end() {
         return Ok(());
     }
-    let mut next = || bytes.number();
-    let (ns, low_ns, high_ns) = (next()?, next()?, next()?);
-    let (tail_ns, untraced_ns, wall_ns) = (next()?, next()?, next()?);
-    let cost = TracerCost { ns, low_ns, high_ns, tail_ns, untraced_ns, wall_ns };
-    trace.tracer_cost = Some(cost);
+    let mut costs = Vec::new();
+    for _ in 0..bytes.count(1)? {
+        costs.push(bytes.number()?);
+    }
+    if let [ns, low_ns, high_ns, tail_ns, untraced_ns, wall_ns, ..] = costs[..] {
+        let cost = TracerCost { ns, low_ns, high_ns, tail_ns, untraced_ns, wall_ns };
+        trace.tracer_cost = Some(cost);
+    }
+    if !bytes.is_at_end() {
+        trace.read_memory = read_memory(bytes, trace.calls.len())?;
+    }
     Ok(())
+}
+
+fn read_memory(bytes: &mut Bytes<'_>, calls: usize) -> Result<Vec<ReadMemory>, TraceError> {
+    let mut found: Vec<ReadMemory> = Vec::new();
+    for _ in 0..bytes.count(3)? {
+        let (step, new_pages, buffer_offset) = (bytes.index()?, bytes.index()?, bytes.index()?);
+        let call = found.last().map_or(0, |memory| memory.call).checked_add(step);
+        let call = call.filter(|call| (*call as usize) < calls && (step > 0 || found.is_empty()));
+        let place = u16::try_from(buffer_offset).ok().filter(|at| *at < MOST_BUFFER_OFFSET);
+        let (Some(call), Some(buffer_offset)) = (call, place) else {
+            return Err(bytes.damaged("memory of no read, or none that there is"));
+        };
+        found.push(ReadMemory { call, new_pages, buffer_offset });
+    }
+    Ok(found)
 }
 
 fn files(bytes: &mut Bytes<'_>) -> Result<Vec<File>, TraceError> {

@@ -4,7 +4,7 @@ use super::{VERSION, read, write};
 use crate::call::{Call, CallKind, NONE};
 use crate::error::TraceError;
 use crate::replay::{Choice, How, Program, Replay, When};
-use crate::trace::{Ending, File, FileKind, Handle, Run, Thread, Trace, TracerCost};
+use crate::trace::{Ending, File, FileKind, Handle, ReadMemory, Run, Thread, Trace, TracerCost};
 
 fn written(trace: &Trace) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -74,6 +74,11 @@ fn generated(calls: usize, files: u32) -> Trace {
             kind,
         });
     }
+    let read = |(_, call): &(usize, &Call)| call.kind == CallKind::ReadAt;
+    let reads = trace.calls.iter().enumerate().filter(read);
+    trace.read_memory = reads
+        .map(|(call, _)| ReadMemory { call: call as u32, new_pages: 1, buffer_offset: 336 })
+        .collect();
     trace
 }
 
@@ -83,6 +88,9 @@ fn a_trace_comes_back_as_it_was() {
         let trace = generated(calls, 50);
         assert_eq!(read(written(&trace).as_slice()).unwrap(), trace);
     }
+    let uncalibrated = Trace { tracer_cost: None, ..generated(100, 5) };
+    assert!(!uncalibrated.read_memory.is_empty());
+    assert_eq!(read(written(&uncalibrated).as_slice()).unwrap(), uncalibrated);
     assert_eq!(read(written(&Trace::default()).as_slice()).unwrap(), Trace::default());
 }
 

@@ -55,7 +55,8 @@ fn head(trace: &Trace, out: &mut Vec<u8>) {
 
 /// Behind the calls, where readers that do not know of it have ended.
 fn measured(trace: &Trace, out: &mut Vec<u8>) {
-    if trace.tracer_cost.is_none() && trace.directory.is_empty() {
+    let knows_cost = trace.tracer_cost.is_some();
+    if !knows_cost && trace.directory.is_empty() && trace.read_memory.is_empty() {
         return;
     }
     put_bytes(out, &trace.directory);
@@ -64,6 +65,23 @@ fn measured(trace: &Trace, out: &mut Vec<u8>) {
         let all = [ns, low_ns, high_ns, tail_ns, untraced_ns, wall_ns];
         put(out, all.len() as u64);
         all.iter().for_each(|ns| put(out, *ns));
+    }
+    if !trace.read_memory.is_empty() {
+        if !knows_cost {
+            put(out, 0);
+        }
+        read_memory(trace, out);
+    }
+}
+
+fn read_memory(trace: &Trace, out: &mut Vec<u8>) {
+    put(out, trace.read_memory.len() as u64);
+    let mut before = 0;
+    for memory in &trace.read_memory {
+        put(out, u64::from(memory.call.wrapping_sub(before)));
+        put(out, u64::from(memory.new_pages));
+        put(out, u64::from(memory.buffer_offset));
+        before = memory.call;
     }
 }
 

@@ -20,6 +20,7 @@ mod left_out;
 mod locks;
 #[cfg(test)]
 mod logs;
+mod memory;
 mod names;
 #[cfg(test)]
 mod names_tests;
@@ -134,10 +135,8 @@ impl Program {
     /// The steps of a trace, done in this way.
     pub fn of(trace: &Trace, choice: Choice) -> Program {
         let mut sifter = Sifter::sift(trace);
-        let acts = match choice.think {
-            true => think::with_think(std::mem::take(&mut sifter.acts), trace),
-            false => std::mem::take(&mut sifter.acts),
-        };
+        let acts = memory::with_memory(std::mem::take(&mut sifter.acts), trace);
+        let acts = if choice.think { think::with_think(acts, trace) } else { acts };
         let made = acts.len();
         let acts: Vec<Act> =
             acts.into_iter().filter(|act| !(choice.clones && is_refused_clone(act))).collect();

@@ -214,17 +214,34 @@ pub struct Step {
     /// A second slot, name or event, or [`NONE`]; of a step by name, the slot of the directory that the
     /// name is below.
     pub other: u32,
-    /// As the action says.
+    /// As the action says; of a read of one buffer, how many bytes into a page that began, plus 1, or 0
+    /// where it is not known.
     pub flags: u32,
     /// The recorded call that it stands for: index of [`crate::Trace::calls`].
     pub call: u32,
     /// Buffers of a read or write.
     pub parts: u16,
+    /// Of a read, how many of the whole pages that it fills are new to the program's memory, in 255ths.
+    pub new_share: u8,
     /// What it does.
     pub action: Action,
 }
 
 impl Step {
+    /// How many bytes into a page its buffer began, where it reads into one and that is known.
+    pub const fn buffer_offset(&self) -> Option<usize> {
+        match self.flags {
+            0 => None,
+            known => Some(known as usize - 1),
+        }
+    }
+
+    /// Whole pages of so many bytes that it brings into use.
+    pub const fn new_pages(&self, page_bytes: u64) -> u64 {
+        let all = self.expected.unsigned_abs() / page_bytes;
+        (all * self.new_share as u64 + 127) / 255
+    }
+
     /// A step that needs nothing.
     pub const fn new(action: Action, call: u32) -> Step {
         Step {
@@ -237,6 +254,7 @@ impl Step {
             flags: 0,
             call,
             parts: 1,
+            new_share: 0,
             action,
         }
     }

@@ -72,6 +72,26 @@ fn think_time_is_what_lies_between_calls() {
     assert_eq!(with(&trace, None, true), own);
 }
 
+/// A compiler works for long between two calls, and all of its time was given to the short gaps beside.
+#[test]
+fn what_a_program_worked_in_a_long_gap_is_not_given_to_the_short_ones() {
+    let log = "1 100.000000 openat(AT_FDCWD</d>, \"a\", O_RDONLY) = 3</d/a> <0.000100>\n\
+               1 100.000600 read(3</d/a>, \"\"..., 10) = 10 <0.000100>\n\
+               1 100.001200 read(3</d/a>, \"\"..., 10) = 10 <0.000100>\n\
+               1 100.006300 read(3</d/a>, \"\"..., 10) = 10 <0.000100>\n";
+    let mut trace = parse(Cursor::new(log), &Limits::default()).unwrap();
+    let mut gaps_us = |user_us: u64| {
+        trace.runs = vec![Run { wall_ns: 9_000_000, user_ns: user_us * 1000, system_ns: 0 }];
+        let all = by(&trace, Choice { think: true, ..Choice::default() });
+        let own = all.iter().filter(|step| step.action == Action::Think);
+        own.map(|step| step.asked / 1000).collect::<Vec<_>>()
+    };
+    assert_eq!(gaps_us(5400), [200, 200, 4700]);
+    assert_eq!(gaps_us(8000), [500, 500, 5000]);
+    // It worked for less than that gap: it waited there.
+    assert_eq!(gaps_us(600), [300, 300, 4800]);
+}
+
 #[test]
 fn a_ring_takes_reads_writes_and_syncs_and_nothing_else() {
     let mut calls = vec!["lseek(3</d/a>, 50, SEEK_SET) = 50".to_owned()];

@@ -8,6 +8,7 @@ mod flags;
 mod known;
 mod line;
 mod mapped;
+mod memory;
 mod moving;
 mod named;
 mod names;
@@ -18,7 +19,17 @@ mod tests;
 mod words;
 
 pub use known::CALLS;
+pub use memory::learn_memory;
 pub use reader::{looks_like_log, parse};
+
+/// The calls of which a log tells what memory reads go to, for [`learn_memory`].
+pub const CALLS_OF_MEMORY: &[&str] = &[
+    "read", "pread64", "readv", "preadv", "preadv2", "brk", "munmap", "madvise", "execve",
+    "execveat", "clone", "clone3", "vfork",
+];
+
+/// Those of them that must stand there raw (`-e raw=…`): as numbers, the addresses of buffers among them.
+pub const RAW_CALLS: &[&str] = &["read", "pread64"];
 
 /// What memory is given to. Beyond it reading ends with an error that names the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -82,7 +82,7 @@ pub fn looks_like_log(beginning: &[u8]) -> bool {
 }
 
 /// The next line without its end; false where it is longer than the limit, whose rest is passed over.
-fn next_line(
+pub(super) fn next_line(
     log: &mut impl BufRead,
     limit: u64,
     text: &mut Vec<u8>,

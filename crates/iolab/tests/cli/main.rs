@@ -25,6 +25,7 @@ mod record_faults;
 mod replay;
 mod replay_data;
 mod replay_faults;
+mod replay_memory;
 mod rerun;
 mod studies;
 mod study_files;

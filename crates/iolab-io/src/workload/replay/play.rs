@@ -9,6 +9,7 @@ use super::scene::LEADS_TO;
 use super::walk::Walk;
 use crate::sys::call_ring::CallRing;
 use crate::sys::clock::{self, now_ns};
+use crate::sys::new_memory::NewMemory;
 use crate::sys::prefetch::prefetch;
 use crate::sys::raw_call::{self as raw, MapOrder, RawMapping};
 use crate::sys::raw_control as control;
@@ -27,7 +28,7 @@ pub(super) struct Stage<'a> {
     pub(super) events: &'a [AtomicU32],
     /// What is written.
     pub(super) content: &'a [u8],
-    /// Where in a page its buffers begin.
+    /// Where in a page its buffers begin, where the trace does not say it.
     pub(super) into_page_bytes: usize,
     /// This user and group.
     pub(super) owner: (u32, u32),
@@ -38,6 +39,8 @@ pub(super) struct Stage<'a> {
 #[derive(Debug)]
 pub(super) struct Own<'a> {
     pub(super) buffer: &'a mut [u8],
+    /// For reads that brought new memory into use.
+    pub(super) new_memory: &'a mut Option<NewMemory>,
     /// Mappings that files are read through, by slot; empty where there are none.
     pub(super) maps: Vec<RawMapping>,
     /// Mappings that the program made, with room for all of them.
@@ -70,6 +73,45 @@ impl Tally {
     }
 }
 
+impl Own<'_> {
+    /// What its memory has to give back is given back while nothing is counted.
+    #[inline(always)]
+    fn make_room(&mut self, stage: &Stage<'_>, step: &Step) {
+        if step.new_share > 0
+            && let Some(memory) = self.new_memory
+        {
+            memory.make_room(step.new_pages(stage.page_bytes as u64) as usize);
+        }
+    }
+
+    /// So many bytes of its buffer, from where it usually begins.
+    #[inline(always)]
+    fn room(&mut self, stage: &Stage<'_>, bytes: usize) -> &mut [u8] {
+        &mut self.buffer[stage.into_page_bytes..stage.into_page_bytes + bytes]
+    }
+
+    /// As many as a step asks for, as far into a page as the program's were.
+    #[inline(always)]
+    fn room_of(&mut self, stage: &Stage<'_>, step: &Step) -> &mut [u8] {
+        let into = stage.buffer_offset(step);
+        &mut self.buffer[into..into + step.asked as usize]
+    }
+
+    /// A read into memory that is as new as the program's was.
+    fn read_new(&mut self, stage: &Stage<'_>, step: &Step) -> i64 {
+        let (asked, moved) = (step.asked as usize, step.expected.max(0) as usize);
+        let new = step.new_pages(stage.page_bytes as u64) as usize;
+        let into = match self.new_memory {
+            Some(memory) => memory.place(asked, moved, new, stage.buffer_offset(step)),
+            None => self.room(stage, asked),
+        };
+        match step.action {
+            Action::ReadAt => raw::read_at(stage.fd(step), into, step.offset),
+            _ => raw::read(stage.fd(step), into),
+        }
+    }
+}
+
 /// Takes all steps of a thread.
 #[inline(never)]
 pub(super) fn play(stage: &Stage<'_>, steps: &[Step], own: &mut Own<'_>) {
@@ -98,6 +140,7 @@ pub(super) fn play_counting_calls(
             walk.pass(step.asked);
             continue;
         }
+        own.make_room(stage, step);
         let began_ns = now_ns();
         let result = take(stage, step, own);
         let took_ns = now_ns().saturating_sub(began_ns);
@@ -114,11 +157,11 @@ pub(super) fn play_counting_calls(
 #[inline(always)]
 fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
     let asked = step.asked as usize;
-    let one = step.parts <= 1;
+    let one = step.parts <= 1 && step.new_share == 0;
     match step.action {
-        Action::Read if one => raw::read(stage.fd(step), &mut own.buffer[..asked]),
+        Action::Read if one => raw::read(stage.fd(step), own.room_of(stage, step)),
         Action::ReadAt if one => {
-            raw::read_at(stage.fd(step), &mut own.buffer[..asked], step.offset)
+            raw::read_at(stage.fd(step), own.room_of(stage, step), step.offset)
         }
         Action::Write if one => raw::write(stage.fd(step), &stage.content[..asked]),
         Action::WriteAt if one => {
@@ -135,7 +178,7 @@ fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
         Action::Sync => raw::sync(stage.fd(step), false),
         Action::DataSync => raw::sync(stage.fd(step), true),
         Action::ReadMapped => match own.maps.get(step.slot as usize) {
-            Some(map) => raw::read_mapped(*map, step.offset, &mut own.buffer[..asked]),
+            Some(map) => raw::read_mapped(*map, step.offset, own.room(stage, asked)),
             None => 0,
         },
         Action::Signal => {
@@ -155,10 +198,11 @@ fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
 fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
     let (asked, root) = (step.asked as usize, stage.root.as_raw_fd());
     match step.action {
-        Action::Read => raw::read_parts(stage.fd(step), &mut own.buffer[..asked], step.parts, None),
+        Action::Read | Action::ReadAt if step.new_share > 0 => own.read_new(stage, step),
+        Action::Read => raw::read_parts(stage.fd(step), own.room(stage, asked), step.parts, None),
         Action::ReadAt => {
             let at = Some(step.offset);
-            raw::read_parts(stage.fd(step), &mut own.buffer[..asked], step.parts, at)
+            raw::read_parts(stage.fd(step), own.room(stage, asked), step.parts, at)
         }
         Action::Write => {
             raw::write_parts(stage.fd(step), &stage.content[..asked], step.parts, None)
@@ -168,8 +212,8 @@ fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
             raw::write_parts(stage.fd(step), &stage.content[..asked], step.parts, at)
         }
         Action::List => {
-            let most = own.buffer.len().min(asked.max(1));
-            raw::list(stage.fd(step), &mut own.buffer[..most])
+            let most = (own.buffer.len() - stage.into_page_bytes).min(asked.max(1));
+            raw::list(stage.fd(step), own.room(stage, most))
         }
         Action::Rename => raw::rename(root, stage.path(step.path), stage.path(step.other)),
         Action::Link => raw::link(root, stage.path(step.path), stage.path(step.other)),
@@ -253,6 +297,15 @@ impl<'a> Stage<'a> {
         self.slots[step.slot as usize].load(Ordering::Relaxed)
     }
 
+    /// Where in a page the buffer of a read begins; what goes past the page cache has no choice.
+    #[inline(always)]
+    fn buffer_offset(&self, step: &Step) -> usize {
+        match step.buffer_offset() {
+            Some(known) if self.into_page_bytes > 0 => known,
+            _ => self.into_page_bytes,
+        }
+    }
+
     #[inline(always)]
     fn other(&self, step: &Step) -> i32 {
         self.slots[step.other as usize].load(Ordering::Relaxed)
@@ -298,9 +351,9 @@ impl<'a> Stage<'a> {
 }
 
 fn in_ring(stage: &Stage<'_>, step: &Step, ring: &mut CallRing, buffer: &mut [u8]) -> i64 {
-    let (fd, asked) = (stage.fd(step), step.asked as usize);
+    let (fd, asked, into) = (stage.fd(step), step.asked as usize, stage.into_page_bytes);
     match step.action {
-        Action::RingRead => ring.read_at(fd, &mut buffer[..asked], step.offset),
+        Action::RingRead => ring.read_at(fd, &mut buffer[into..into + asked], step.offset),
         Action::RingWrite => ring.write_at(fd, &stage.content[..asked], step.offset),
         _ => ring.sync(fd, step.action == Action::RingDataSync),
     }

@@ -14,6 +14,7 @@ use super::walk::Walk;
 use crate::method::{Buffer, MeasuredWindow, Stop, fill, run_threads};
 use crate::sys::call_ring::CallRing;
 use crate::sys::clock::{measure, now_ns};
+use crate::sys::new_memory::NewMemory;
 use crate::sys::page::page_bytes;
 use crate::sys::path;
 use crate::sys::raw_call::RawMapping;
@@ -133,9 +134,9 @@ fn inherit(program: &Program, root: &OwnedFd, slots: &[AtomicI32]) -> Result<(),
     Ok(())
 }
 
-/// Where in a page its buffers begin. A trace does not tell where those of the program lay, and by that
+/// Where in a page its buffers begin. Where the trace does not tell where those of the program lay: by that
 /// alone a cached read of 4 KiB took 535 ns, 572 ns in the first byte of a page, and 850 ns at odd
-/// multiples of 16 bytes (a processor of AMD; docs/performance.md, Replays). It is where calls are quick;
+/// multiples of 16 bytes (a processor of AMD; docs/performance.md, Replays). They are where calls are quick;
 /// what goes past the page cache must be at the first byte.
 fn into_page_bytes(program: &Program) -> usize {
     let past_cache = |step: &Step| {
@@ -165,6 +166,7 @@ struct Timed {
 struct Ready<'a> {
     steps: &'a [Step],
     buffer: Buffer,
+    new_memory: Option<NewMemory>,
     maps: Vec<RawMapping>,
     made: Vec<RawMapping>,
     ring: Option<CallRing>,
@@ -176,14 +178,17 @@ impl Ready<'_> {
         if steps.iter().any(names_by_directory) {
             path::enter(stage.root)?;
         }
-        let reads = steps.iter().filter(|step| step.action.reads()).map(|step| step.asked);
+        let reads =
+            steps.iter().filter(|step| step.action.reads() && !is_new(step)).map(|step| step.asked);
         let of = |action| steps.iter().filter(move |step| step.action == action).count();
         let lists = of(Action::List) + of(Action::ReadLink) > 0;
         let least = if lists { LEAST_BUFFER_BYTES } else { 0 };
         let maps = if of(Action::MapWhole) > 0 { slots } else { 0 };
         Ok(Ready {
             steps,
-            buffer: Buffer::into_page(reads.max().unwrap_or(0).max(least), stage.into_page_bytes)?,
+            // Wherever in its first page it begins.
+            buffer: Buffer::new(reads.max().unwrap_or(0).max(least) + stage.page_bytes as u64)?,
+            new_memory: new_memory(steps, stage)?,
             maps: vec![RawMapping::default(); maps],
             made: Vec::with_capacity(of(Action::Map)),
             ring: steps
@@ -193,6 +198,21 @@ impl Ready<'_> {
                 .transpose()?,
         })
     }
+}
+
+/// Whether it reads into new memory: buffers of more calls than one are in use.
+fn is_new(step: &Step) -> bool {
+    matches!(step.action, Action::Read | Action::ReadAt) && step.parts <= 1 && step.new_share > 0
+}
+
+/// Memory for the reads that brought new pages into use, where there are any.
+fn new_memory(steps: &[Step], stage: &Stage<'_>) -> Result<Option<NewMemory>, Stop> {
+    let new = || steps.iter().filter(|step| is_new(step));
+    let Some(most) = new().map(|step| step.asked as usize).max() else { return Ok(None) };
+    let pages = |step: &Step| step.new_pages(stage.page_bytes as u64) as usize;
+    let touched = |step: &Step| (step.asked as usize / stage.page_bytes + 2) - pages(step);
+    let most_touched = new().map(touched).max().unwrap_or(0);
+    Ok(Some(NewMemory::new(most, most_touched, new().map(pages).sum())?))
 }
 
 /// Whether its name is one below the working directory: the kernel has no other form.
@@ -223,8 +243,9 @@ fn played(
         Ok((Ready::new(stage, steps)?, walk))
     };
     let work = |(ready, walk): (Ready<'_>, Option<Walk>)| {
-        let Ready { steps, mut buffer, maps, made, ring } = ready;
-        let mut own = Own { buffer: buffer.as_mut(), maps, made, ring, tally: Tally::default() };
+        let Ready { steps, mut buffer, mut new_memory, maps, made, ring } = ready;
+        let (buffer, new_memory) = (buffer.as_mut(), &mut new_memory);
+        let mut own = Own { buffer, new_memory, maps, made, ring, tally: Tally::default() };
         let (begin_ns, mut in_calls_ns) = (now_ns(), 0);
         match walk {
             Some(mut walk) => in_calls_ns = play_counting_calls(stage, steps, &mut own, &mut walk),
