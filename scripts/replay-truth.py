@@ -124,7 +124,7 @@ def settle(path):
 
 def settle_all():
     """All files that programs are given."""
-    for given in ("in", "lines", "tree"):
+    for given in ("in", "other", "small", "lines", "one.sql", "each.sql", "tree"):
         for directory, _, names in os.walk(given):
             for name in names:
                 settle(os.path.join(directory, name))

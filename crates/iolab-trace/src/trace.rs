@@ -151,8 +151,13 @@ pub struct ReadMemory {
     pub call: u32,
     /// Whole pages of 4 KiB that nothing had touched before.
     pub new_pages: u32,
-    /// How many bytes into a page its buffer begins, below 4096.
+    /// How many bytes into such a page its buffer begins.
     pub buffer_offset: u16,
+}
+
+impl ReadMemory {
+    /// Pages as it counts them; those of another size are multiples of it.
+    pub const PAGE_BYTES: u64 = 4096;
 }
 
 /// What a program did with files.

@@ -29,13 +29,6 @@ pub struct Strace {
     version: (u32, u32),
 }
 
-/// What strace is to tell: which calls, and which of them as numbers alone.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
-    pub(super) calls: &'a [&'a str],
-    pub(super) raw: &'a [&'a str],
-}
-
 /// As strace takes them: one that it does not know is no error.
 fn listed(calls: &[&str]) -> String {
     let each: Vec<String> = calls.iter().map(|call| format!("?{call}")).collect();
@@ -94,7 +87,7 @@ impl Strace {
         calls: &[&str],
         directory: &Path,
     ) -> Result<Traced, Fault> {
-        self.start_with(words, &Asked { calls, raw: &[] }, directory, |_| ())
+        self.start_with(words, calls, directory, |_| ())
     }
 
     /// Starts a command once more, without its output, for what memory its reads go to
@@ -103,17 +96,17 @@ impl Strace {
     /// # Errors
     /// As of [`Strace::start`].
     pub fn start_for_memory(&self, words: &[OsString], directory: &Path) -> Result<Traced, Fault> {
-        let asked = Asked { calls: iolab_trace::CALLS_OF_MEMORY, raw: iolab_trace::RAW_CALLS };
-        self.start_with(words, &asked, directory, |command| {
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.start_with(words, iolab_trace::CALLS_OF_MEMORY, directory, |strace| {
+            strace.args(["-e", &format!("raw={}", listed(iolab_trace::RAW_CALLS))]);
+            strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         })
     }
 
-    /// As [`Strace::start`], of a command whose input and output are set.
+    /// As [`Strace::start`], with more options, and of a command whose input and output are set.
     pub(super) fn start_with(
         &self,
         words: &[OsString],
-        asked: &Asked<'_>,
+        calls: &[&str],
         directory: &Path,
         set: impl FnOnce(&mut Command),
     ) -> Result<Traced, Fault> {
@@ -124,12 +117,9 @@ impl Strace {
         let mut command = Command::new("strace");
         command.args(["-f", "-ttt", "-T", "-yy", "-s", "0", "-a", "1", "-q", "-o", &name]);
         // No --seccomp-bpf: were strace killed, every such call of the command would fail (ENOSYS).
-        command.args(["-e", "signal=none", "-e", &format!("trace={}", listed(asked.calls))]);
-        if !asked.raw.is_empty() {
-            command.args(["-e", &format!("raw={}", listed(asked.raw))]);
-        }
-        command.arg("--").args(words);
+        command.args(["-e", "signal=none", "-e", &format!("trace={}", listed(calls))]);
         set(&mut command);
+        command.arg("--").args(words);
         let child = dies_with_us(&mut command).spawn();
         let child = child.map_err(|error| Fault::of("start strace", &error))?;
         Ok(Traced { child, log })

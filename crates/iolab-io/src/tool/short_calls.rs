@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use super::record::{Asked, Stop, Strace};
+use super::record::{Stop, Strace};
 use iolab_model::result::Fault;
 
 /// What a program that makes short calls is asked for: the word of iolab's own command.
@@ -55,14 +55,9 @@ pub fn with_tracer(
     traced: &[&str],
     directory: &Path,
 ) -> Result<(u64, File), Fault> {
-    let mut child = strace.start_with(
-        &words(calls)?,
-        &Asked { calls: traced, raw: &[] },
-        directory,
-        |command| {
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        },
-    )?;
+    let mut child = strace.start_with(&words(calls)?, traced, directory, |command| {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    })?;
     let text = child.said().map_err(|error| Fault::of("read from strace", &error))?;
     let (_, log) = child.wait(&mut || Stop::GoOn)?;
     Ok((said(&text)?, log))

@@ -17,8 +17,6 @@ use crate::trace::{Ending, File, FileKind, Handle, ReadMemory, Run, Thread, Trac
 const MOST_BYTES: u64 = 1 << 30;
 /// Bytes of all names together, at most: they are told by what they share, which is short to write.
 const MOST_NAME_BYTES: usize = 256 << 20;
-/// No buffer begins further into a page.
-const MOST_BUFFER_OFFSET: u16 = 4096;
 /// A call takes so many bytes at least: kind, bits, two times.
 const LEAST_OF_CALL: usize = 4;
 
@@ -117,7 +115,8 @@ fn read_memory(bytes: &mut Bytes<'_>, calls: usize) -> Result<Vec<ReadMemory>, T
         let (step, new_pages, buffer_offset) = (bytes.index()?, bytes.index()?, bytes.index()?);
         let call = found.last().map_or(0, |memory| memory.call).checked_add(step);
         let call = call.filter(|call| (*call as usize) < calls && (step > 0 || found.is_empty()));
-        let place = u16::try_from(buffer_offset).ok().filter(|at| *at < MOST_BUFFER_OFFSET);
+        let place =
+            u16::try_from(buffer_offset).ok().filter(|at| u64::from(*at) < ReadMemory::PAGE_BYTES);
         let (Some(call), Some(buffer_offset)) = (call, place) else {
             return Err(bytes.damaged("memory of no read, or none that there is"));
         };

@@ -74,15 +74,14 @@ fn positioned(mut act: Act, disk: &Disk, bound: &HashSet<u32>) -> Option<Act> {
 /// Requests in a ring in place of calls.
 pub(super) fn with_ring(acts: &mut [Act]) {
     for act in acts {
-        let step = &mut act.step;
-        let (action, parts) = match step.action {
-            Action::ReadAt => (Action::RingRead, 1),
-            Action::WriteAt => (Action::RingWrite, 1),
-            Action::Sync => (Action::RingSync, 1),
-            Action::DataSync => (Action::RingDataSync, 1),
-            other => (other, step.parts),
+        let action = match act.step.action {
+            Action::ReadAt => Action::RingRead,
+            Action::WriteAt => Action::RingWrite,
+            Action::Sync => Action::RingSync,
+            Action::DataSync => Action::RingDataSync,
+            _ => continue,
         };
-        (step.action, step.parts) = (action, parts);
+        act.step = Step { action, parts: 1, ..act.step.in_any_buffer() };
     }
 }
 
@@ -127,8 +126,8 @@ fn mapped(acts: Vec<Act>, disk: &Disk) -> Vec<Act> {
             action if action.reads() && maps.contains_key(&step.slot) => {
                 // The end of the file is known: nobody reads there to find it.
                 if step.expected > 0 {
-                    act.step.action = Action::ReadMapped;
-                    act.step.asked = step.expected.unsigned_abs();
+                    let (action, asked) = (Action::ReadMapped, step.expected.unsigned_abs());
+                    act.step = Step { action, asked, ..step.in_any_buffer() };
                     all.push(act);
                 }
             }

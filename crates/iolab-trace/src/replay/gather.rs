@@ -118,7 +118,7 @@ impl Gathered {
         // The end of the file is asked for as it was.
         if act.step.expected == 0 {
             self.trim(&mut run);
-            let step = Step { asked: self.block, parts: 1, flags: 0, ..act.step };
+            let step = Step { asked: self.block, parts: 1, ..act.step.in_any_buffer() };
             self.all.push(Act { step, ..act });
         }
         self.runs.insert(act.inode, run);
@@ -138,9 +138,7 @@ impl Gathered {
 
     fn put(&mut self, act: Act, offset: u64, bytes: u64) {
         let (expected, parts) = (bytes as i64, 1);
-        // A buffer of the program's is used again.
-        let step =
-            Step { offset, asked: bytes, expected, parts, new_share: 0, flags: 0, ..act.step };
+        let step = Step { offset, asked: bytes, expected, parts, ..act.step.in_any_buffer() };
         self.all.push(Act { step, ..act });
     }
 

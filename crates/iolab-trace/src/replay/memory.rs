@@ -4,10 +4,7 @@
 use std::collections::HashMap;
 
 use super::step::{Act, Action};
-use crate::trace::Trace;
-
-/// Pages as [`crate::ReadMemory`] counts them.
-const PAGE_BYTES: u64 = 4096;
+use crate::trace::{ReadMemory, Trace};
 
 /// Tells reads of one buffer where it was, as far as the trace knows.
 pub(super) fn with_memory(mut acts: Vec<Act>, trace: &Trace) -> Vec<Act> {
@@ -33,7 +30,7 @@ fn is_of_one_buffer(act: &Act) -> bool {
 
 /// How many of the whole pages that so many bytes fill are new, in 255ths, rounded up.
 fn new_share(new_pages: u32, moved: u64) -> u8 {
-    let all = (moved / PAGE_BYTES).max(1);
+    let all = (moved / ReadMemory::PAGE_BYTES).max(1);
     u8::try_from((u64::from(new_pages) * 255).div_ceil(all)).unwrap_or(u8::MAX)
 }
 

@@ -236,6 +236,16 @@ impl Step {
         }
     }
 
+    /// The same in a buffer that is used again, wherever that begins.
+    pub(super) const fn in_any_buffer(self) -> Step {
+        Step { new_share: 0, flags: 0, ..self }
+    }
+
+    /// Whether it is a read into memory that nothing has touched.
+    pub const fn reads_new(&self) -> bool {
+        self.new_share > 0
+    }
+
     /// Whole pages of so many bytes that it brings into use.
     pub const fn new_pages(&self, page_bytes: u64) -> u64 {
         let all = self.expected.unsigned_abs() / page_bytes;

@@ -68,12 +68,18 @@ pub(super) fn apply(
     Ok(kept.then_some((applied.call, applied.effect)))
 }
 
-/// `= 5`, `= 3</f>`, `= -1 ENOENT (…)`, `= 0x7f…`, `= ?`.
-fn result(came_back: &[u8]) -> i64 {
+/// `= 5`, `= 3</f>`, `= -1 ENOENT (…)`, `= -1 (errno 2)` where it is raw, `= 0x7f…`, `= ?`.
+pub(super) fn result(came_back: &[u8]) -> i64 {
     let mut parts = came_back.split(|byte| *byte == b' ');
     let first = parts.next().unwrap_or_default();
     if first == b"-1" {
-        return -i64::from(errno(parts.next().unwrap_or_default()));
+        let name = parts.next().unwrap_or_default();
+        let number = parts.next().filter(|_| name == b"(errno");
+        let number = number.and_then(|number| words::count(number.strip_suffix(b")")?));
+        return match number.and_then(|number| i64::try_from(number).ok()) {
+            Some(number) => -number,
+            None => -i64::from(errno(name)),
+        };
     }
     match words::descriptor(came_back).or_else(|| words::descriptor(first)) {
         Some(Descriptor { number, .. }) if number >= 0 => number,

@@ -7,17 +7,13 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::Read;
 
-use super::errors::errno;
+use super::apply::result;
 use super::line::{Event, find, line};
 use super::reader::next_line;
 use super::words::{Words, count, words};
 use super::{Limits, RAW_CALLS};
-use crate::call::UNKNOWN_RESULT;
 use crate::error::TraceError;
 use crate::trace::{ReadMemory, Trace};
-
-/// What addresses are told apart by: pages of other sizes are multiples of it.
-const PAGE_BYTES: u64 = 4096;
 
 /// Tells a trace what a log says of the memory of its reads.
 ///
@@ -143,15 +139,16 @@ impl Memory {
     /// touched by the allocator, whose notes stand there.
     fn read(&mut self, address: u64, bytes: u64) -> u32 {
         let end = address.saturating_add(bytes);
-        let (first, last) = (address.div_ceil(PAGE_BYTES), end / PAGE_BYTES);
+        let (first, last) =
+            (address.div_ceil(ReadMemory::PAGE_BYTES), end / ReadMemory::PAGE_BYTES);
         let new = if last > first { self.touched.untouched(first, last) } else { 0 };
-        self.touched.touch(address / PAGE_BYTES, end.div_ceil(PAGE_BYTES));
+        self.touched.touch(address / ReadMemory::PAGE_BYTES, end.div_ceil(ReadMemory::PAGE_BYTES));
         u32::try_from(new).unwrap_or(u32::MAX)
     }
 
     fn forget(&mut self, address: u64, bytes: u64) {
-        let end = address.saturating_add(bytes).div_ceil(PAGE_BYTES);
-        self.touched.forget(address / PAGE_BYTES, end);
+        let end = address.saturating_add(bytes).div_ceil(ReadMemory::PAGE_BYTES);
+        self.touched.forget(address / ReadMemory::PAGE_BYTES, end);
     }
 
     fn heap_ends(&mut self, end: u64) {
@@ -216,7 +213,7 @@ impl Log {
         };
         if RAW_CALLS.iter().any(|name| name.as_bytes() == words.name) {
             let (address, bytes) = (argument(1), u64::try_from(came_back).unwrap_or(0));
-            let buffer_offset = (bytes > 0).then_some((address % PAGE_BYTES) as u16);
+            let buffer_offset = (bytes > 0).then_some((address % ReadMemory::PAGE_BYTES) as u16);
             let new_pages = known.read(address, bytes);
             return reads.push(Seen { came_back, new_pages, buffer_offset });
         }
@@ -255,21 +252,9 @@ fn shares(words: &Words<'_>) -> bool {
     begins && (with_memory || words.name == b"vfork")
 }
 
-/// `0x340`, `-1 (errno 11)`, `-1 EAGAIN (Resource temporarily unavailable)`.
+/// As [`result`], but a raw count and an address have their values.
 fn came_back(text: &[u8]) -> i64 {
-    let mut parts = text.split(|byte| *byte == b' ');
-    let first = parts.next().unwrap_or_default();
-    if let Some(number) = count(first).and_then(|number| i64::try_from(number).ok()) {
-        return number;
-    }
-    let error = match (first, parts.next(), parts.next()) {
-        (b"-1", Some(b"(errno"), Some(number)) => {
-            number.strip_suffix(b")").and_then(count).and_then(|number| u32::try_from(number).ok())
-        }
-        (b"-1", Some(name), _) => Some(errno(name)),
-        _ => None,
-    };
-    error.map_or(UNKNOWN_RESULT, |error| -i64::from(error))
+    count(text).and_then(|number| i64::try_from(number).ok()).unwrap_or_else(|| result(text))
 }
 
 #[cfg(test)]

@@ -1,9 +1,6 @@
 //! A replay reads into as much new memory as the program did, and as far into a page.
 
-use std::fs;
-use std::process::Command;
-
-use crate::cli_support::{Home, IOLAB, document, traceable};
+use crate::cli_support::{Home, buffer_offsets, document, traceable};
 
 const QUICK: [&str; 6] = ["--block", "recorded", "--rounds", "3", "--budget", "60s"];
 
@@ -12,17 +9,9 @@ fn replayed(home: &Home, trace: &str) -> (f64, Vec<u64>) {
     let arguments = [&["replay", trace, "--format", "json"], &QUICK[..]].concat();
     let run = document(&home.run(&arguments).fine());
     let done = run.cells[0].samples.iter().find(|sample| sample.fault.is_none()).unwrap();
-    let log = home.path("log");
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-e", "trace=read", "-e", "raw=read", "-o"]).arg(&log).arg(IOLAB);
-    strace.envs(home.command().get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = strace.args(["replay", trace]).args(QUICK).current_dir(home.path(".")).output();
-    assert!(output.unwrap().status.success());
-    let log = fs::read_to_string(&log).unwrap();
-    let reads = log.lines().filter(|line| line.ends_with(", 0x200000) = 0x200000"));
-    let address = reads.filter_map(|line| line.split(", 0x").nth(1));
-    let into_page = address.map(|address| u64::from_str_radix(address, 16).unwrap() % 4096);
-    (done.measurement.metrics["minor_faults"], into_page.collect())
+    let into_page =
+        buffer_offsets(home, "read", 2 << 20, &[&["replay", trace], &QUICK[..]].concat());
+    (done.measurement.metrics["minor_faults"], into_page)
 }
 
 /// A python3 that reads its modules into new memory was foretold as a tenth faster than it is: its copy's

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli_support::{Home, traceable, wait_for};
+use crate::cli_support::{Home, buffer_offsets, traceable, wait_for};
 use iolab_agent::{Extent, LocalChild};
 use iolab_io::host;
 use iolab_model::catalog::{Code, Factor, Level, Levels};
@@ -256,31 +256,10 @@ fn a_buffer_begins_where_it_is_asked_to() {
     if !traceable("a_buffer_begins_where_it_is_asked_to") {
         return;
     }
-    let log = home.path("log");
-    let mut strace = std::process::Command::new("strace");
-    strace.args(["-f", "-e", "trace=pread64", "-e", "raw=pread64", "-o"]).arg(&log);
-    strace
-        .arg(env!("CARGO_BIN_EXE_iolab"))
-        .envs(home.command().get_envs().filter_map(|(k, v)| Some((k, v?))));
-    strace.args([
-        "read",
-        "--file-size",
-        "256Ki",
-        "--rounds",
-        "3",
-        "--method",
-        "pread",
-        "--block",
-        "4Ki",
-    ]);
-    let output =
-        strace.args(["--buffer-offset", "48"]).current_dir(home.path(".")).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let log = std::fs::read_to_string(&log).unwrap();
-    let blocks = log.lines().filter(|line| line.contains(", 0x1000, "));
-    let addresses = blocks.filter_map(|line| line.split(", 0x").nth(1));
-    let (there, elsewhere): (Vec<&str>, Vec<&str>) =
-        addresses.partition(|address| address.ends_with("030"));
+    let arguments = ["read", "--file-size", "256Ki", "--rounds", "3", "--method", "pread"];
+    let blocks = ["--block", "4Ki", "--buffer-offset", "48"];
+    let offsets = buffer_offsets(&home, "pread64", 4096, &[&arguments[..], &blocks].concat());
+    let (there, elsewhere): (Vec<u64>, Vec<u64>) = offsets.into_iter().partition(|at| *at == 48);
     // The history reads pages of its database, too.
     assert!(
         there.len() > 3 * 64 && elsewhere.len() < there.len() / 20,

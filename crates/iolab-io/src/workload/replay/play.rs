@@ -40,7 +40,7 @@ pub(super) struct Stage<'a> {
 pub(super) struct Own<'a> {
     pub(super) buffer: &'a mut [u8],
     /// For reads that brought new memory into use.
-    pub(super) new_memory: &'a mut Option<NewMemory>,
+    pub(super) new_memory: Option<NewMemory>,
     /// Mappings that files are read through, by slot; empty where there are none.
     pub(super) maps: Vec<RawMapping>,
     /// Mappings that the program made, with room for all of them.
@@ -77,8 +77,8 @@ impl Own<'_> {
     /// What its memory has to give back is given back while nothing is counted.
     #[inline(always)]
     fn make_room(&mut self, stage: &Stage<'_>, step: &Step) {
-        if step.new_share > 0
-            && let Some(memory) = self.new_memory
+        if step.reads_new()
+            && let Some(memory) = &mut self.new_memory
         {
             memory.make_room(step.new_pages(stage.page_bytes as u64) as usize);
         }
@@ -101,10 +101,8 @@ impl Own<'_> {
     fn read_new(&mut self, stage: &Stage<'_>, step: &Step) -> i64 {
         let (asked, moved) = (step.asked as usize, step.expected.max(0) as usize);
         let new = step.new_pages(stage.page_bytes as u64) as usize;
-        let into = match self.new_memory {
-            Some(memory) => memory.place(asked, moved, new, stage.buffer_offset(step)),
-            None => self.room(stage, asked),
-        };
+        let Some(memory) = &mut self.new_memory else { return 0 };
+        let into = memory.place(asked, moved, new, stage.buffer_offset(step));
         match step.action {
             Action::ReadAt => raw::read_at(stage.fd(step), into, step.offset),
             _ => raw::read(stage.fd(step), into),
@@ -157,7 +155,7 @@ pub(super) fn play_counting_calls(
 #[inline(always)]
 fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
     let asked = step.asked as usize;
-    let one = step.parts <= 1 && step.new_share == 0;
+    let one = step.parts <= 1 && !step.reads_new();
     match step.action {
         Action::Read if one => raw::read(stage.fd(step), own.room_of(stage, step)),
         Action::ReadAt if one => {
@@ -198,7 +196,7 @@ fn take(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
 fn rarer(stage: &Stage<'_>, step: &Step, own: &mut Own<'_>) -> i64 {
     let (asked, root) = (step.asked as usize, stage.root.as_raw_fd());
     match step.action {
-        Action::Read | Action::ReadAt if step.new_share > 0 => own.read_new(stage, step),
+        Action::Read | Action::ReadAt if step.reads_new() => own.read_new(stage, step),
         Action::Read => raw::read_parts(stage.fd(step), own.room(stage, asked), step.parts, None),
         Action::ReadAt => {
             let at = Some(step.offset);

@@ -178,8 +178,10 @@ impl Ready<'_> {
         if steps.iter().any(names_by_directory) {
             path::enter(stage.root)?;
         }
-        let reads =
-            steps.iter().filter(|step| step.action.reads() && !is_new(step)).map(|step| step.asked);
+        let reads = steps
+            .iter()
+            .filter(|step| step.action.reads() && !step.reads_new())
+            .map(|step| step.asked);
         let of = |action| steps.iter().filter(move |step| step.action == action).count();
         let lists = of(Action::List) + of(Action::ReadLink) > 0;
         let least = if lists { LEAST_BUFFER_BYTES } else { 0 };
@@ -200,14 +202,9 @@ impl Ready<'_> {
     }
 }
 
-/// Whether it reads into new memory: buffers of more calls than one are in use.
-fn is_new(step: &Step) -> bool {
-    matches!(step.action, Action::Read | Action::ReadAt) && step.parts <= 1 && step.new_share > 0
-}
-
 /// Memory for the reads that brought new pages into use, where there are any.
 fn new_memory(steps: &[Step], stage: &Stage<'_>) -> Result<Option<NewMemory>, Stop> {
-    let new = || steps.iter().filter(|step| is_new(step));
+    let new = || steps.iter().filter(|step| step.reads_new());
     let Some(most) = new().map(|step| step.asked as usize).max() else { return Ok(None) };
     let pages = |step: &Step| step.new_pages(stage.page_bytes as u64) as usize;
     let touched = |step: &Step| (step.asked as usize / stage.page_bytes + 2) - pages(step);
@@ -243,8 +240,8 @@ fn played(
         Ok((Ready::new(stage, steps)?, walk))
     };
     let work = |(ready, walk): (Ready<'_>, Option<Walk>)| {
-        let Ready { steps, mut buffer, mut new_memory, maps, made, ring } = ready;
-        let (buffer, new_memory) = (buffer.as_mut(), &mut new_memory);
+        let Ready { steps, mut buffer, new_memory, maps, made, ring } = ready;
+        let buffer = buffer.as_mut();
         let mut own = Own { buffer, new_memory, maps, made, ring, tally: Tally::default() };
         let (begin_ns, mut in_calls_ns) = (now_ns(), 0);
         match walk {
