@@ -32,6 +32,7 @@ mod sift;
 mod state;
 mod step;
 mod syncs;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod think;
@@ -96,6 +97,8 @@ pub struct Program {
     pub clones_left_out: u64,
     /// Calls that go past the page cache where [`How::Direct`] asks for it, and their bytes.
     pub direct: (u64, u64),
+    /// Whether each thread may have a table of descriptors of its own, as processes have.
+    pub own_descriptors: bool,
 }
 
 impl Replay {
@@ -171,9 +174,18 @@ impl Program {
         let (lanes, events) = lanes::lanes(order::order(acts, &sifter, team), team);
         let mut lanes: Vec<Vec<Step>> = lanes.into_iter().map(think::joined).collect();
         shorten(&mut lanes, &mut paths, &sifter);
-        let inherited = sifter.inherited;
-        let calls = calls - clones_left_out;
-        Program { lanes, paths, inherited, slots, events, bytes, calls, direct, clones_left_out }
+        Program {
+            own_descriptors: team == 1 && tables::are_apart(&lanes, trace),
+            lanes,
+            paths,
+            inherited: sifter.inherited,
+            slots,
+            events,
+            bytes,
+            calls: calls - clones_left_out,
+            direct,
+            clones_left_out,
+        }
     }
 
     /// Calls that are made.

@@ -17,6 +17,7 @@ use crate::sys::clock::{measure, now_ns};
 use crate::sys::new_memory::NewMemory;
 use crate::sys::page::page_bytes;
 use crate::sys::path;
+use crate::sys::process::own_descriptors;
 use crate::sys::raw_call::RawMapping;
 use crate::sys::usage::{Usage, usage};
 use crate::workload::{Subject, Trial};
@@ -175,6 +176,9 @@ struct Ready<'a> {
 impl Ready<'_> {
     fn new<'a>(stage: &Stage<'_>, steps: &'a [Step]) -> Result<Ready<'a>, Stop> {
         let slots = stage.slots.len();
+        if stage.program.own_descriptors {
+            own_descriptors()?;
+        }
         if steps.iter().any(names_by_directory) {
             path::enter(stage.root)?;
         }
