@@ -23,7 +23,9 @@ import tempfile
 
 from kernel_calls import Kernel
 
-# A program in C that says how long it took: NAME, what it reads or writes, bytes of a call, syncs.
+# A program in C that says how long it took: NAME, what it reads or writes, bytes of a call, how many, and
+# syncs. Of seeks its calls alone count, with so many steps through memory between them, as a replay's walk
+# makes them.
 SOURCE = r"""
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,17 +34,37 @@ SOURCE = r"""
 #include <time.h>
 #include <unistd.h>
 static char buffer[1 << 20];
+static unsigned char memory[4 << 20];
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec + t.tv_nsec / 1e9;
+}
+static void walk(long steps) {
+    static unsigned long random = 1;
+    for (; steps > 0; steps--) {
+        random = random * 0x5851f42d4c957f2dUL + 1;
+        unsigned high = random >> 32, within = (1u << (high % 17)) - 1;
+        memory[((high >> 8) & within) << 6]++;
+    }
 }
 int main(int count, char **words) {
     long block = atol(words[3]), calls = atol(words[4]), each = atol(words[5]), done = 0;
     double start = now();
     if (!strcmp(words[1], "seek")) {
         int fd = open(words[2], O_RDONLY);
-        for (; done < calls; done++) lseek(fd, 0, SEEK_CUR);
+        double in_calls = 0, pair = now();
+        for (long each = 0; each < 10000; each++) now();
+        pair = (now() - pair) / 10001;
+        memset(memory, 1, sizeof memory);
+        for (; done < calls; done++) {
+            double begin = now();
+            lseek(fd, 0, SEEK_CUR);
+            in_calls += now() - begin - pair;
+            walk(block);
+        }
+        dprintf(2, "%.9f s, %ld calls\n", in_calls, done);
+        return 0;
     } else if (!strcmp(words[1], "read")) {
         int fd = open(words[2], O_RDONLY);
         while (read(fd, buffer, block) > 0) done++;
@@ -71,6 +93,8 @@ FORETOLD = [
     ("500 writes of 4 KiB, fsync each → one", ["./calls", "write", "out", "4096", "500", "1"],
      ["./calls", "write", "out", "4096", "500", "0"], ["--sync", "end", "--block", "recorded"]),
 ]
+# Steps between two seeks, and how many of these.
+SEEKS = [(0, 100_000), (500, 50_000), (2000, 20_000), (8000, 5000)]
 # Runs of a program in each turn; a replay has nine trials.
 RUNS = 3
 COUNTED = [
@@ -253,7 +277,8 @@ def main():
                 foretell(iolab, asked.times, *one)
         wanted = [one for one in COUNTED if asked.only in one[0]]
         if wanted:
-            with Kernel(["./calls", "seek", "small", "0", "200000", "0"]) as kernel:
+            seeks = [["./calls", "seek", "small", str(steps), str(calls), "0"] for steps, calls in SEEKS]
+            with Kernel(seeks) as kernel:
                 for one in wanted:
                     count(kernel, iolab, asked.times, *one)
     finally:

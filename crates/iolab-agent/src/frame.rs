@@ -1,7 +1,7 @@
 //! One message on a stream: a 4-byte little-endian length and that many bytes of JSON.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -65,7 +65,7 @@ fn fill(input: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<bool>
 ///
 /// # Errors
 /// What poll(2) answers.
-pub fn is_heard(input: &File, silence: Option<Duration>) -> io::Result<bool> {
+pub fn is_heard(input: &impl AsFd, silence: Option<Duration>) -> io::Result<bool> {
     let Some(silence) = silence else { return Ok(true) };
     let limit = Timespec { tv_sec: silence.as_secs() as i64, tv_nsec: 0 };
     let mut asked = [PollFd::new(input, PollFlags::IN)];

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use super::location::{Location, SurveyError, inspect_by};
 use super::messages::{InspectOrder, Inspection};
@@ -36,6 +37,9 @@ const OPTIONS: [&str; 8] = [
 /// there may keep its end open for hours. Between two questions a controller takes milliseconds, or
 /// says that it is there.
 const SILENCE_S: u64 = 15;
+/// An agent there that says nothing for so long while it is asked something stands still: at work it
+/// says so every few seconds. ssh's own questions are answered by its server, whatever became of the agent.
+const STANDS_STILL: Duration = Duration::from_secs(12);
 
 /// Another machine, by the name that `ssh` knows it under.
 #[derive(Clone, Debug)]
@@ -148,7 +152,8 @@ impl Host {
     pub(super) fn line(&self) -> Result<LocalChild, Fault> {
         let program = self.ready()?;
         let start = self.words(&format!("exec {program} agent {SILENCE_S}"));
-        let agent = LocalChild::start_command("ssh".into(), start);
+        let agent = LocalChild::start_command("ssh".into(), start)
+            .map(|agent| agent.heard_within(STANDS_STILL));
         agent.map_err(|error| Fault::of(format!("reach {}", self.name), &error))
     }
 

@@ -332,6 +332,8 @@ impl TrialRequest {
 /// What the agent answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
+    /// Not the answer yet, which takes long: the agent is at work.
+    AtWork,
     /// To `Survey`.
     Surveyed(Box<Facts>),
     /// To `Survey` and `Inspect`: it cannot be done there.

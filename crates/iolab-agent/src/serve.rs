@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use super::agent_state::{AgentState, start};
 use super::frame::{is_heard, read_frame, write_frame};
@@ -17,30 +18,66 @@ use super::work_directory;
 use iolab_model::catalog::path_from_text;
 use iolab_model::result::Fault;
 
-/// Answers requests until the end, or until nothing was asked for as long as `silence`. The scratch
-/// directory is gone when it returns.
+/// One that takes longer for an answer says so each time as much has passed: whoever asked from afar
+/// takes one that says nothing for one that stands still.
+const LONG: Duration = Duration::from_secs(3);
+
+/// What answers are written to, and since when one is waited for.
+struct Voice {
+    output: File,
+    asked: Option<Instant>,
+}
+
+/// Answers requests until the end, or until nothing was asked for as long as `silence`; where that is
+/// limited, it says that it is at work where an answer takes long. The scratch directory is gone when
+/// it returns.
 ///
 /// # Errors
 /// A request that cannot be read.
 pub fn serve_streams(
     mut input: File,
-    mut output: File,
+    output: File,
     silence: Option<Duration>,
     rank: Option<&Rank>,
 ) -> io::Result<()> {
     let mut session: Option<AgentState> = None;
+    let voice = Arc::new(Mutex::new(Voice { output, asked: None }));
+    if silence.is_some() {
+        let voice = Arc::downgrade(&voice);
+        std::thread::Builder::new().spawn(move || say_that_it_works(&voice))?;
+    }
     while is_heard(&input, silence)? {
         let Some(request) = read_frame::<Request>(&mut input)? else { break };
         let last = request == Request::End;
+        speaker(&voice).asked = Some(Instant::now());
         let reply = match answer(&mut session, request, (&input, rank)) {
             Some(reply) => reply,
             None => break,
         };
-        if write_frame(&mut output, &reply).is_err() || last {
+        let mut voice = speaker(&voice);
+        voice.asked = None;
+        if write_frame(&mut voice.output, &reply).is_err() || last {
             break;
         }
     }
     Ok(())
+}
+
+fn speaker(voice: &Mutex<Voice>) -> MutexGuard<'_, Voice> {
+    voice.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Until nobody answers any more.
+fn say_that_it_works(voice: &Weak<Mutex<Voice>>) {
+    loop {
+        std::thread::sleep(LONG);
+        let Some(voice) = voice.upgrade() else { return };
+        let mut voice = speaker(&voice);
+        let long = voice.asked.is_some_and(|asked| asked.elapsed() >= LONG);
+        if long && write_frame(&mut voice.output, &Reply::AtWork).is_err() {
+            return;
+        }
+    }
 }
 
 /// `None`: the controller has gone.

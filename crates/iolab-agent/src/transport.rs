@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::frame::{read_frame, write_frame};
+use super::frame::{is_heard, read_frame, write_frame};
 use super::messages::{Reply, Request};
 use iolab_io::sys::process::signal_name;
 use iolab_model::result::Fault;
@@ -63,6 +63,10 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
 pub struct LocalChild {
     command: AgentCommand,
     agent: Option<Running>,
+    /// An agent that says nothing for so long stands still.
+    silence: Option<Duration>,
+    /// How it was found to, once it was.
+    stood_still: Option<String>,
 }
 
 /// What is started, each time an agent is.
@@ -112,12 +116,34 @@ impl LocalChild {
     pub fn start_command(program: PathBuf, arguments: Vec<OsString>) -> io::Result<LocalChild> {
         let command = AgentCommand { program, arguments };
         let agent = Some(spawn(&command)?);
-        Ok(LocalChild { command, agent })
+        Ok(LocalChild { command, agent, silence: None, stood_still: None })
+    }
+
+    /// The same, where the agent says that it is at work (`iolab agent SECONDS`): one that says nothing
+    /// for so long is taken for lost.
+    pub fn heard_within(mut self, silence: Duration) -> LocalChild {
+        self.silence = Some(silence);
+        self
     }
 
     /// The agent's process id, while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.agent.as_ref().map(|agent| agent.child.id())
+    }
+
+    /// Ends the line to an agent that stands still: it would not see its stream close.
+    fn give_up(&mut self) -> io::Error {
+        if let Some(Running { mut child, .. }) = self.agent.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let cause = format!(
+            "it said nothing for {:.0?} while the line to it stood: it was stopped, or its machine does \
+             not get round to it",
+            self.silence.unwrap_or_default()
+        );
+        self.stood_still = Some(cause.clone());
+        io::Error::new(io::ErrorKind::TimedOut, cause)
     }
 
     /// Closes the stream, which makes the agent clean up and end, and waits for that.
@@ -155,17 +181,27 @@ impl Transport for LocalChild {
     fn ask(&mut self, request: &Request) -> io::Result<Reply> {
         let agent = self.agent.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         write_frame(&mut agent.requests, request)?;
-        read_frame(&mut agent.replies)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        loop {
+            if !is_heard(&agent.replies, self.silence)? {
+                return Err(self.give_up());
+            }
+            match read_frame(&mut agent.replies)? {
+                Some(Reply::AtWork) => {}
+                Some(reply) => return Ok(reply),
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
     }
 
     fn restart(&mut self) -> io::Result<()> {
         self.stop();
+        self.stood_still = None;
         self.agent = Some(spawn(&self.command)?);
         Ok(())
     }
 
     fn ending(&mut self) -> Option<String> {
-        let child = &mut self.agent.as_mut()?.child;
+        let Some(Running { child, .. }) = &mut self.agent else { return self.stood_still.clone() };
         // The stream closes a moment before the process can be reaped.
         let asked = Instant::now();
         while asked.elapsed() < Duration::from_secs(1) {

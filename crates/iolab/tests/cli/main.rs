@@ -26,6 +26,7 @@ mod replay;
 mod replay_data;
 mod replay_faults;
 mod replay_memory;
+mod replay_tables;
 mod rerun;
 mod studies;
 mod study_files;

@@ -273,21 +273,26 @@ pub fn traceable(test: &str) -> bool {
     false
 }
 
-/// Of the reads of so many bytes that iolab makes with this call, how many bytes into a page of 4 KiB each
-/// buffer begins, as strace sees it.
-pub fn buffer_offsets(home: &Home, call: &str, bytes: u64, arguments: &[&str]) -> Vec<u64> {
+/// What strace with these options says of iolab with these arguments and all that it starts.
+pub fn traced(home: &Home, options: &[&str], arguments: &[&str]) -> String {
     let log = home.path("calls.log");
     let mut strace = Command::new("strace");
-    let (trace, raw) = (format!("trace={call}"), format!("raw={call}"));
-    strace.args(["-f", "-e", &trace, "-e", &raw, "-o"]).arg(&log).arg(IOLAB).args(arguments);
+    strace.arg("-f").args(options).arg("-o").arg(&log).arg(IOLAB).args(arguments);
     strace.envs(home.command().get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = strace.current_dir(home.path(".")).output().unwrap();
     assert!(output.status.success(), "{output:?}");
+    fs::read_to_string(&log).unwrap()
+}
+
+/// Of the reads of so many bytes that iolab makes with this call, how many bytes into a page of 4 KiB each
+/// buffer begins, as strace sees it.
+pub fn buffer_offsets(home: &Home, call: &str, bytes: u64, arguments: &[&str]) -> Vec<u64> {
+    let options = ["-e", &format!("trace={call}"), "-e", &format!("raw={call}")];
     let number = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
     let offset = |line: &str| {
         let mut words = line.split_once('(')?.1.split([',', ')']).map(str::trim).skip(1);
         let (address, asked) = (number(words.next()?)?, number(words.next()?)?);
         (asked == bytes).then_some(address % 4096)
     };
-    fs::read_to_string(&log).unwrap().lines().filter_map(offset).collect()
+    traced(home, &options, arguments).lines().filter_map(offset).collect()
 }

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use iolab_model::catalog::Fact;
 
-use crate::cli_support::{Said, children, fine_document, wait_for};
-use crate::ssh_server::{Network, Server, kill};
+use crate::cli_support::{Said, children, fine_document, wait_for, wait_for_trials};
+use crate::ssh_server::{Network, Server, kill, send};
+use rustix::process::Signal;
 
 const SMALL: [&str; 8] =
     ["--file-size", "2Mi", "--method", "pread,mmap", "--block", "64Ki", "--rounds", "10"];
@@ -85,9 +86,9 @@ fn a_machine_without_room_for_the_program_is_named_with_what_helps() {
 }
 
 /// Ends what runs there, or the way to it, in the middle of a run.
-fn broken(server: &Server, breaks: impl Fn(u32)) -> (Said, Duration) {
+fn broken(server: &Server, budget: &str, breaks: impl FnOnce(u32)) -> (Said, Duration) {
     let there = server.there();
-    let line = ["read", "--on", "there", &there, "--file-size", "2Mi", "--budget", "6s"];
+    let line = ["read", "--on", "there", &there, "--file-size", "2Mi", "--budget", budget];
     let line = [&line[..], &["--method", "pread,mmap", "--rounds", "100000"]].concat();
     let mut command = server.command(&line);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -112,12 +113,12 @@ fn a_line_that_is_cut_loses_a_trial_and_nothing_there() {
     let test = "a_line_that_is_cut_loses_a_trial_and_nothing_there";
     let Some(server) = Server::start(test) else { return };
     // The agent there ends with its stream, another one takes its place.
-    let (said, _) = broken(&server, kill);
+    let (said, _) = broken(&server, "6s", kill);
     assert_eq!(said.code, Some(0), "{said:?}");
     wait_for("the agents there to clean up", || server.left().is_empty());
     // The server is gone: what was measured stays, and the run says why it ended.
     let pid = server.id();
-    let (said, _) = broken(&server, |line| {
+    let (said, _) = broken(&server, "6s", |line| {
         kill(pid);
         kill(line);
     });
@@ -135,9 +136,45 @@ fn a_network_that_is_cut_leaves_nothing_running_there() {
     let Some(network) = Network::make(test) else { return };
     let server = Server::start_in(test, &network.inside(), &network.address);
     let Some(server) = server else { return };
-    let (said, took) = broken(&server, |_| network.cut());
+    let (said, took) = broken(&server, "6s", |_| network.cut());
     assert!(said.code.is_some_and(|code| code != 0), "{said:?}");
     assert!(took < Duration::from_secs(120), "{took:?}: {said:?}");
     // The agent hears nothing for half a minute and ends.
+    wait_for("the agent there to clean up", || server.left().is_empty());
+}
+
+/// The agent among what a process has started.
+fn agent_below(of: u32) -> Option<u32> {
+    let is_agent = |pid: &u32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(b"agent")
+    };
+    let below = children(of);
+    below.iter().copied().find(is_agent).or_else(|| below.into_iter().find_map(agent_below))
+}
+
+/// Nobody closes anything, and ssh's own questions are answered: the run waited for its agent for ever.
+#[test]
+fn an_agent_that_stands_still_loses_a_trial_and_nothing_there() {
+    let test = "an_agent_that_stands_still_loses_a_trial_and_nothing_there";
+    let Some(server) = Server::start(test) else { return };
+    let mut stopped = None;
+    let (said, took) = broken(&server, "18s", |_| {
+        let agent = agent_below(server.id()).unwrap();
+        wait_for_trials(agent, 20);
+        send(agent, Signal::STOP);
+        stopped = Some(agent);
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < Duration::from_secs(60), "{took:?}: {said:?}");
+    let run = fine_document(server.run(&["show", "last", "--format", "json"]));
+    let samples = run.cells.iter().flat_map(|cell| &cell.samples);
+    let faults: Vec<_> = samples.filter_map(|sample| sample.fault.as_ref()).collect();
+    assert!(
+        faults.len() == 1 && faults[0].cause.contains("said nothing for 12s"),
+        "{faults:?} {said:?}"
+    );
+    // It finds nobody once it goes on.
+    send(stopped.unwrap(), Signal::CONT);
     wait_for("the agent there to clean up", || server.left().is_empty());
 }
