@@ -137,3 +137,31 @@ fn same_version(version: &str) -> Result<(), Fault> {
     let cause = format!("the agent is version {own}, the controller {version}");
     if version == own { Ok(()) } else { Err(Fault::new("start the agent", cause)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::fd::OwnedFd;
+    use std::sync::{Arc, Mutex};
+    use std::time::Instant;
+
+    use super::{Voice, say_that_it_works, speaker};
+    use crate::{Reply, read_frame};
+
+    /// Whoever asked from afar would take it for one that stands still.
+    #[test]
+    fn an_answer_that_takes_long_is_announced() {
+        let (from, to) = std::io::pipe().unwrap();
+        let output = File::from(OwnedFd::from(to));
+        let voice = Arc::new(Mutex::new(Voice { output, asked: Some(Instant::now()) }));
+        let weak = Arc::downgrade(&voice);
+        let speaking = std::thread::spawn(move || say_that_it_works(&weak));
+        let mut from = File::from(OwnedFd::from(from));
+        assert_eq!(read_frame(&mut from).unwrap(), Some(Reply::AtWork));
+        // Nobody waits, so nothing is said, and with the session it ends.
+        speaker(&voice).asked = None;
+        drop(voice);
+        speaking.join().unwrap();
+        assert_eq!(read_frame::<Reply>(&mut from).unwrap(), None);
+    }
+}

@@ -222,3 +222,36 @@ impl Drop for LocalChild {
         self.stop();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::time::Duration;
+
+    use super::{LocalChild, Transport};
+    use crate::Request;
+
+    #[test]
+    fn an_agent_that_stands_still_is_given_up_and_says_so() {
+        let start = |script: &str| {
+            let words = ["-c", script].map(Into::into).to_vec();
+            LocalChild::start_command("sh".into(), words).unwrap()
+        };
+        let mut still = start("cat > /dev/null").heard_within(Duration::from_secs(1));
+        let error = still.ask(&Request::StillHere).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert_eq!(still.pid(), None);
+        let ending = still.ending().unwrap();
+        assert!(
+            ending.starts_with("it said nothing for 1s while the line to it stood"),
+            "{ending}"
+        );
+        // Another one is started as after any other end.
+        still.restart().unwrap();
+        assert!(still.pid().is_some());
+        // One that has ended is no such case.
+        let mut ended = start("exit 3").heard_within(Duration::from_secs(20));
+        assert_ne!(ended.ask(&Request::StillHere).unwrap_err().kind(), ErrorKind::TimedOut);
+        assert_eq!(ended.ending().as_deref(), Some("exit status: 3"));
+    }
+}

@@ -170,10 +170,11 @@ fn an_agent_that_stands_still_loses_a_trial_and_nothing_there() {
     let run = fine_document(server.run(&["show", "last", "--format", "json"]));
     let samples = run.cells.iter().flat_map(|cell| &cell.samples);
     let faults: Vec<_> = samples.filter_map(|sample| sample.fault.as_ref()).collect();
-    assert!(
-        faults.len() == 1 && faults[0].cause.contains("said nothing for 12s"),
-        "{faults:?} {said:?}"
-    );
+    // None where it was stopped before the first round.
+    let by_silence = faults.iter().all(|fault| fault.cause.contains("said nothing for 12s"));
+    assert!(faults.len() <= 1 && by_silence, "{faults:?} {said:?}");
+    let counted = run.cells.iter().flat_map(|cell| &cell.samples).any(|sample| sample.counts());
+    assert!(run.run.complete && counted, "{said:?}");
     // It finds nobody once it goes on.
     send(stopped.unwrap(), Signal::CONT);
     wait_for("the agent there to clean up", || server.left().is_empty());
