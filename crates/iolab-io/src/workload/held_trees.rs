@@ -109,7 +109,8 @@ pub(super) fn make(together: &Path, load: Load) -> io::Result<()> {
 pub(super) fn keep(together: &Path, load: Load) -> io::Result<bool> {
     let Some(parent) = together.parent() else { return Ok(false) };
     let mut all = HELD.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let held = all.get_mut(&file_system(parent)?);
+    // Where it is gone already there is nothing to keep.
+    let held = file_system(parent).ok().and_then(|number| all.get_mut(&number));
     let Some((held, most)) = held.zip(room(parent, load)) else { return Ok(false) };
     let kept = parent.join(format!("kept-{:x}", now_ns()));
     match fs::rename(together, &kept) {
