@@ -133,10 +133,7 @@ impl LocalChild {
 
     /// Ends the line to an agent that stands still: it would not see its stream close.
     fn give_up(&mut self) -> io::Error {
-        if let Some(Running { mut child, .. }) = self.agent.take() {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        self.stop(Duration::ZERO);
         let cause = format!(
             "it said nothing for {:.0?} while the line to it stood: it was stopped, or its machine does \
              not get round to it",
@@ -146,12 +143,12 @@ impl LocalChild {
         io::Error::new(io::ErrorKind::TimedOut, cause)
     }
 
-    /// Closes the stream, which makes the agent clean up and end, and waits for that.
-    fn stop(&mut self) {
+    /// Closes the stream, which makes the agent clean up and end, and waits for that, no longer than this.
+    fn stop(&mut self, grace: Duration) {
         let Some(Running { mut child, requests, replies }) = self.agent.take() else { return };
         drop((requests, replies));
         let asked = Instant::now();
-        while asked.elapsed() < END_GRACE {
+        while asked.elapsed() < grace {
             if !matches!(child.try_wait(), Ok(None)) {
                 return;
             }
@@ -194,7 +191,7 @@ impl Transport for LocalChild {
     }
 
     fn restart(&mut self) -> io::Result<()> {
-        self.stop();
+        self.stop(END_GRACE);
         self.stood_still = None;
         self.agent = Some(spawn(&self.command)?);
         Ok(())
@@ -219,7 +216,7 @@ impl Transport for LocalChild {
 
 impl Drop for LocalChild {
     fn drop(&mut self) {
-        self.stop();
+        self.stop(END_GRACE);
     }
 }
 

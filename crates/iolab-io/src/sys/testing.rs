@@ -63,6 +63,18 @@ pub fn among_mounts(test: &str, script: &str) -> Option<PathBuf> {
     in_shell(test, &["unshare", "-m", "--propagation", "private", "sh", "-ec"], script)
 }
 
+/// The same beside a directory `m` where ext4 without a journal is mounted: of so many mebibytes in block
+/// groups of 1024 inodes, with these directories.
+pub fn among_block_groups(test: &str, mebibytes: u32, directories: &str) -> Option<PathBuf> {
+    let inodes = mebibytes * 256;
+    let script = format!(
+        "truncate -s {mebibytes}M i; mkdir m; \
+         mkfs.ext4 -q -F -O ^has_journal,^flex_bg -g 1024 -b 4096 -N {inodes} i || exit 77; \
+         mount -o loop i m || exit 77; mkdir {directories}"
+    );
+    among_mounts(test, &script)
+}
+
 /// Runs the test again under the limits that `script` has set.
 pub fn under_limits(test: &str, script: &str) -> Option<PathBuf> {
     in_shell(test, &["sh", "-ec"], script)

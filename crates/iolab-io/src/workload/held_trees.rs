@@ -231,7 +231,7 @@ mod tests {
     use std::path::Path;
 
     use super::{Held, Load, MOST_FILES, keep, make, next_group};
-    use crate::sys::testing::{among_mounts, skip};
+    use crate::sys::testing::{among_block_groups, skip};
     use crate::workload::spread_directories::spread;
 
     const LOAD: Load = Load { files: MOST_FILES / 20, bytes: 4096, removes: false };
@@ -262,10 +262,7 @@ mod tests {
     #[test]
     fn no_tree_is_removed_where_the_next_ones_are_made() {
         let test = "workload::held_trees::tests::no_tree_is_removed_where_the_next_ones_are_made";
-        let script = "truncate -s 512M i; mkdir m; \
-            mkfs.ext4 -q -F -O ^has_journal,^flex_bg -g 1024 -b 4096 -N 131072 i || exit 77; \
-            mount -o loop i m || exit 77; mkdir m/scratch";
-        let Some(dir) = among_mounts(test, script) else { return };
+        let Some(dir) = among_block_groups(test, 512, "m/scratch") else { return };
         let parent = dir.join("m/scratch");
         // The space that may be taken allows a few trees of this size.
         let load = Load { files: 500, ..LOAD };
@@ -289,10 +286,7 @@ mod tests {
     fn two_directories_of_one_file_system_take_the_same_groups() {
         let test =
             "workload::held_trees::tests::two_directories_of_one_file_system_take_the_same_groups";
-        let script = "truncate -s 512M i; mkdir m; \
-            mkfs.ext4 -q -F -O ^has_journal,^flex_bg -g 1024 -b 4096 -N 131072 i || exit 77; \
-            mount -o loop i m || exit 77; mkdir m/one m/two";
-        let Some(dir) = among_mounts(test, script) else { return };
+        let Some(dir) = among_block_groups(test, 512, "m/one m/two") else { return };
         let load = Load { files: 500, ..LOAD };
         let [one, two] = ["m/one", "m/two"].map(|name| dir.join(name));
         let mut groups = [BTreeSet::new(), BTreeSet::new()];
@@ -309,10 +303,7 @@ mod tests {
     #[test]
     fn a_group_that_holds_inodes_back_is_left() {
         let test = "workload::held_trees::tests::a_group_that_holds_inodes_back_is_left";
-        let script = "truncate -s 512M i; mkdir m; \
-            mkfs.ext4 -q -F -O ^has_journal,^flex_bg -g 1024 -b 4096 -N 131072 i || exit 77; \
-            mount -o loop i m || exit 77; mkdir m/scratch";
-        let Some(dir) = among_mounts(test, script) else { return };
+        let Some(dir) = among_block_groups(test, 512, "m/scratch") else { return };
         let parent = dir.join("m/scratch");
         assert!(spread(&parent));
         let group = || next_group(&parent, None).unwrap();

@@ -68,7 +68,7 @@ mod tests {
     use std::path::Path;
 
     use super::make_apart;
-    use crate::sys::testing::among_mounts;
+    use crate::sys::testing::among_block_groups;
 
     /// The number of inodes of a block group of the image below.
     const GROUP: u64 = 1024;
@@ -83,10 +83,7 @@ mod tests {
     fn directories_of_one_name_lie_in_many_groups() {
         let test =
             "workload::spread_directories::tests::directories_of_one_name_lie_in_many_groups";
-        let script = "truncate -s 64M i; mkdir m; \
-            mkfs.ext4 -q -F -O ^has_journal,^flex_bg -g 1024 -b 4096 -N 16384 i || exit 77; \
-            mount -o loop i m || exit 77; mkdir m/scratch";
-        let Some(dir) = among_mounts(test, script) else { return };
+        let Some(dir) = among_block_groups(test, 64, "m/scratch") else { return };
         let scratch = dir.join("m/scratch");
         let groups = |made: &dyn Fn(&Path)| {
             let mut groups = std::collections::BTreeSet::new();

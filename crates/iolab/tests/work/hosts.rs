@@ -139,7 +139,7 @@ fn a_network_that_is_cut_leaves_nothing_running_there() {
     let (said, took) = broken(&server, "6s", |_| network.cut());
     assert!(said.code.is_some_and(|code| code != 0), "{said:?}");
     assert!(took < Duration::from_secs(120), "{took:?}: {said:?}");
-    // The agent hears nothing for half a minute and ends.
+    // The agent hears nothing for 15 s and ends.
     wait_for("the agent there to clean up", || server.left().is_empty());
 }
 
