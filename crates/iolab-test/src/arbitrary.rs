@@ -154,7 +154,9 @@ fn any_cell() -> impl Strategy<Value = CellRecord> {
         },
     );
     let reason = proptest::option::of(any_text());
-    (any_text(), any_levels(), status, reason, samples, proptest::option::of(estimate)).prop_map(
+    // "*" is no cell: in a twin it stands for whichever the round drew.
+    let id = any_text().prop_filter("the word for any cell", |id| id != Twin::ANY);
+    (id, any_levels(), status, reason, samples, proptest::option::of(estimate)).prop_map(
         |(id, factors, status, reason, samples, estimate)| CellRecord {
             id,
             factors,
