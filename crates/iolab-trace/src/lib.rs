@@ -5,7 +5,6 @@
 //! No content of any file is in it. What others wrote is not trusted: every number is checked, and
 //! every growth has its limit ([`Limits`]).
 
-mod between;
 mod call;
 mod control;
 mod error;
@@ -16,7 +15,6 @@ pub mod replay;
 mod strace;
 mod trace;
 
-pub use between::shorten_between;
 pub use call::{Call, CallKind, NONE, OpenFlags, Result, UNKNOWN_RESULT};
 pub use control::{ASKS_FOR_ATTRIBUTE, Control, Lock};
 pub use error::TraceError;

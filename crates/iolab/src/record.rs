@@ -1,6 +1,5 @@
 //! `iolab record -- COMMAND…`: what a program does with files, as a trace.
 
-mod again;
 pub(super) mod calibrate;
 
 use std::ffi::OsString;
@@ -12,8 +11,6 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint};
 
-use again::Again;
-
 use super::signals::Signals;
 use super::terminal_io::{Ending, Exit, Failure, say};
 use super::trace_file;
@@ -22,7 +19,7 @@ use iolab_io::sys::command::Status;
 use iolab_io::tool::record::{Looked, Stop, Strace, forbidden, look, untraced};
 use iolab_model::catalog::{count_text, path_to_text, so_many};
 use iolab_run::StopSignal;
-use iolab_trace::{FileKind, Limits, Run, Trace, TraceError};
+use iolab_trace::{FileKind, Limits, Run, Trace, TraceError, learn_memory};
 
 /// So long a command may take to end when it was asked to; then it is left to run.
 const GRACE: Duration = Duration::from_secs(3);
@@ -38,8 +35,8 @@ pub struct Record {
     /// The file of the trace [default: COMMAND.trace; never one that is there]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Run the command so many times more, without strace: its own time, for the profile; and up to three
-    /// times with it, for which reads bring new memory into use and what passes between calls. What it prints then is thrown away; it must be
+    /// Run the command so many times more, without strace: its own time, for the profile; and once more
+    /// with it, for which reads bring new memory into use. What it prints then is thrown away; it must be
     /// one that can be run again
     #[arg(long, value_name = "N", default_value_t = 0)]
     runs: u32,
@@ -96,9 +93,7 @@ impl Record {
             self.time(&mut trace, status, &signals);
         }
         if !trace.runs.is_empty() && signals.wanted() == StopSignal::None {
-            let again = Again { strace: &strace, words: &self.command, beside, signals: &signals };
-            again.learn_memory(&mut trace);
-            again.shorten_between(&mut trace);
+            self.learn_memory(&mut trace, &strace, beside, &signals);
         }
         let stem = self.command.first().map(|word| trace_file::stem(word.as_bytes()));
         let path = trace_file::save(&trace, self.output.as_deref(), &stem.unwrap_or_default())?;
@@ -129,6 +124,25 @@ impl Record {
             }
             let (user_ns, system_ns) = (usage.user_ns, usage.system_ns);
             trace.runs.push(Run { wall_ns, user_ns, system_ns });
+        }
+    }
+
+    /// Which reads bring new memory into use, by one more run under strace. A replay without it reads into
+    /// memory that is in use.
+    fn learn_memory(&self, trace: &mut Trace, strace: &Strace, beside: &Path, signals: &Signals) {
+        let again = || {
+            let traced = strace.start_for_memory(&self.command, beside)?;
+            traced.wait(&mut until_asked_to_end(signals))
+        };
+        let learned = match again() {
+            Ok((_, log)) if signals.wanted() == StopSignal::None => {
+                learn_memory(trace, log, &Limits::default()).map_err(|error| error.to_string())
+            }
+            Ok(_) => return,
+            Err(fault) => Err(fault.to_string()),
+        };
+        if let Err(why) = learned {
+            say(&format!("iolab: what memory its reads go to is not known: {why}"));
         }
     }
 

@@ -98,21 +98,8 @@ impl Strace {
     pub fn start_for_memory(&self, words: &[OsString], directory: &Path) -> Result<Traced, Fault> {
         self.start_with(words, iolab_trace::CALLS_OF_MEMORY, directory, |strace| {
             strace.args(["-e", &format!("raw={}", listed(iolab_trace::RAW_CALLS))]);
-            silent(strace);
+            strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         })
-    }
-
-    /// Starts a command once more, without its output.
-    ///
-    /// # Errors
-    /// As of [`Strace::start`].
-    pub fn start_silent(
-        &self,
-        words: &[OsString],
-        calls: &[&str],
-        directory: &Path,
-    ) -> Result<Traced, Fault> {
-        self.start_with(words, calls, directory, silent)
     }
 
     /// As [`Strace::start`], with more options, and of a command whose input and output are set.
@@ -137,10 +124,6 @@ impl Strace {
         let child = child.map_err(|error| Fault::of("start strace", &error))?;
         Ok(Traced { child, log })
     }
-}
-
-fn silent(command: &mut Command) {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
 }
 
 impl Traced {
