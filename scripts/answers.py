@@ -2,15 +2,16 @@
 """Ordinary questions asked of iolab on this machine, several times each: how many end in an answer.
 
     scripts/answers.py [--times 4] [--seed 1] [--budget 30s] [--only WORD] [--judge]
-                       [--equal | --quick N | --cold-warm N] [IOLAB]
+                       [--equal | --quick N | --cold-warm N | --window N] [IOLAB]
 
 Without another word: 25 questions; counted are winners, ties, picks within 5 %, and what is wider
 or unsound. --equal: pairs of equal things, asked in both orders; counted is how often they are
 told apart. --quick N: so many surveys in a row, a minute each; every answer has a pick with its
 bound, and no two surveys exclude each other's pick. --cold-warm N: the cold cache against the warm
-one, both orders in turn; all are answered, and warm is faster. With --judge the questions end with
-1 where fewer than 95 % are answered or more than one is unsound, equal things where more than one
-of twenty are told apart; the two last always judge. Makes its files under the working directory in
+one, both orders in turn; all are answered, and warm is faster. --window N: a warm read over five
+blocks for 10 s; at least 100 rounds, and half of the time within the timed window. With --judge the
+questions end with 1 where fewer than 95 % are answered or more than one is unsound, equal things
+where more than one of twenty are told apart; the three last always judge. Makes its files under the working directory in
 `answers-…` and removes them. As root, on a machine where nothing else runs.
 """
 import argparse
@@ -69,6 +70,10 @@ LEAST_ANSWERED = 0.95
 MOST_UNSOUND = 1
 # Of equal things, as many as the protocol allows.
 MOST_APART = 0.05
+WINDOW = "read f64 --method read --cache warm --block 4Ki,16Ki,64Ki,256Ki,1Mi --precision 0.1%"
+WINDOW_BUDGET_S = 10
+LEAST_ROUNDS = 100
+LEAST_MEASURED = 0.5
 COLD_WARM = "read f64 --cache {order} --ask cache --method pread --block 256Ki"
 
 
@@ -265,12 +270,33 @@ def cold_warm(iolab, options):
     return right == options.cold_warm
 
 
+def window(iolab, options):
+    """A warm read over five blocks; whether it has its rounds, and half of its time is measurement."""
+    right = 0
+    iolab.budget = f"{WINDOW_BUDGET_S}s"
+    for time in range(options.window):
+        run, said = iolab.measured(WINDOW.split(), options.seed + time)
+        if run is None:
+            print(f"none: {said}", flush=True)
+            continue
+        parts = run["cells"] + [run["twin"] or {"samples": []}]
+        trials = [one for part in parts for one in part["samples"]]
+        share = sum(one["wall_ns"] for one in trials) / (WINDOW_BUDGET_S * 1e9)
+        rounds = max(one["round"] for one in trials) + 1
+        right += rounds >= LEAST_ROUNDS and share >= LEAST_MEASURED
+        print(f"{rounds} rounds, {100 * share:.0f} % of the budget within the timed window", flush=True)
+    print(f"as it should be {right} of {options.window}")
+    return right == options.window
+
+
 def asked_for(options):
     """What is asked, and whether its outcome is judged."""
     if options.quick:
         return quick, True
     if options.cold_warm:
         return cold_warm, True
+    if options.window:
+        return window, True
     return (equal if options.equal else questions), options.judge
 
 
@@ -285,6 +311,7 @@ def main():
     parser.add_argument("--equal", action="store_true")
     parser.add_argument("--quick", type=int, metavar="N", help="so many surveys in a row")
     parser.add_argument("--cold-warm", type=int, metavar="N", help="so many runs, both orders in turn")
+    parser.add_argument("--window", type=int, metavar="N", help="so many warm reads over five blocks")
     options = parser.parse_args()
     program = shutil.which(options.iolab)
     if program is None:
