@@ -11,8 +11,9 @@ bound, and no two surveys exclude each other's pick. --cold-warm N: the cold cac
 one, both orders in turn; all are answered, and warm is faster. --window N: a warm read over five
 blocks for 10 s; at least 100 rounds, and half of the time within the timed window. With --judge the
 questions end with 1 where fewer than 95 % are answered or more than one is unsound, equal things
-where more than one of twenty are told apart; the three last always judge. Makes its files under the working directory in
-`answers-…` and removes them. As root, on a machine where nothing else runs.
+where more than one of twenty are told apart; the three last always judge. Makes its files under
+the working directory in `answers-…` and removes them. As root, on a machine where nothing else
+runs.
 """
 import argparse
 import itertools

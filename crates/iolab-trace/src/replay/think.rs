@@ -31,13 +31,6 @@ pub(super) fn with_think(acts: Vec<Act>, trace: &Trace) -> Vec<Act> {
     all
 }
 
-/// What each call's thread had for itself before it, in nanoseconds.
-#[cfg(test)]
-pub(super) fn own_of_each(trace: &Trace) -> Vec<u64> {
-    let mut own = Own::of(trace);
-    trace.calls.iter().map(|call| own.gap_ns(call).unwrap_or(0)).collect()
-}
-
 /// Neighbours as one: calls between them are made no more.
 pub(super) fn joined(lane: Vec<Step>) -> Vec<Step> {
     let mut all: Vec<Step> = Vec::with_capacity(lane.len());
@@ -70,42 +63,36 @@ impl Own<'_> {
     fn of(trace: &Trace) -> Own<'_> {
         let cost = trace.tracer_cost;
         let between = cost.map(|cost| cost.wall_ns.saturating_sub(cost.ns + cost.tail_ns));
-        let with = |tracer_ns, share, waits_ns| Own {
+        let threads = trace.threads.len();
+        let mut own = Own {
             trace,
-            tracer_ns,
-            share,
-            waits_ns,
-            ends_ns: vec![None; trace.threads.len()],
-            owed_ns: vec![0; trace.threads.len()],
+            tracer_ns: between.unwrap_or(0),
+            share: 1.0,
+            waits_ns: u64::MAX,
+            ends_ns: vec![None; threads],
+            owed_ns: vec![0; threads],
         };
-        let tracer_ns = between.unwrap_or(0);
-        let (beyond_ns, share, waits_ns) = with(tracer_ns, 1.0, u64::MAX).beyond();
-        with(tracer_ns.saturating_add(beyond_ns), share, waits_ns)
+        own.learn();
+        own.ends_ns.fill(None);
+        own
     }
 
-    /// What the tracer adds to each beyond that, and the program's share of the rest, where the program was
-    /// run without it: its own code took no longer. Of a `grep -r` with 0.4 µs between its calls 12 µs were
-    /// left. What nearly all have is the tracer's; where more is left than the program took, all of it was
-    /// slower. A python took 26 ms until it read lines and 28 ms for these in 2048 reads; under strace 37 ms
-    /// each. With equal parts taken off 3 to 11 µs were left of the 14 between two reads, and 36 to 40 of
-    /// the 26 ms.
-    fn beyond(mut self) -> (u64, f64, u64) {
-        const ALL: u64 = u64::MAX;
+    /// What the tracer adds to each beyond what it is known to, and the program's share of the rest, where
+    /// the program was run without it: its own code took no longer. Of a `grep -r` with 0.4 µs between its
+    /// calls 12 µs were left. What nearly all have is the tracer's; where more is left than the program
+    /// took, all of it was slower. A python took 26 ms until it read lines and 28 ms for these in 2048
+    /// reads; under strace 37 ms each. With equal parts taken off 3 to 11 µs were left of the 14 between
+    /// two reads, and 36 to 40 of the 26 ms.
+    fn learn(&mut self) {
         let runs = &self.trace.runs;
-        let Some(own_ns) =
-            runs.iter().map(|run| run.user_ns).sum::<u64>().checked_div(runs.len() as u64)
-        else {
-            return (0, 1.0, ALL);
-        };
+        let user_ns: u64 = runs.iter().map(|run| run.user_ns).sum();
+        let Some(own_ns) = user_ns.checked_div(runs.len() as u64) else { return };
         let gaps = self.trace.calls.iter().filter_map(|call| self.gap_ns(call));
         let mut gaps: Vec<u64> = gaps.filter(|gap| *gap > 0).collect();
         // In the long ones it has worked, too, unless they are longer than it worked in all: then it waited.
         // Of 30 ms of a gcc 20 are three gaps of its compiler, and all 30 were given to the others.
-        let long_ns = gaps
-            .iter()
-            .filter(|gap| **gap >= WAITS_NS)
-            .fold(0, |sum: u64, gap| sum.saturating_add(*gap));
-        let waited = long_ns > own_ns;
+        let long = gaps.iter().filter(|gap| **gap >= WAITS_NS);
+        let waited = long.fold(0, |sum: u64, gap| sum.saturating_add(*gap)) > own_ns;
         if waited {
             gaps.retain(|gap| *gap < WAITS_NS);
         }
@@ -113,15 +100,16 @@ impl Own<'_> {
         let own_ns = own_ns as f64;
         let each: Vec<(f64, f64)> = gaps.iter().map(|gap| (*gap as f64, 1.0)).collect();
         if each.iter().map(|(gap, _)| gap).sum::<f64>() <= own_ns {
-            return (0, 1.0, ALL);
+            return;
         }
-        let equal = part_of_each(each, own_ns) as u64;
-        let usual = gaps[gaps.len() / NEARLY_ALL];
-        if equal <= usual {
-            return (equal, 1.0, ALL);
+        let usual_ns = gaps[gaps.len() / NEARLY_ALL];
+        let beyond_ns = usual_ns.min(part_of_each(each, own_ns) as u64);
+        self.tracer_ns = self.tracer_ns.saturating_add(beyond_ns);
+        if beyond_ns == usual_ns {
+            let left: f64 = gaps.iter().map(|gap| gap.saturating_sub(usual_ns) as f64).sum();
+            self.share = (own_ns / left).min(1.0);
+            self.waits_ns = if waited { WAITS_NS - usual_ns } else { u64::MAX };
         }
-        let left: f64 = gaps.iter().map(|gap| gap.saturating_sub(usual) as f64).sum();
-        (usual, own_ns / left, if waited { WAITS_NS } else { ALL })
     }
 
     fn met(&mut self, call: &Call) {

@@ -72,6 +72,14 @@ fn think_time_is_what_lies_between_calls() {
     assert_eq!(with(&trace, None, true), own);
 }
 
+/// What passes between calls of a program that worked for so long by itself, in µs; nothing is no step.
+fn own_us(trace: &mut Trace, user_us: u64) -> Vec<u64> {
+    trace.runs = vec![Run { wall_ns: 9_000_000, user_ns: user_us * 1000, system_ns: 0 }];
+    let all = by(trace, Choice { think: true, ..Choice::default() });
+    let own = all.iter().filter(|step| step.action == Action::Think);
+    own.map(|step| step.asked / 1000).collect()
+}
+
 /// A compiler works for long between two calls, and all of its time was given to the short gaps beside.
 #[test]
 fn what_a_program_worked_in_a_long_gap_is_not_given_to_the_short_ones() {
@@ -80,12 +88,7 @@ fn what_a_program_worked_in_a_long_gap_is_not_given_to_the_short_ones() {
                1 100.001200 read(3</d/a>, \"\"..., 10) = 10 <0.000100>\n\
                1 100.006300 read(3</d/a>, \"\"..., 10) = 10 <0.000100>\n";
     let mut trace = parse(Cursor::new(log), &Limits::default()).unwrap();
-    let mut gaps_us = |user_us: u64| {
-        trace.runs = vec![Run { wall_ns: 9_000_000, user_ns: user_us * 1000, system_ns: 0 }];
-        let all = by(&trace, Choice { think: true, ..Choice::default() });
-        let own = all.iter().filter(|step| step.action == Action::Think);
-        own.map(|step| step.asked / 1000).collect::<Vec<_>>()
-    };
+    let mut gaps_us = |user_us| own_us(&mut trace, user_us);
     assert_eq!(gaps_us(5400), [300, 300, 4800]);
     assert_eq!(gaps_us(8000), [500, 500, 5000]);
     // It worked for less than that gap: it waited there.
@@ -96,22 +99,16 @@ fn what_a_program_worked_in_a_long_gap_is_not_given_to_the_short_ones() {
 /// differs, in parts that are as they were. A python that reads lines had 3 µs between two reads for 14.
 #[test]
 fn a_program_that_a_tracer_slows_down_has_its_own_time_in_proportion() {
-    let gaps_us = [50, 50, 50, 90, 90, 90, 350, 1550];
-    let gaps = |user_us: u64| {
-        let (mut at_us, mut log) = (0, String::new());
-        for gap_us in [0].iter().chain(&gaps_us) {
-            at_us += gap_us;
-            log += &format!("1 100.{at_us:06} lseek(3</d/a>, 0, SEEK_SET) = 0 <0.000000>\n");
-        }
-        let mut trace = parse(Cursor::new(log), &Limits::default()).unwrap();
-        trace.runs = vec![Run { wall_ns: 9_000_000, user_ns: user_us * 1000, system_ns: 0 }];
-        let all = super::think::own_of_each(&trace);
-        all.into_iter().skip(1).map(|ns| ns / 1000).collect::<Vec<_>>()
-    };
+    let (mut at_us, mut log) = (0, String::new());
+    for gap_us in [0, 50, 50, 50, 90, 90, 90, 350, 1550] {
+        at_us += gap_us;
+        log += &format!("1 100.{at_us:06} read(3</d/a>, \"\"..., 10) = 10 <0.000000>\n");
+    }
+    let mut trace = parse(Cursor::new(log), &Limits::default()).unwrap();
     // 1920 µs are left beyond 50 each, and it took 1600 by itself.
-    assert_eq!(gaps(1600), [0, 0, 0, 33, 33, 33, 250, 1250]);
+    assert_eq!(own_us(&mut trace, 1600), [33, 33, 33, 250, 1250]);
     // It worked for less than the long one: there it waited.
-    assert_eq!(gaps(210), [0, 0, 0, 20, 20, 20, 150, 1500]);
+    assert_eq!(own_us(&mut trace, 210), [20, 20, 20, 150, 1500]);
 }
 
 #[test]
