@@ -72,7 +72,7 @@ impl Content {
 
     /// At most a block of a file's bytes, from `at` on, lent to `take`. No byte is copied but for
     /// the header, which is put in and taken out again.
-    #[inline]
+    #[inline(always)]
     pub fn block<T>(
         &mut self,
         file: u64,

@@ -1,7 +1,5 @@
 //! Names that are counted on in place: making one allocates and formats nothing.
 
-use std::ffi::CStr;
-
 const DIGITS: usize = 10;
 
 /// A letter and ten digits, as a C string: `f0000000042`.
@@ -34,10 +32,10 @@ impl Name {
         }
     }
 
-    /// As the kernel takes it.
+    /// As the kernel takes it: with a NUL at its end.
     #[inline(always)]
-    pub fn as_c_str(&self) -> &CStr {
-        CStr::from_bytes_until_nul(&self.0).unwrap_or(c"")
+    pub fn with_nul(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -50,7 +48,7 @@ mod tests {
         let mut name = Name::new(b'f', 0);
         for number in 0..2000 {
             assert_eq!(name, Name::new(b'f', number));
-            assert_eq!(name.as_c_str().to_str(), Ok(format!("f{number:010}").as_str()));
+            assert_eq!(name.with_nul(), format!("f{number:010}\0").as_bytes());
             name.increment();
         }
     }

@@ -12,6 +12,7 @@ use super::step_timer::{Step, StepTimer};
 use super::task::{Gone, Task, TreeCursor};
 use crate::method::Buffer;
 use crate::method::copy::WholeFile;
+use crate::sys::close;
 use crate::sys::fold::{Xor32, xor32};
 use iolab_model::tree::Content;
 
@@ -103,7 +104,7 @@ impl Task for Read<'_> {
             }
         }
         laps.lap(Step::Transfer);
-        drop(opened);
+        close::in_place(opened);
         laps.lap(Step::Close);
         if self.fold.is_some() {
             if self.seen.len() == self.seen.capacity() {
@@ -144,7 +145,7 @@ impl Task for Write<'_> {
             laps.lap(Step::Transfer);
         }
         made_durable(&made, self.each, laps)?;
-        drop(made);
+        close::in_place(made);
         laps.lap(Step::Close);
         Ok(size)
     }
@@ -176,7 +177,8 @@ impl Task for Copy<'_> {
         let bytes = self.way.all(&from, &to, file.size)?;
         laps.lap(Step::Transfer);
         made_durable(&to, self.each, laps)?;
-        drop((from, to));
+        close::in_place(from);
+        close::in_place(to);
         laps.lap(Step::Close);
         Ok(bytes)
     }

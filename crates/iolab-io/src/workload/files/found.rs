@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 
+use crate::sys::name::until_nul;
 use iolab_model::catalog::count_text;
 
 /// What was found in a tree. Names lie in one block of memory.
@@ -83,8 +84,9 @@ impl LeftOut {
 
 impl Found {
     /// The name that lies at this place.
+    #[inline(always)]
     pub(super) fn name(&self, at: u64) -> &CStr {
         let rest = self.names.get(at as usize..).unwrap_or_default();
-        CStr::from_bytes_until_nul(rest).unwrap_or(c"")
+        until_nul(rest).unwrap_or(c"")
     }
 }

@@ -9,6 +9,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
 
 use super::found::Found;
+use crate::sys::name::until_nul;
 use iolab_model::tree::{Name, Tree};
 
 /// Every file and directory of a tree, by number. Directory 0 is the root; a directory has a
@@ -100,7 +101,7 @@ impl Listing {
     /// The name of a directory (not the root), handed to `with`.
     pub fn with_directory_name<T>(&self, directory: u64, with: impl FnOnce(&CStr) -> T) -> T {
         match self {
-            Listing::Made(_) => with(Name::new(b'd', directory).as_c_str()),
+            Listing::Made(_) => with(as_c_str(&Name::new(b'd', directory))),
             Listing::Found(found) => {
                 let at = found.directories.get(directory as usize).map_or(0, |d| d.name);
                 with(found.name(at))
@@ -159,6 +160,11 @@ impl Listing {
     }
 }
 
+#[inline(always)]
+fn as_c_str(name: &Name) -> &CStr {
+    until_nul(name.with_nul()).unwrap_or(c"")
+}
+
 /// Files one after the other.
 #[derive(Debug)]
 pub struct Cursor<'a> {
@@ -190,7 +196,7 @@ impl Cursor<'_> {
                     self.name.increment();
                 }
                 let size = if SIZES { tree.size(number) } else { 0 };
-                let (directory, name) = (self.directory, self.name.as_c_str());
+                let (directory, name) = (self.directory, as_c_str(&self.name));
                 Some(File { number, directory, name, size })
             }
             Listing::Found(found) => {

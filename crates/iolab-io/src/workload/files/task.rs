@@ -11,6 +11,7 @@ use super::build::open_root;
 use super::errors::{is_fatal, is_full};
 use super::listing::{File, Listing, Opener};
 use super::step_timer::StepTimer;
+use crate::sys::close;
 
 /// Whether a worker got to where it wanted.
 pub(super) type Gone = Result<(), Errno>;
@@ -76,15 +77,21 @@ impl<'a> TreeCursor<'a> {
 
     fn enter(&mut self, directory: u64) -> Gone {
         // The old one is closed first: a worker holds as few descriptors as it can.
-        self.directory = None;
+        self.close_directory();
         let root = self.root.as_ref().ok_or(Errno::BADF)?;
         self.directory = Some(self.opener.open(self.listing, root.as_fd(), directory)?);
         Ok(())
     }
 
     fn leave(&mut self) {
-        self.directory = None;
+        self.close_directory();
         self.root = None;
+    }
+
+    fn close_directory(&mut self) {
+        if let Some(directory) = self.directory.take() {
+            close::in_place(directory);
+        }
     }
 
     #[inline(always)]

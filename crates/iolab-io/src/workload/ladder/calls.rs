@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::Bench;
 use crate::method::Stop;
 use crate::sys::clock::now_ns;
+use crate::sys::close;
 
 /// Runs `call` so many times, from one place as in a plain program. A failure is kept, not acted on.
 #[inline(always)]
@@ -99,8 +100,8 @@ pub(super) fn stat(bench: &mut Bench, calls: u64) -> Result<u64, Stop> {
 
 pub(super) fn open_close(bench: &mut Bench, calls: u64) -> Result<u64, Stop> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    // Dropping the descriptor closes it.
-    times(calls, || rustix::fs::open(&*bench.path, flags, Mode::empty()).map(drop)).map(|()| 0)
+    let call = || rustix::fs::open(&*bench.path, flags, Mode::empty()).map(close::in_place);
+    times(calls, call).map(|()| 0)
 }
 
 /// Modes to alternate between, so that every call is a real change.

@@ -15,7 +15,7 @@ use super::call_schedule::CallSchedule;
 use super::prepared_targets::{POINTS_TO, PreparedTargets};
 use super::tree::{ATTRIBUTE, BYTES, MODES, VALUES, owners, times};
 use crate::method::{Stop, Watch};
-use crate::sys::path;
+use crate::sys::{close, path};
 
 /// Bytes of directory entries asked for at a time, as readdir(3) of glibc does.
 const LISTING_BYTES: usize = 32 << 10;
@@ -95,8 +95,9 @@ pub(super) fn create<W: Watch>(
 ) -> Result<Done, Stop> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(MODES[0]);
-    // Dropping the descriptor closes it.
-    each(span, watch, |i, _| nothing(openat(&stage.work, &*stage.names[i], flags, mode).map(drop)))
+    each(span, watch, |i, _| {
+        nothing(openat(&stage.work, &*stage.names[i], flags, mode).map(close::in_place))
+    })
 }
 
 pub(super) fn open_close<W: Watch>(
@@ -106,7 +107,9 @@ pub(super) fn open_close<W: Watch>(
 ) -> Result<Done, Stop> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let mode = Mode::empty();
-    each(span, watch, |i, _| nothing(openat(&stage.files, &*stage.names[i], flags, mode).map(drop)))
+    each(span, watch, |i, _| {
+        nothing(openat(&stage.files, &*stage.names[i], flags, mode).map(close::in_place))
+    })
 }
 
 pub(super) fn stat<W: Watch>(
@@ -283,7 +286,9 @@ pub(super) fn unlink<W: Watch>(
 fn write_first(stage: &PreparedTargets, index: usize, turn: usize) -> Result<u64, Errno> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC;
     let file = openat(&stage.files, &*stage.names[index], flags, Mode::empty())?;
-    Ok(rustix::io::write(&file, &BYTES[turn..=turn])? as u64)
+    let written = rustix::io::write(&file, &BYTES[turn..=turn])?;
+    close::in_place(file);
+    Ok(written as u64)
 }
 
 pub(super) fn first_write<W: Watch>(
@@ -347,6 +352,7 @@ fn list<W: Watch>(
                 began = watch.turn(began);
             }
         }
+        close::in_place(directory);
     }
     Done { operations: times * stage.entries, sum: entries }.returning(1)
 }
