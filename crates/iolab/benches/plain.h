@@ -61,3 +61,20 @@ static inline long kernel(long number, long a, long b, long c, long d) {
     ((int)kernel(SYS_utimensat, dir, (long)(name), (long)(times), flags))
 #define unlinkat(dir, name, flags) kernel(SYS_unlinkat, dir, (long)(name), flags, 0)
 #endif
+
+// One pass over empty files of a directory: *c*reate, *s*tat or *r*emove. Whatever failed ends the program.
+static inline void pass_files(const char *what, int dir, char (*names)[32], size_t files) {
+    struct stat about;
+    for (size_t i = 0; i < files; i++) {
+        const char *name = names[i];
+        if (*what == 'c') {
+            int fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+            if (fd < 0) fail(name);
+            close(fd);
+        } else if (*what == 's') {
+            if (fstatat(dir, name, &about, AT_SYMLINK_NOFOLLOW)) fail(name);
+        } else if (unlinkat(dir, name, 0)) {
+            fail(name);
+        }
+    }
+}

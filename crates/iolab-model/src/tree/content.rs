@@ -71,7 +71,8 @@ impl Content {
     }
 
     /// At most a block of a file's bytes, from `at` on, lent to `take`. No byte is copied but for
-    /// the header, which is put in and taken out again.
+    /// the header, which is put in and taken out again. Within the loop that asks for it: a return right
+    /// after a call of the kernel is dear on some processors.
     #[inline(always)]
     pub fn block<T>(
         &mut self,

@@ -60,22 +60,6 @@ static void pass_write(int fd, const char *buffer, size_t bytes, size_t block) {
 /* Names are made before the clock starts, as ours are. */
 static char (*names)[32];
 
-static void pass_files(const char *what, int dir, size_t files) {
-    struct stat about;
-    for (size_t i = 0; i < files; i++) {
-        const char *name = names[i];
-        if (*what == 'c') {
-            int fd = openat(dir, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-            must(fd >= 0, name);
-            close(fd);
-        } else if (*what == 's') {
-            must(fstatat(dir, name, &about, AT_SYMLINK_NOFOLLOW) == 0, name);
-        } else {
-            must(unlinkat(dir, name, 0) == 0, name);
-        }
-    }
-}
-
 static void tell(double *spans, int rounds, int rank) {
     if (rank) return;
     qsort(spans, rounds, sizeof *spans, order);
@@ -91,17 +75,17 @@ static void calls(const char *what, const char *directory, size_t files, int rou
     must(mkdir(path, 0700) == 0, path);
     int dir = open(path, O_RDONLY | O_DIRECTORY);
     must(dir >= 0, path);
-    if (*what == 's') pass_files("create", dir, files);
+    if (*what == 's') pass_files("create", dir, names, files);
     for (int round = 0; round < rounds; round++) {
-        if (*what == 'r') pass_files("create", dir, files);
+        if (*what == 'r') pass_files("create", dir, names, files);
         MPI_Barrier(MPI_COMM_WORLD);
         uint64_t from = now();
-        pass_files(what, dir, files);
+        pass_files(what, dir, names, files);
         double own = (double)(now() - from);
         greatest(own, &spans[round]);
-        if (*what == 'c') pass_files("remove", dir, files);
+        if (*what == 'c') pass_files("remove", dir, names, files);
     }
-    if (*what == 's') pass_files("remove", dir, files);
+    if (*what == 's') pass_files("remove", dir, names, files);
     must(rmdir(path) == 0, path);
     tell(spans, rounds, rank);
 }

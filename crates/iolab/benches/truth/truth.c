@@ -42,62 +42,59 @@ static uint64_t make(char **argv) {
 }
 
 // Where a loop of calls lies decides on some machines between two prices of a call (docs/performance.md,
-// "Single calls have two prices"), so each is made at several places of a line of 64 bytes, and the bench
-// asks that iolab's figure is one that a bare loop pays somewhere.
+// "What a single call costs here hangs on the code around it"), so each is made at several places of a line
+// of 64 bytes, and the bench asks that iolab's figure is one that a bare loop pays somewhere. A loop ends
+// where a call returns something else than it should; how many are left is what it gives back.
 #if defined(__x86_64__)
 #define PLACED(shift)                                                                             \
-    static long at_##shift(long number, long a, long b, long c, long d, long times) {              \
+    static long at_##shift(long number, long a, long b, long c, long d, long returns, long left) { \
         register long fourth __asm__("r10") = d;                                                  \
-        long result, left = times;                                                                \
         __asm__ volatile(".p2align 6\n\t.skip " #shift ", 0x90\n"                                  \
-                         "1:\tmov %[number], %%rax\n\tsyscall\n\ttest %%rax, %%rax\n\tjs 2f\n\t"      \
+                         "1:\tmov %[number], %%rax\n\tsyscall\n\tcmp %[returns], %%rax\n\tjne 2f\n\t"  \
                          "dec %[left]\n\tjnz 1b\n2:"                                              \
-                         : "=&a"(result), [left] "+r"(left)                                       \
-                         : [number] "r"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)              \
-                         : "rcx", "r11", "memory");                                               \
-        return result < 0 ? -1 : result;                                                          \
+                         : [left] "+r"(left)                                                      \
+                         : [number] "r"(number), [returns] "r"(returns), "D"(a), "S"(b), "d"(c),  \
+                           "r"(fourth)                                                            \
+                         : "rax", "rcx", "r11", "memory");                                        \
+        return left;                                                                              \
     }
 PLACED(4) PLACED(12) PLACED(24) PLACED(36) PLACED(44) PLACED(48) PLACED(52) PLACED(60)
-static long (*const places[])(long, long, long, long, long, long) = {at_4,  at_12, at_24, at_36,
-                                                                     at_44, at_48, at_52, at_60};
+static long (*const places[])(long, long, long, long, long, long, long) = {
+    at_4, at_12, at_24, at_36, at_44, at_48, at_52, at_60};
 #else
-static long anywhere(long number, long a, long b, long c, long d, long times) {
-    long result = 0;
-    while (times-- && result >= 0) result = syscall(number, a, b, c, d);
-    return result;
+static long anywhere(long number, long a, long b, long c, long d, long returns, long left) {
+    while (left && syscall(number, a, b, c, d) == returns) left--;
+    return left;
 }
-static long (*const places[])(long, long, long, long, long, long) = {anywhere};
+static long (*const places[])(long, long, long, long, long, long, long) = {anywhere};
 #endif
-#define PLACES (long)(sizeof places / sizeof *places)
 
 // calls OPERATION CALLS FILE PLACE
 static uint64_t calls(char **argv) {
     static char byte = 1;
-    static const struct {
+    const struct {
         const char *name;
-        long number, b, c;
-    } known[] = {{"getppid", SYS_getppid, 0, 0},
-                 {"lseek", SYS_lseek, 0, SEEK_SET},
-                 {"read", SYS_read, (long)&byte, 1},
-                 {"pread", SYS_pread64, (long)&byte, 1},
-                 {"pwrite", SYS_pwrite64, (long)&byte, 1}};
+        long number, b, c, returns;
+    } known[] = {{"getppid", SYS_getppid, 0, 0, getppid()},
+                 {"lseek", SYS_lseek, 0, SEEK_SET, 0},
+                 {"read", SYS_read, (long)&byte, 1, 1},
+                 {"pread", SYS_pread64, (long)&byte, 1, 1},
+                 {"pwrite", SYS_pwrite64, (long)&byte, 1, 1}};
     long n = atol(argv[1]);
+    size_t which = 0, place = strtoull(argv[3], 0, 10);
+    while (which < sizeof known / sizeof *known && strcmp(argv[0], known[which].name)) which++;
+    if (which == sizeof known / sizeof *known || place >= sizeof places / sizeof *places) fail(argv[0]);
     int fd = opened(argv[2], O_RDWR);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(argv[0], known[i].name)) continue;
-        uint64_t start = 0;
-        // A tenth of them first, outside of the clock.
-        for (int timed = 0; timed < 2; timed++) {
-            lseek(fd, 0, SEEK_SET);
-            start = now();
-            if (places[atol(argv[3]) % PLACES](known[i].number, fd, known[i].b, known[i].c, 0,
-                                               timed ? n : n / 10) < 0)
-                fail(argv[0]);
-        }
-        return now() - start;
+    uint64_t start = 0;
+    // A tenth of them first, outside of the clock.
+    for (int timed = 0; timed < 2; timed++) {
+        lseek(fd, 0, SEEK_SET);
+        start = now();
+        if (places[place](known[which].number, fd, known[which].b, known[which].c, 0, known[which].returns,
+                          timed ? n : n / 10))
+            fail(argv[0]);
     }
-    fail(argv[0]);
-    return 0;
+    return now() - start;
 }
 
 // The bytes are looked at: folded by xor, or counted by value in four tables.
@@ -205,24 +202,11 @@ static uint64_t meta(char **argv) {
     return now() - start;
 }
 
-static void make_files(int directory, char (*names)[32], long n) {
-    for (long i = 0; i < n; i++) {
-        int fd = openat(directory, names[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        if (fd < 0) fail("create");
-        close(fd);
-    }
-}
-
-static void remove_files(int directory, char (*names)[32], long n) {
-    for (long i = 0; i < n; i++)
-        if (unlinkat(directory, names[i], 0)) fail("remove");
-}
-
 // What is not timed is done by another process, as a trial does it.
-static void elsewhere(void (*work)(int, char (*)[32], long), int directory, char (*names)[32], long n) {
+static void elsewhere(const char *what, int directory, char (*names)[32], size_t n) {
     int status = 1;
     if (!fork()) {
-        work(directory, names, n);
+        pass_files(what, directory, names, n);
         _exit(0);
     }
     if (wait(&status) < 0 || status) fail("a child");
@@ -230,24 +214,16 @@ static void elsewhere(void (*work)(int, char (*)[32], long), int directory, char
 
 // files OPERATION FILES DIRECTORY: that many empty files, one pass; those that are looked at stay.
 static uint64_t files(char **argv) {
-    long n = atol(argv[1]);
-    char(*names)[32] = buffer((size_t)n * 32);
-    for (long i = 0; i < n; i++) snprintf(names[i], 32, "f%010ld", i);
-    int is_new = !mkdir(argv[2], 0700), stats = !strcmp(argv[0], "stat"), makes = !strcmp(argv[0], "create");
-    int directory = opened(argv[2], O_RDONLY | O_DIRECTORY);
-    struct stat about;
-    if (stats ? is_new : !makes) elsewhere(make_files, directory, names, n);
+    const char *what = argv[0];
+    size_t n = strtoull(argv[1], 0, 10);
+    char(*names)[32] = buffer(n * 32);
+    for (size_t i = 0; i < n; i++) snprintf(names[i], 32, "f%010zu", i);
+    int is_new = !mkdir(argv[2], 0700), directory = opened(argv[2], O_RDONLY | O_DIRECTORY);
+    if (*what == 'r' || (*what == 's' && is_new)) elsewhere("create", directory, names, n);
     uint64_t start = now();
-    if (stats)
-        for (long i = 0; i < n; i++) {
-            if (fstatat(directory, names[i], &about, AT_SYMLINK_NOFOLLOW)) fail("stat");
-        }
-    else if (makes)
-        make_files(directory, names, n);
-    else
-        remove_files(directory, names, n);
+    pass_files(what, directory, names, n);
     uint64_t took = now() - start;
-    if (makes) elsewhere(remove_files, directory, names, n);
+    if (*what == 'c') elsewhere("remove", directory, names, n);
     return took;
 }
 

@@ -77,21 +77,17 @@ impl<'a> TreeCursor<'a> {
 
     fn enter(&mut self, directory: u64) -> Gone {
         // The old one is closed first: a worker holds as few descriptors as it can.
-        self.close_directory();
+        if let Some(directory) = self.directory.take() {
+            close::in_place(directory);
+        }
         let root = self.root.as_ref().ok_or(Errno::BADF)?;
         self.directory = Some(self.opener.open(self.listing, root.as_fd(), directory)?);
         Ok(())
     }
 
     fn leave(&mut self) {
-        self.close_directory();
+        self.directory = None;
         self.root = None;
-    }
-
-    fn close_directory(&mut self) {
-        if let Some(directory) = self.directory.take() {
-            close::in_place(directory);
-        }
     }
 
     #[inline(always)]
