@@ -206,22 +206,22 @@ static uint64_t meta(char **argv) {
 static void elsewhere(const char *what, int directory, char (*names)[32], size_t n) {
     int status = 1;
     if (!fork()) {
-        pass_files(what, directory, names, n);
+        pass_files(what, 0, directory, names, n);
         _exit(0);
     }
     if (wait(&status) < 0 || status) fail("a child");
 }
 
-// files OPERATION FILES DIRECTORY: that many empty files, one pass; those that are looked at stay.
+// files OPERATION FILES DIRECTORY PLACE: that many empty files, one pass; those that are looked at stay.
 static uint64_t files(char **argv) {
     const char *what = argv[0];
-    size_t n = strtoull(argv[1], 0, 10);
+    size_t n = strtoull(argv[1], 0, 10), place = strtoull(argv[3], 0, 10);
     char(*names)[32] = buffer(n * 32);
     for (size_t i = 0; i < n; i++) snprintf(names[i], 32, "f%010zu", i);
     int is_new = !mkdir(argv[2], 0700), directory = opened(argv[2], O_RDONLY | O_DIRECTORY);
     if (*what == 'r' || (*what == 's' && is_new)) elsewhere("create", directory, names, n);
     uint64_t start = now();
-    pass_files(what, directory, names, n);
+    pass_files(what, place, directory, names, n);
     uint64_t took = now() - start;
     if (*what == 'c') elsewhere("remove", directory, names, n);
     return took;
@@ -234,7 +234,7 @@ int main(int argc, char **argv) {
         uint64_t (*run)(char **);
     } works[] = {{"make", 2, make},   {"calls", 4, calls},   {"read", 5, reads},
                  {"copy", 3, copy},   {"write", 4, writes},  {"meta", 4, meta},
-                 {"files", 3, files}};
+                 {"files", 4, files}};
     for (size_t i = 0; i < sizeof works / sizeof *works; i++)
         if (argc == works[i].words + 2 && !strcmp(argv[1], works[i].name)) {
             printf("%llu\n", (unsigned long long)works[i].run(argv + 2));
