@@ -6,7 +6,7 @@
 
 Without another word: 25 questions; counted are winners, ties, picks within 5 %, and what is wider
 or unsound. --equal: pairs of equal things, asked in both orders; counted is how often they are
-told apart. --quick N: so many surveys in a row, a minute each; every answer has a pick with its
+told apart, and told by how much d, the logarithm of their quotient in a round, spreads. --quick N: so many surveys in a row, a minute each; every answer has a pick with its
 bound, and no two surveys exclude each other's pick. --cold-warm N: the cold cache against the warm
 one, both orders in turn; all are answered, and warm is faster. --window N: a warm read over five
 blocks for 10 s; at least 100 rounds, and half of the time within the timed window. With --judge the
@@ -18,8 +18,10 @@ runs.
 import argparse
 import itertools
 import json
+import math
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -201,11 +203,12 @@ def equal(iolab, options):
 
 
 def equal_pair(iolab, options, name, question, sides):
-    apart, unsound, bounds, none = 0, 0, [], []
+    apart, unsound, bounds, spreads, none = 0, 0, [], [], []
     for time in range(options.times):
         words = words_of(question, *(sides if time % 2 == 0 else sides[::-1]))
         run, said = iolab.measured(words, options.seed + time)
         none += [] if run else [said]
+        spreads += spread_of_d(run) if run else []
         for answer in run["answers"] if run else []:
             apart += told_apart(answer, "{C}" in question)
             unsound += answer["kind"] == "invalid"
@@ -214,10 +217,28 @@ def equal_pair(iolab, options, name, question, sides):
     middle, worst = (f"{bounds[len(bounds) // 2]:.1f}", f"{bounds[-1]:.1f}") if bounds else "--"
     print(
         f"{name:32} told apart {apart:2} of {options.times}, unsound {unsound}, "
-        f"pick within {middle} % (median; worst {worst} %) {' '.join(none[:1])}",
+        f"pick within {middle} % (median; worst {worst} %), "
+        f"d spreads by {middle_of(spreads):.1f} % {' '.join(none[:1])}",
         flush=True,
     )
     return apart <= max(1, MOST_APART * options.times) and not none
+
+
+def spread_of_d(run):
+    """The standard deviation of d, the logarithm of the quotient of two cells of a round, in per cent."""
+    cells = [cell["samples"] for cell in run["cells"] if cell["samples"]]
+    if len(cells) != 2:
+        return []
+    first, second = (
+        {one["round"]: one["wall_ns"] / one["operations"] for one in samples if one["phase"] == "steady"}
+        for samples in cells
+    )
+    d = [math.log(first[number] / second[number]) for number in first.keys() & second.keys()]
+    return [100 * statistics.pstdev(d)] if len(d) > 1 else []
+
+
+def middle_of(values):
+    return statistics.median(values) if values else float("nan")
 
 
 def compared(run):

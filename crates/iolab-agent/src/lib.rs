@@ -8,6 +8,7 @@ mod bind;
 pub mod catalog;
 mod content;
 mod copy_up;
+mod counted;
 mod crew;
 mod entry;
 mod expected_digests;

@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
+use super::counted::Counted;
 use super::instance::{Instance, fault};
 use super::messages::TrialRequest;
 use super::rank::{ABANDONED, NOT_STARTED, Rank, RankTimes, WAITING};
@@ -11,10 +12,7 @@ use super::space_watch::SpaceWatch;
 use super::tree_instance::TreeInstance;
 use super::{copy_up, limited};
 use iolab_io::cache::{self, Prober};
-use iolab_io::method::MeasuredWindow;
-use iolab_io::metric;
 use iolab_io::place::memory::Limit;
-use iolab_io::sys::clock::now_ns;
 use iolab_io::sys::command::Reaper;
 use iolab_io::sys::fork::{End, Watch, run_watched};
 use iolab_io::sys::process::{OUT_OF_TIME, signal_name};
@@ -98,26 +96,56 @@ fn attempt(
     let subject = subject.map(|subject| subject.at_rank(number));
     let (levels, extent, scratch) = (&request.levels, request.extent, setting.scratch);
     let trial = Trial { levels, extent, subject, scratch };
+    let mut again = 0;
+    loop {
+        let (ended, is_spoilt) = once(request, workload, &trial, instance.as_deref_mut(), setting)?;
+        match ended {
+            Ended::Here(Ok(_)) if is_spoilt && again < MOST_AGAIN => again += 1,
+            Ended::Here(Ok(mut measurement)) if again > 0 => {
+                measurement.metrics.insert("made_again".into(), f64::from(again));
+                return Ok(Ended::Here(Ok(measurement)));
+            }
+            other => return Ok(other),
+        }
+    }
+}
+
+/// A trial that its file system spoilt is made so many times more at most.
+const MOST_AGAIN: u32 = 4;
+
+/// Makes ready, measures, and takes away what was made; also whether its file system spoilt it.
+fn once(
+    request: &TrialRequest,
+    workload: &Workload,
+    trial: &Trial<'_>,
+    mut instance: Option<&mut Instance>,
+    setting: &Setting<'_>,
+) -> Result<(Ended, bool), Fault> {
     let around = &workload.around;
-    let prepared = (around.prepare)(&trial);
+    let prepared = (around.prepare)(trial);
     // A command may start processes that outlive it: they must not work on while others measure.
+    let is_command = request.levels.get(Factor::Contender).is_some();
     let reaper = if is_command { Reaper::begin().ok() } else { None };
     let ended = prepared
-        .and_then(|()| prepared_trial(request, workload, &trial, instance.as_deref_mut(), setting));
+        .and_then(|()| prepared_trial(request, workload, trial, instance.as_deref_mut(), setting));
     if let Some(reaper) = reaper {
         reaper.end();
     }
     let kept = if is_command { left_as_it_was(instance.as_deref(), setting) } else { Ok(()) };
+    // Not where others wait for this one, nor where its state, or its layer, is there but once.
+    let alone = setting.rank.is_none() && setting.reached.is_none() && setting.upper.is_none();
+    let is_spoilt = if alone && ended.is_ok() { (around.is_spoilt)(trial) } else { Ok(false) };
     // What the trial made is removed however it ended; its own fault is the one to tell. An upper
     // layer of its own is thrown away whole.
     let cleared = match setting.upper {
         Some(_) => Ok(()),
-        None => (around.clear)(&trial),
+        None => (around.clear)(trial),
     };
     // Worse than any other fault of a command is that it has changed a file of the person's.
     kept?;
     let ended = ended?;
-    cleared.map(|()| ended)
+    cleared?;
+    Ok((ended, is_spoilt?))
 }
 
 /// A command is a program like any other: whether it left alone what it was to read is looked at.
@@ -286,39 +314,6 @@ fn why(signal: i32) -> String {
         }
         "SIGKILL" => "it was ended by SIGKILL: by someone, or for want of memory".into(),
         _ => format!("it was ended by {name}"),
-    }
-}
-
-/// Counts around the timed window, in the child.
-struct Counted<'a> {
-    /// What lies on the disk that the trial is about.
-    on: &'a Path,
-    rank: Option<(&'a Rank, RankTimes)>,
-    /// From the barrier on.
-    limit: Duration,
-    baseline: Option<metric::Baseline>,
-    metrics: Metrics,
-}
-
-impl MeasuredWindow for Counted<'_> {
-    fn open(&mut self) {
-        if let Some((rank, _)) = &self.rank {
-            rank.ready();
-        }
-        self.baseline = Some(metric::start(self.on));
-        if let Some((rank, times)) = &mut self.rank {
-            times.go_ns = rank.go(self.limit);
-            times.opened_ns = now_ns();
-        }
-    }
-
-    fn close(&mut self) {
-        if let Some((_, times)) = &mut self.rank {
-            times.closed_ns = now_ns();
-        }
-        if let Some(baseline) = &self.baseline {
-            self.metrics = metric::finish(baseline);
-        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,4 +108,15 @@ static void pass_files(const char *what, size_t place, int dir, char (*names)[32
         AT_EACH(create_file), AT_EACH(stat_file), AT_EACH(remove_file)};
     if (place >= PLACES) fail("place");
     passes[*what == 'c' ? 0 : *what == 's' ? 1 : 2][place](dir, names, files);
+}
+
+// What is not timed is done by another process, as iolab does it: files that the same process made and
+// removed a moment ago are made again for less.
+static void elsewhere(const char *what, int dir, char (*names)[32], size_t files) {
+    int status = 1;
+    if (!fork()) {
+        pass_files(what, 0, dir, names, files);
+        _exit(0);
+    }
+    if (wait(&status) < 0 || status) fail("a child");
 }

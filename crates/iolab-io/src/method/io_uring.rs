@@ -12,7 +12,7 @@ use super::order::AccessOrder;
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop, complete};
 use super::read_loop::{self, Reader, Sink};
-use super::{Method, ReadEntry, io_uring_write, the_block};
+use super::{Method, io_uring_write};
 use crate::sys::ring::{Piece, Ring, RingError};
 use iolab_model::catalog::{Capability, Factor, Part};
 
@@ -25,7 +25,7 @@ pub const METHOD: Method = Method {
     .with(&[Capability::Read, Capability::Write, Capability::Direct, Capability::Locks])
     .ignoring(&[Factor::BufferOffset])
     .needing("io_uring, and memory that may be locked"),
-    read: Some(ReadEntry { step_bytes: the_block, real: true, run: read_loop::read::<Uring> }),
+    read: Some(read_loop::entry::<Uring>()),
     write: Some(io_uring_write::ENTRY),
 };
 

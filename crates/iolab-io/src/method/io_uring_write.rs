@@ -14,20 +14,15 @@ use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_loop::{self, Writer};
 use super::write_rest::complete;
-use super::{Lack, WriteEntry, the_block};
+use super::{Lack, WriteEntry};
 use crate::sys::ring::{Piece, Ring};
 use iolab_model::catalog::Target;
 
 /// How `io_uring` writes.
-pub const ENTRY: WriteEntry = WriteEntry {
-    step_bytes: the_block,
-    real: true,
-    lacks: &[(
-        Lack::Target(Target::Append),
-        "requests that are under way together have no order; take another --target",
-    )],
-    run: write_loop::write::<UringWrite>,
-};
+pub const ENTRY: WriteEntry = write_loop::entry::<UringWrite>().lacking(&[(
+    Lack::Target(Target::Append),
+    "requests that are under way together have no order; take another --target",
+)]);
 
 struct UringWrite {
     ring: Ring,

@@ -18,7 +18,7 @@ use super::order::AccessOrder;
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
-use super::{Method, ReadEntry, mmap_write};
+use super::{Method, mmap_write};
 use crate::sys::map::Mapping;
 use iolab_model::catalog::{Capability, Factor, Part};
 
@@ -27,7 +27,7 @@ pub const METHOD: Method = Method {
     part: Part::method("mmap", "map the file, touch or fill it, unmap it")
         .with(&[Capability::Read, Capability::Write, Capability::Surveyed])
         .ignoring(&[Factor::Block, Factor::QueueDepth, Factor::BufferOffset]),
-    read: Some(ReadEntry { step_bytes: window_or_page, real: true, run: read_loop::read::<Mmap> }),
+    read: Some(read_loop::entry::<Mmap>().in_steps(window_or_page)),
     write: Some(mmap_write::ENTRY),
 };
 

@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use rustix::fd::OwnedFd;
 use rustix::mm::Advice;
 
+use super::Method;
 use super::consume::Fold;
 use super::latency::Watch;
 use super::mapping::window_or_page;
@@ -20,7 +21,6 @@ use super::order::AccessOrder;
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
-use super::{Method, ReadEntry};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// A word for madvise(2).
@@ -37,11 +37,7 @@ const fn method<W: Word>(id: &'static str, summary: &'static str, needs: &'stati
             .ignoring(&[Factor::Block, Factor::QueueDepth, Factor::BufferOffset])
             .needing(needs)
             .by_name_only(),
-        read: Some(ReadEntry {
-            step_bytes: window_or_page,
-            real: true,
-            run: read_loop::read::<Advised<W>>,
-        }),
+        read: Some(read_loop::entry::<Advised<W>>().in_steps(window_or_page)),
         write: None,
     }
 }

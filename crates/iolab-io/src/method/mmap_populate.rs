@@ -3,6 +3,7 @@
 
 use rustix::fd::OwnedFd;
 
+use super::Method;
 use super::consume::Fold;
 use super::latency::Watch;
 use super::mapping::window_or_page;
@@ -11,7 +12,6 @@ use super::order::AccessOrder;
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::read_loop::{self, Reader, Sink};
-use super::{Method, ReadEntry};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -19,11 +19,7 @@ pub const METHOD: Method = Method {
     part: Part::method("mmap-populate", "map with MAP_POPULATE: faults are taken inside mmap")
         .with(&[Capability::Read])
         .ignoring(&[Factor::Block, Factor::QueueDepth, Factor::BufferOffset]),
-    read: Some(ReadEntry {
-        step_bytes: window_or_page,
-        real: true,
-        run: read_loop::read::<Populate>,
-    }),
+    read: Some(read_loop::entry::<Populate>().in_steps(window_or_page)),
     write: None,
 };
 

@@ -21,16 +21,11 @@ const NO_FLAG: &str = "what is stored through a mapping does not pass write(2), 
                        promises nothing for it; take --sync end";
 
 /// How `mmap` writes.
-pub const ENTRY: WriteEntry = WriteEntry {
-    step_bytes: window_or_page,
-    real: true,
-    lacks: &[
-        (Lack::Sync(Sync::Dsync), NO_FLAG),
-        (Lack::Sync(Sync::Sync), NO_FLAG),
-        (Lack::Target(Target::Append), "a mapping does not grow; take another --target"),
-    ],
-    run: write_loop::write::<MmapWrite>,
-};
+pub const ENTRY: WriteEntry = write_loop::entry::<MmapWrite>().in_steps(window_or_page).lacking(&[
+    (Lack::Sync(Sync::Dsync), NO_FLAG),
+    (Lack::Sync(Sync::Sync), NO_FLAG),
+    (Lack::Target(Target::Append), "a mapping does not grow; take another --target"),
+]);
 
 struct MmapWrite {
     file: OwnedFd,

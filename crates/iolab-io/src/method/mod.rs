@@ -82,6 +82,18 @@ pub struct ReadEntry {
     pub run: fn(&ReadJob, &mut dyn MeasuredWindow) -> Result<Outcome, Fault>,
 }
 
+impl ReadEntry {
+    /// With operations that are not the block.
+    pub(super) const fn in_steps(self, step_bytes: fn(u64, Pattern) -> u64) -> ReadEntry {
+        ReadEntry { step_bytes, ..self }
+    }
+
+    /// What it hands on are not the file's bytes.
+    pub(super) const fn without_bytes(self) -> ReadEntry {
+        ReadEntry { real: false, ..self }
+    }
+}
+
 /// A level that a method cannot write with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
@@ -121,6 +133,23 @@ pub struct WriteEntry {
     pub lacks: &'static [(Lack, &'static str)],
     /// Writes; the loop inside is chosen once.
     pub run: fn(&WriteJob<'_>, &mut dyn MeasuredWindow) -> Result<Written, Fault>,
+}
+
+impl WriteEntry {
+    /// With operations that are not the block.
+    pub(super) const fn in_steps(self, step_bytes: fn(u64, Pattern) -> u64) -> WriteEntry {
+        WriteEntry { step_bytes, ..self }
+    }
+
+    /// It leaves no file with the bytes.
+    pub(super) const fn without_bytes(self) -> WriteEntry {
+        WriteEntry { real: false, ..self }
+    }
+
+    /// Levels that it cannot be combined with.
+    pub(super) const fn lacking(self, lacks: &'static [(Lack, &'static str)]) -> WriteEntry {
+        WriteEntry { lacks, ..self }
+    }
 }
 
 /// The list.

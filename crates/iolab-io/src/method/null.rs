@@ -5,6 +5,7 @@ use std::hint::black_box;
 
 use rustix::fd::OwnedFd;
 
+use super::Method;
 use super::buffer::Buffer;
 use super::consume::Fold;
 use super::fill::Pool;
@@ -16,7 +17,6 @@ use super::read_loop::{self, Reader, Sink};
 use super::sync::Follow;
 use super::target::WriteJob;
 use super::write_loop::{self, Writer};
-use super::{Method, ReadEntry, WriteEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -32,13 +32,8 @@ pub const METHOD: Method = Method {
             Factor::Readahead,
         ])
         .by_name_only(),
-    read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Null> }),
-    write: Some(WriteEntry {
-        step_bytes: the_block,
-        real: false,
-        lacks: &[],
-        run: write_loop::write::<NullWrite>,
-    }),
+    read: Some(read_loop::entry::<Null>().without_bytes()),
+    write: Some(write_loop::entry::<NullWrite>().without_bytes()),
 };
 
 struct Null(Buffer);

@@ -4,7 +4,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::read_call::{Buffered, ReadCall};
-use super::{Method, ReadEntry, read_loop, the_block};
+use super::{Method, read_loop};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -12,11 +12,7 @@ pub const METHOD: Method = Method {
     part: Part::method("pread", "pread(2) at an offset; the file position is not used")
         .with(&[Capability::Read, Capability::Direct])
         .ignoring(&[Factor::QueueDepth]),
-    read: Some(ReadEntry {
-        step_bytes: the_block,
-        real: true,
-        run: read_loop::read::<Buffered<Pread>>,
-    }),
+    read: Some(read_loop::entry::<Buffered<Pread>>()),
     write: None,
 };
 

@@ -9,7 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::read_call::{Buffered, ReadCall};
-use super::{Method, ReadEntry, read_loop, the_block};
+use super::{Method, read_loop};
 use crate::sys::uncached::RWF_DONTCACHE;
 use iolab_model::catalog::{Capability, Factor, Part};
 
@@ -19,11 +19,7 @@ pub const METHOD: Method = Method {
         .with(&[Capability::Read, Capability::Direct])
         .ignoring(&[Factor::QueueDepth])
         .by_name_only(),
-    read: Some(ReadEntry {
-        step_bytes: the_block,
-        real: true,
-        run: read_loop::read::<Buffered<Preadv2<NoFlags>>>,
-    }),
+    read: Some(read_loop::entry::<Buffered<Preadv2<NoFlags>>>()),
     write: None,
 };
 
@@ -37,11 +33,7 @@ pub const DONTCACHE: Method = Method {
     .ignoring(&[Factor::QueueDepth])
     .needing("Linux 6.14 and a file system that knows it")
     .by_name_only(),
-    read: Some(ReadEntry {
-        step_bytes: the_block,
-        real: true,
-        run: read_loop::read::<Buffered<Preadv2<Dropped>>>,
-    }),
+    read: Some(read_loop::entry::<Buffered<Preadv2<Dropped>>>()),
     write: None,
 };
 

@@ -5,7 +5,7 @@ use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
 use super::write_call::{Plain, WriteCall};
-use super::{Method, WriteEntry, the_block, write_loop};
+use super::{Method, write_loop};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -14,12 +14,7 @@ pub const METHOD: Method = Method {
         .with(&[Capability::Write, Capability::Direct])
         .ignoring(&[Factor::QueueDepth]),
     read: None,
-    write: Some(WriteEntry {
-        step_bytes: the_block,
-        real: true,
-        lacks: &[],
-        run: write_loop::write::<Plain<Pwrite>>,
-    }),
+    write: Some(write_loop::entry::<Plain<Pwrite>>()),
 };
 
 struct Pwrite;

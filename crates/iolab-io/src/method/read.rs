@@ -5,7 +5,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::read_call::{Buffered, ReadCall};
-use super::{Method, ReadEntry, read_loop, the_block};
+use super::{Method, read_loop};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -13,11 +13,7 @@ pub const METHOD: Method = Method {
     part: Part::method("read", "read(2) at the file position")
         .with(&[Capability::Read, Capability::Direct, Capability::Surveyed])
         .ignoring(&[Factor::QueueDepth]),
-    read: Some(ReadEntry {
-        step_bytes: the_block,
-        real: true,
-        run: read_loop::read::<Buffered<Read>>,
-    }),
+    read: Some(read_loop::entry::<Buffered<Read>>()),
     write: None,
 };
 

@@ -8,6 +8,7 @@ use super::order::{AccessOrder, Forward, Scattered};
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop};
 use super::worker_threads;
+use super::{ReadEntry, the_block};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::{Usage, usage};
 use iolab_model::catalog::{Consume, path_to_text};
@@ -54,6 +55,11 @@ pub struct Outcome {
     pub partial: Option<Partial>,
     /// How long the operations took, where that was asked for.
     pub latencies: Option<Latencies>,
+}
+
+/// How the method `R` reads: a block by each operation, every byte of it the file's.
+pub(super) const fn entry<R: Reader>() -> ReadEntry {
+    ReadEntry { step_bytes: the_block, real: true, run: read::<R> }
 }
 
 /// Reads by the method `R`.

@@ -7,7 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::read_call::{Buffered, ReadCall};
-use super::{Method, ReadEntry, read_loop, the_block};
+use super::{Method, read_loop};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -16,11 +16,7 @@ pub const METHOD: Method = Method {
         .with(&[Capability::Read, Capability::Direct])
         .ignoring(&[Factor::QueueDepth])
         .by_name_only(),
-    read: Some(ReadEntry {
-        step_bytes: the_block,
-        real: true,
-        run: read_loop::read::<Buffered<Readv>>,
-    }),
+    read: Some(read_loop::entry::<Buffered<Readv>>()),
     write: None,
 };
 

@@ -5,6 +5,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, sendfile};
 use rustix::io::Errno;
 
+use super::Method;
 use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
@@ -12,7 +13,6 @@ use super::order::AccessOrder;
 use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop, became_shorter};
 use super::read_loop::{self, Reader, Sink};
-use super::{Method, ReadEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -24,7 +24,7 @@ pub const METHOD: Method = Method {
     .with(&[Capability::Read, Capability::Unconsumed])
     .ignoring(&[Factor::QueueDepth, Factor::BufferOffset])
     .by_name_only(),
-    read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Sendfile> }),
+    read: Some(read_loop::entry::<Sendfile>().without_bytes()),
     write: None,
 };
 

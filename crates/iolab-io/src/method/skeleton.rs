@@ -9,7 +9,7 @@ use rustix::io::{Errno, pread};
 
 use super::partition::ReadJob;
 use super::read_call::{Buffered, ReadCall};
-use super::{Access, Method, ReadEntry, read_loop, the_block};
+use super::{Access, Method, read_loop};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// What lists, help and the plan say of it. The name is what people type.
@@ -24,14 +24,9 @@ pub const METHOD: Method = Method {
         .needing("")
         // Only where nobody wants it unasked.
         .by_name_only(),
-    read: Some(ReadEntry {
-        // Bytes of one operation: the block, unless the method has an operation of its own.
-        step_bytes: the_block,
-        // False where the bytes handed on are not the file's.
-        real: true,
-        // One generic function; the loop for order and consumer is chosen inside, once a trial.
-        run: read_loop::read::<Buffered<Skeleton>>,
-    }),
+    // One generic function; the loop for order and consumer is chosen inside, once a trial. An operation
+    // is a block (`in_steps` where it is something else), the bytes are the file's (else `without_bytes`).
+    read: Some(read_loop::entry::<Buffered<Skeleton>>()),
     write: None,
 };
 

@@ -5,6 +5,7 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 
+use super::Method;
 use super::access::open_with;
 use super::consume::Fold;
 use super::latency::Watch;
@@ -13,7 +14,6 @@ use super::ordered_blocks::OrderedBlocks;
 use super::partition::{Moved, Partition, ReadJob, Stop, became_shorter};
 use super::read_loop::{self, Reader, Sink};
 use super::sendfile::open_null;
-use super::{Method, ReadEntry, the_block};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -25,7 +25,7 @@ pub const METHOD: Method = Method {
     .with(&[Capability::Read, Capability::Unconsumed])
     .ignoring(&[Factor::QueueDepth, Factor::BufferOffset])
     .by_name_only(),
-    read: Some(ReadEntry { step_bytes: the_block, real: false, run: read_loop::read::<Splice> }),
+    read: Some(read_loop::entry::<Splice>().without_bytes()),
     write: None,
 };
 

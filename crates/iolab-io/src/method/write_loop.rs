@@ -16,6 +16,7 @@ use super::partition::{Moved, Partition, Stop};
 use super::sync::{Barrier, DataEach, EveryNth, Follow, NoBarrier, Timed, fdatasync, fsync};
 use super::target::WriteJob;
 use super::worker_threads;
+use super::{WriteEntry, the_block};
 use crate::sys::clock::now_ns;
 use crate::sys::usage::{Usage, usage};
 use iolab_model::catalog::{Sync, Until, path_to_text};
@@ -76,6 +77,11 @@ pub struct Times {
     pub durable_ns: Option<u64>,
     /// The directory was synced.
     pub namespace_ns: Option<u64>,
+}
+
+/// How the method `W` writes: a block by each operation, whatever the levels.
+pub(super) const fn entry<W: Writer>() -> WriteEntry {
+    WriteEntry { step_bytes: the_block, real: true, lacks: &[], run: write::<W> }
 }
 
 /// Writes by the method `W`.

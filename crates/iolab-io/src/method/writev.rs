@@ -7,7 +7,7 @@ use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 
 use super::write_call::{Plain, WriteCall};
-use super::{Method, WriteEntry, the_block, write_loop};
+use super::{Method, write_loop};
 use iolab_model::catalog::{Capability, Factor, Part};
 
 /// How it describes itself.
@@ -17,12 +17,7 @@ pub const METHOD: Method = Method {
         .ignoring(&[Factor::QueueDepth])
         .by_name_only(),
     read: None,
-    write: Some(WriteEntry {
-        step_bytes: the_block,
-        real: true,
-        lacks: &[],
-        run: write_loop::write::<Plain<Writev>>,
-    }),
+    write: Some(write_loop::entry::<Plain<Writev>>()),
 };
 
 /// Buffers of one call.

@@ -140,6 +140,11 @@ pub const METRICS: &[Metric] = &[
     given!("copy_up_allocated_bytes", Bytes, "space that they take there"),
     given!("copy_up_metacopies", Count, "files of which metadata alone came to the upper layer"),
     given!("copy_up_whiteouts", Count, "names of the lower layer that were covered"),
+    given!(
+        "made_again",
+        Count,
+        "times a trial was done again: it met freed inodes that ext4 held back"
+    ),
     given!("ranks_first_ns", Nanoseconds, "from the barrier until the first rank was done"),
     given!("ranks_spread", Ratio, "time of the last rank to that of the first"),
     given!("ranks_slowest", Count, "the rank that was done last"),

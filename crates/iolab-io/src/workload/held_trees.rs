@@ -19,6 +19,7 @@ use rustix::fs::statvfs;
 
 use crate::sys::clock::now_ns;
 use crate::sys::remove::remove_tree;
+use crate::workload::held_inodes::passed_over;
 use crate::workload::spread_directories::{make_apart, spread};
 use iolab_model::catalog::mix;
 
@@ -37,8 +38,17 @@ const SHARE: u64 = 20;
 /// trial in it.
 const FIRST_PROBES: usize = 4;
 const PROBES: usize = 2;
+/// So many probes are remembered: where both groups hold inodes back, neither seems slow beside the other.
+const RECENT: usize = 16;
 /// Groups that are tried for one that is taken.
 const TRIES: usize = 6;
+
+/// So few inodes that are passed over make no difference.
+const FEW: u64 = 16;
+/// Of so many trials one is done again at most, and these besides: where live files lie among the inodes
+/// that are free, all of them would be.
+const ONE_IN: u64 = 3;
+const BESIDES: u64 = 4;
 
 /// By the file system that trials are made on: two directories of one file system differ by nothing, so
 /// their trees lie in the same groups. While each had its own, one of eight that held inodes back made
@@ -52,6 +62,13 @@ struct Held {
     groups: Vec<PathBuf>,
     /// Trees that were made in these, and groups that were left for another.
     made: u64,
+    /// How long the last probes took.
+    recent_ns: VecDeque<u64>,
+    /// The group of the last trial.
+    drawn: usize,
+    /// Trials that were looked at, and those of them that are done again.
+    looked: u64,
+    again: u64,
     /// What is kept, oldest first: trees, and the directories of groups that are taken no more.
     trees: VecDeque<PathBuf>,
 }
@@ -84,8 +101,8 @@ pub(super) fn make(together: &Path, load: Load) -> io::Result<()> {
     if held.groups.is_empty() {
         held.made = 0;
         let groups = (most * load.files).div_ceil(FILES_IN_GROUP).max(FEWEST_GROUPS);
-        let groups = (0..groups.min(most)).map(|_| next_group(parent, None));
-        held.groups = groups.collect::<io::Result<_>>()?;
+        held.groups =
+            (0..groups.min(most)).map(|_| held.next_group(parent)).collect::<io::Result<_>>()?;
     }
     let fresh = held.draw(parent, now_ns())?.join(format!("{:x}", now_ns()));
     fs::DirBuilder::new().mode(0o700).create(&fresh)?;
@@ -130,48 +147,90 @@ pub(super) fn keep(together: &Path, load: Load) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Whether the files of a trial that was made among these trees took longer for inodes that are held back,
+/// which is no one's to answer for: it is to be done again. Its group is left for another.
+///
+/// # Errors
+/// Its trees cannot be looked at.
+pub(super) fn is_spoilt(together: &Path, load: Load) -> io::Result<bool> {
+    let Some(parent) = together.parent() else { return Ok(false) };
+    let mut all = HELD.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let held = file_system(parent).ok().and_then(|number| all.get_mut(&number));
+    let Some((held, _)) = held.zip(room(parent, load)) else { return Ok(false) };
+    held.looked += 1;
+    if passed_over(together)? <= FEW || held.again > held.looked / ONE_IN + BESIDES {
+        return Ok(false);
+    }
+    held.again += 1;
+    if held.drawn < held.groups.len() {
+        held.leave(held.drawn, parent)?;
+    }
+    Ok(true)
+}
+
 impl Held {
+    /// Takes another group in the place of one.
+    fn leave(&mut self, number: usize, parent: &Path) -> io::Result<()> {
+        let next = self.next_group(parent)?;
+        self.trees.push_back(std::mem::replace(&mut self.groups[number], next));
+        self.made += 1;
+        Ok(())
+    }
+
     /// One of the groups by chance, or another in its place where it holds inodes back by now.
     fn draw(&mut self, parent: &Path, random: u64) -> io::Result<&Path> {
         let count = self.groups.len().max(1);
-        let drawn = (mix(random, self.made) % count as u64) as usize;
-        let probe = |number: usize| match self.groups.get(number % count) {
-            Some(group) => Probe::of(group, PROBES),
-            None => Err(io::Error::other(NO_GROUP)),
-        };
-        let (took_ns, other_ns) = (probe(drawn)?.took_ns, probe(drawn + 1)?.took_ns);
-        if is_slow(took_ns, other_ns) {
-            let next = next_group(parent, Some(other_ns))?;
-            self.trees.push_back(std::mem::replace(&mut self.groups[drawn], next));
-            self.made += 1;
+        self.drawn = (mix(random, self.made) % count as u64) as usize;
+        // The one beside it too: of what both take some is how busy the machine is.
+        for number in [self.drawn + 1, self.drawn] {
+            let group =
+                self.groups.get(number % count).ok_or_else(|| io::Error::other(NO_GROUP))?;
+            let probe = Probe::of(group, PROBES)?;
+            self.remember(probe);
+            if number == self.drawn && self.is_slow(probe) {
+                self.leave(number, parent)?;
+            }
         }
-        Ok(&self.groups[drawn])
+        Ok(&self.groups[self.drawn])
+    }
+
+    fn remember(&mut self, probe: Probe) {
+        self.recent_ns.push_back(probe.took_ns);
+        if self.recent_ns.len() > RECENT {
+            self.recent_ns.pop_front();
+        }
+    }
+
+    /// Whether files take twice as long as in the best group of late.
+    fn is_slow(&self, probe: Probe) -> bool {
+        self.recent_ns.iter().min().is_some_and(|fast_ns| probe.took_ns > fast_ns.saturating_mul(2))
+    }
+
+    /// A directory in a block group that holds no inode back, as far as one can be found.
+    fn next_group(&mut self, parent: &Path) -> io::Result<PathBuf> {
+        let mut best: Option<(Probe, PathBuf)> = None;
+        for _ in 0..TRIES {
+            let group = parent.join(format!("group-{:x}", now_ns()));
+            make_apart(&group)?;
+            let probe = Probe::of(&group, FIRST_PROBES)?;
+            self.remember(probe);
+            let left = match &best {
+                Some((least, _)) if !probe.is_better(least) => Some(group),
+                _ => best.replace((probe, group)).map(|(_, group)| group),
+            };
+            if let Some(left) = left {
+                remove_tree(&left)?;
+            }
+            if probe.in_a_row && !self.is_slow(probe) {
+                break;
+            }
+        }
+        best.map(|(_, group)| group).ok_or_else(|| io::Error::other(NO_GROUP))
     }
 }
 
 fn file_system(directory: &Path) -> io::Result<u64> {
     Ok(fs::metadata(directory)?.dev())
-}
-
-/// A directory in a block group that holds no inode back, as far as one can be found.
-fn next_group(parent: &Path, fast_ns: Option<u64>) -> io::Result<PathBuf> {
-    let mut best: Option<(Probe, PathBuf)> = None;
-    for _ in 0..TRIES {
-        let group = parent.join(format!("group-{:x}", now_ns()));
-        make_apart(&group)?;
-        let probe = Probe::of(&group, FIRST_PROBES)?;
-        let left = match &best {
-            Some((least, _)) if !probe.is_better(least) => Some(group),
-            _ => best.replace((probe, group)).map(|(_, group)| group),
-        };
-        if let Some(left) = left {
-            remove_tree(&left)?;
-        }
-        if probe.in_a_row && !fast_ns.is_some_and(|fast_ns| is_slow(probe.took_ns, fast_ns)) {
-            break;
-        }
-    }
-    best.map(|(_, group)| group).ok_or_else(|| io::Error::other(NO_GROUP))
 }
 
 /// What files that were made in a group say of it. They stay: removed, they would be held back
@@ -206,11 +265,6 @@ impl Probe {
     }
 }
 
-/// A group whose files take half as long again as those of another.
-fn is_slow(took_ns: u64, fast_ns: u64) -> bool {
-    took_ns > fast_ns.saturating_add(fast_ns / 2)
-}
-
 /// Trees that may be kept: as many as leave nearly all that is free to others. `None` where the trial
 /// leaves none, or too few can be: what is kept, and tried, takes inodes, and of few none is taken.
 fn room(parent: &Path, load: Load) -> Option<u64> {
@@ -230,7 +284,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
 
-    use super::{Held, Load, MOST_FILES, keep, make, next_group};
+    use super::{Held, Load, MOST_FILES, keep, make};
     use crate::sys::testing::{among_block_groups, skip};
     use crate::workload::spread_directories::spread;
 
@@ -306,8 +360,8 @@ mod tests {
         let Some(dir) = among_block_groups(test, 512, "m/scratch") else { return };
         let parent = dir.join("m/scratch");
         assert!(spread(&parent));
-        let group = || next_group(&parent, None).unwrap();
-        let mut held = Held { groups: vec![group(), group()], ..Held::default() };
+        let mut held = Held::default();
+        held.groups = (0..2).map(|_| held.next_group(&parent).unwrap()).collect();
         let (slow, fast) = (held.groups[0].clone(), held.groups[1].clone());
         let files: Vec<_> = (0..800).map(|number| slow.join(number.to_string())).collect();
         files.iter().for_each(|file| fs::write(file, b"").unwrap());

@@ -4,6 +4,7 @@
 pub mod contender;
 mod copy;
 pub mod files;
+mod held_inodes;
 mod held_trees;
 mod ladder;
 pub mod meta;
@@ -49,6 +50,9 @@ pub struct SetupTeardown {
     pub prepare: fn(&Trial<'_>) -> Result<(), Fault>,
     /// Whether the trial did what it says; puts flags and proofs into the measurement.
     pub verify: fn(&Trial<'_>, &mut Measurement) -> Result<(), Fault>,
+    /// Whether how long it took tells of what the file system had to do for others, so that it is to be
+    /// done again. Asked before it is cleared away.
+    pub is_spoilt: fn(&Trial<'_>) -> Result<bool, Fault>,
     /// Removes what the trial made: always called once `prepare` was, however the trial ended.
     pub clear: fn(&Trial<'_>) -> Result<(), Fault>,
     /// Of a trial that the ranks of a job share: makes what all of them find. Called at the first
@@ -63,6 +67,7 @@ impl SetupTeardown {
     pub const NOTHING: SetupTeardown = SetupTeardown {
         prepare: |_| Ok(()),
         verify: |_, _| Ok(()),
+        is_spoilt: |_| Ok(false),
         clear: |_| Ok(()),
         lay: |_| Ok(()),
         lift: |_| Ok(()),

@@ -75,18 +75,18 @@ static void calls(const char *what, const char *directory, size_t files, int rou
     must(mkdir(path, 0700) == 0, path);
     int dir = open(path, O_RDONLY | O_DIRECTORY);
     must(dir >= 0, path);
-    if (*what == 's') pass_files("create", 0, dir, names, files);
+    if (*what == 's') elsewhere("create", dir, names, files);
     for (int round = 0; round < rounds; round++) {
-        if (*what == 'r') pass_files("create", 0, dir, names, files);
+        if (*what == 'r') elsewhere("create", dir, names, files);
         MPI_Barrier(MPI_COMM_WORLD);
         uint64_t from = now();
         /* A place of the loop a round: the price of none of them is the median's. */
         pass_files(what, (size_t)round % PLACES, dir, names, files);
         double own = (double)(now() - from);
         greatest(own, &spans[round]);
-        if (*what == 'c') pass_files("remove", 0, dir, names, files);
+        if (*what == 'c') elsewhere("remove", dir, names, files);
     }
-    if (*what == 's') pass_files("remove", 0, dir, names, files);
+    if (*what == 's') elsewhere("remove", dir, names, files);
     must(rmdir(path) == 0, path);
     tell(spans, rounds, rank);
 }

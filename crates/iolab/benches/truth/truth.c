@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -200,16 +199,6 @@ static uint64_t meta(char **argv) {
                 fail(argv[0]);
     }
     return now() - start;
-}
-
-// What is not timed is done by another process, as a trial does it.
-static void elsewhere(const char *what, int directory, char (*names)[32], size_t n) {
-    int status = 1;
-    if (!fork()) {
-        pass_files(what, 0, directory, names, n);
-        _exit(0);
-    }
-    if (wait(&status) < 0 || status) fail("a child");
 }
 
 // files OPERATION FILES DIRECTORY PLACE: that many empty files, one pass; those that are looked at stay.

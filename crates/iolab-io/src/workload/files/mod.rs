@@ -53,6 +53,7 @@ pub const WORKLOAD: Workload = Workload {
     around: SetupTeardown {
         prepare: setup_teardown::prepare,
         verify: setup_teardown::verify,
+        is_spoilt: setup_teardown::is_spoilt,
         clear: setup_teardown::clear,
         lay: setup_teardown::lay,
         lift: setup_teardown::lift,

@@ -64,6 +64,17 @@ pub(super) fn verify(trial: &Trial<'_>, measurement: &mut Measurement) -> Result
     }
 }
 
+/// Whether its files were made among inodes that are held back.
+pub(super) fn is_spoilt(trial: &Trial<'_>) -> Result<bool, Fault> {
+    let settings = Settings::of(trial)?;
+    if settings.shared || !settings.operation.has_own() {
+        return Ok(false);
+    }
+    let (together, doing) = (settings.together(), "look at the inodes of a trial's files");
+    held_trees::is_spoilt(together, load(&settings))
+        .map_err(|error| fault(doing, errno_of(&error), &path_to_text(together)))
+}
+
 /// Takes away what [`prepare`] and the trial made.
 pub(super) fn clear(trial: &Trial<'_>) -> Result<(), Fault> {
     let settings = Settings::of(trial)?;

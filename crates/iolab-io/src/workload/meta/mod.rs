@@ -41,6 +41,7 @@ pub const WORKLOAD: Workload = Workload {
         clear: setup_teardown::clear,
         lay: setup_teardown::lay,
         lift: setup_teardown::lift,
+        ..SetupTeardown::NOTHING
     },
     impossible: |_| None,
 };

@@ -28,6 +28,7 @@ pub const WORKLOAD: Workload = Workload {
         clear: task::clear,
         lay: task::lay,
         lift: task::lift,
+        ..SetupTeardown::NOTHING
     },
     impossible,
 };
