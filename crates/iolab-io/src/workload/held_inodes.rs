@@ -49,6 +49,7 @@ mod tests {
 
     use super::passed_over;
     use crate::sys::testing::among_block_groups;
+    use crate::workload::held_trees::{self, Load};
 
     #[test]
     fn inodes_that_are_held_back_are_seen_in_a_tree_beside_them() {
@@ -86,5 +87,33 @@ mod tests {
             fs::write(first.join(format!("later-{number}")), b"").unwrap();
         }
         assert!(passed_over(&first).unwrap() >= 100, "{}", passed_over(&first).unwrap());
+    }
+
+    /// Of a disk on which every tree has gaps, all trials would be done again.
+    #[test]
+    fn a_spoilt_trial_is_said_to_be_so_as_often_as_is_allowed() {
+        let test =
+            "workload::held_inodes::tests::a_spoilt_trial_is_said_to_be_so_as_often_as_is_allowed";
+        let Some(dir) = among_block_groups(test, 512, "m/scratch") else { return };
+        let (together, load) =
+            (dir.join("m/scratch/trees"), Load { files: 500, bytes: 4096, removes: false });
+        let trial = |gap: usize| {
+            held_trees::make(&together, load).unwrap();
+            for number in 0..gap + 2 {
+                fs::write(together.join(number.to_string()), b"").unwrap();
+            }
+            for number in 1..=gap {
+                fs::remove_file(together.join(number.to_string())).unwrap();
+            }
+            let is_spoilt = held_trees::is_spoilt(&together, load).unwrap();
+            assert!(held_trees::keep(&together, load).unwrap());
+            is_spoilt
+        };
+        assert!(!trial(0) && !trial(10), "so few make no difference");
+        let again = (0..40).filter(|_| trial(100)).count();
+        // Four besides a third of those that were looked at.
+        assert!((15..=19).contains(&again), "{again}");
+        // What is not kept is not looked at either.
+        assert!(!held_trees::is_spoilt(&together, Load { removes: true, ..load }).unwrap());
     }
 }

@@ -4,8 +4,11 @@
 #![allow(clippy::unwrap_used)] // also in helpers, which the lint does not take for tests
 
 use crate::cli_support::{Home, Said, document, known_metrics, usable};
-use iolab_model::catalog::{Code, Factor};
+use iolab_agent::{Extent, InstanceOrder, Reply, Request, Transport, TrialRequest};
+use iolab_model::catalog::{Code, Factor, Level, Levels, Sizes};
 use iolab_model::result::{CellRecord, CellStatus, Document, Sample};
+use iolab_model::tree::{Body, Shape, Tree, TreeOrder};
+use iolab_test::real_agent::started_agent;
 
 fn run(home: &Home, line: &str) -> Said {
     let arguments: Vec<&str> = line.split_whitespace().chain(["--format", "json"]).collect();
@@ -134,4 +137,76 @@ fn a_place_without_inodes_left_cuts_the_trial_short_and_stays_usable() {
     }
     assert!(cell(&run, "stat", Some("warm")).samples.iter().all(|s| s.counts()));
     assert_eq!(home.names(), ["state"], "nothing is left");
+}
+
+/// Without a journal ext4 looks at each inode that was freed of late, for every file behind it: one of ten
+/// trials took three to twenty times as long.
+#[test]
+fn a_trial_that_meets_inodes_which_are_held_back_is_made_again() {
+    let test = "a_trial_that_meets_inodes_which_are_held_back_is_made_again";
+    if !usable(test, &["ext4"]) {
+        return;
+    }
+    let home = Home::new();
+    // One block group.
+    let image = "rm -rf i m; truncate -s 128M i; mkdir m; \
+        mkfs.ext4 -q -F -O ^has_journal,^flex_bg -b 4096 -N 32768 i; mount -o loop i m;";
+    let held = "mkdir m/free m/held; \
+        for n in $(seq 900); do : >m/free/$n; done; for n in $(seq 2000); do : >m/held/$n; done; \
+        rm -r m/free; umount m; mount -o loop i m; rm -r m/held; sleep 1.1;";
+    let sh = |script: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-ec", script]).current_dir(home.path(".")).status().unwrap().success()
+    };
+    let on = |held: &str, trials: usize| {
+        let mounted = sh(&format!("{image} {held} mkdir m/w"));
+        // Nothing may stay mounted, whatever the agent does.
+        let again = std::panic::catch_unwind(|| made_again(&home.path("m/w"), trials));
+        assert!(sh("umount m") && mounted);
+        again.unwrap()
+    };
+    let again = on(held, 6);
+    assert!(again.iter().any(|times| *times > 0.0), "{again:?}");
+    assert!(again.iter().all(|times| *times <= 4.0), "{again:?}");
+    assert_eq!(on("", 3), [0.0; 3], "where none is held back all is as it was");
+}
+
+/// How often each of so many trials, each of 300 empty files, was made again.
+fn made_again(directory: &std::path::Path, trials: usize) -> Vec<f64> {
+    let tree = Tree {
+        files: 300,
+        sizes: Sizes::Fixed(0),
+        shape: Shape::Shared,
+        body: Body::Random,
+        seed: 1,
+        first: 0,
+        rank: 0,
+    };
+    let mut agent = started_agent(crate::cli_support::IOLAB.into(), directory);
+    let order =
+        InstanceOrder { seed: 1, tree: Some(TreeOrder::Each(tree)), ..InstanceOrder::default() };
+    assert_eq!(agent.ask(&Request::Make(order)).unwrap(), Reply::Done);
+    let levels = Levels::new()
+        .with(Factor::Operation, Level::word("create"))
+        .with(Factor::Files, Level::Number(300))
+        .with(Factor::Sizes, Level::word("empty"))
+        .with(Factor::Layout, Level::word("shared"))
+        .with(Factor::Threads, Level::Number(1));
+    let trial = Request::Trial(Box::new(TrialRequest {
+        workload: "files".to_owned(),
+        levels,
+        instance: Some(0),
+        extent: Extent::Passes(1),
+        limit_ns: 60_000_000_000,
+    }));
+    let again = (0..trials).map(|_| match agent.ask(&trial).unwrap() {
+        Reply::Measured(measurement) => {
+            assert_eq!(measurement.operations, 300, "each is whole, however often it was made");
+            measurement.metrics.get("made_again").copied().unwrap_or(0.0)
+        }
+        other => panic!("{other:?}"),
+    });
+    let again = again.collect();
+    assert_eq!(agent.ask(&Request::End).unwrap(), Reply::Done);
+    again
 }
